@@ -248,7 +248,7 @@ def _are_set_columns(lines: list[str]) -> bool:
 def _with_habits(dialect: Dialect, sample: str) -> Dialect:
     """Add how quotes are written, where the file plainly does so and its rows bear it out."""
     quote = dialect.quote_char
-    if not dialect.quoted or dialect.delimiter == COLUMN_GAP:
+    if not dialect.quoted or dialect.delimiter in (" ", COLUMN_GAP):
         return dialect
     mark = re.escape(dialect.delimiter)
     if re.search(rf"(?:^|{mark}) +{quote}[^{quote}\n]*{quote} *(?={mark}|$)", sample, re.MULTILINE):

@@ -25,6 +25,12 @@ __all__ = [
 
 COMMENT_MARK = "#"
 
+_RULES = ("---", "===", "___")
+_RULE_SIGNS = "-=_+|:*,; \t\r\n"
+
+_MOST_JOINED = 64
+"""Fields of a row whose numbers are joined at most; all ways to do so are looked at."""
+
 _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
@@ -51,6 +57,7 @@ class TableLayout(msgspec.Struct, frozen=True):
         typical: Values that most rows have.
         figures: The columns of figures, dates and truth values.
         has_comments: Whether lines that begin with `#` are comments.
+        has_rules: Whether lines are drawn above or below the header.
         has_separator_line: Whether the first line names the delimiter (`sep=;`).
         is_lower: Whether lines with values stand above it.
         is_chosen: Whether it was chosen from several tables.
@@ -64,6 +71,7 @@ class TableLayout(msgspec.Struct, frozen=True):
     typical: int = 0
     figures: frozenset[int] = frozenset()
     has_comments: bool = False
+    has_rules: bool = False
     has_separator_line: bool = False
     is_lower: bool = False
     is_chosen: bool = False
@@ -72,6 +80,10 @@ class TableLayout(msgspec.Struct, frozen=True):
     def is_comment(self, row: LineRow) -> bool:
         """Tell whether a row is a comment."""
         return self.has_comments and row.text.startswith(COMMENT_MARK)
+
+    def is_rule(self, row: LineRow) -> bool:
+        """Tell whether a row is a drawn line."""
+        return self.has_rules and is_rule(row)
 
     def is_aside(self, fields: Sequence[str]) -> bool:
         """Tell whether a row could be a remark beside the table: it has few values, no figure.
@@ -110,6 +122,12 @@ class TableLayout(msgspec.Struct, frozen=True):
         return self.contradicts(row) and not self.contradicts(below)
 
 
+def is_rule(row: LineRow) -> bool:
+    """Tell whether a row would be a drawn line, as printed lists have: nothing but its signs."""
+    text = row.text
+    return any(rule in text for rule in _RULES) and not text.strip(_RULE_SIGNS)
+
+
 def value_count(fields: Sequence[str]) -> int:
     """Count the fields that are not blank."""
     return sum(1 for field in fields if field and not field.isspace())
@@ -138,11 +156,16 @@ def find_layout(
     has_comments, commented = _comments(body)
     if has_comments:
         body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
+    has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
+    if has_rules:
+        body = [row for row in body if not is_rule(row)]
     valued = [row for row in body if value_count(row.fields) or not row.fields]
     body = valued if any(row.fields for row in valued) else body
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
-    layout = TableLayout(has_comments=has_comments, has_separator_line=has_separator)
+    layout = TableLayout(
+        has_comments=has_comments, has_rules=has_rules, has_separator_line=has_separator
+    )
     if not table:
         return layout
     if commented is not None and not said and _heads(commented, table):
@@ -302,6 +325,8 @@ def joined_decimals(fields: Sequence[str], width: int) -> list[str] | None:
     Returns:
         The fields, or None if there is no way to do so, or more than one.
     """
+    if len(fields) > _MOST_JOINED:
+        return None
     # The ways to make some fields of those so far: none, one, or several.
     ways: list[dict[int, list[str] | None]] = [{0: []}]
     for place, field in enumerate(fields):

@@ -6,7 +6,8 @@ held until the next rows show what it is; whatever they do not show stays a row 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from kbd.formats import TouchedRows
 from kbd_csv.kinds import is_total
@@ -19,6 +20,7 @@ __all__ = ["ABOVE", "BELOW", "EMPTY", "OTHER_TABLE", "VALUELESS", "RowSorter"]
 SEPARATOR = "delimiter line above the table"
 ABOVE = "line above the header"
 COMMENT = "comment"
+RULE = "drawn line"
 REPEATED = "header repeated between rows"
 BETWEEN = "title above a repeated header"
 BELOW = "line below the table"
@@ -28,6 +30,10 @@ OTHER_TABLE = "another table"
 
 MAX_HELD = 500
 """Rows that are held at most; more than that are no remark."""
+
+_MAX_HELD_CHARS = 1024 * 1024
+_BESIDE_CHARS = 2_000
+_BYTE_ORDER_MARK = "\ufeff"
 
 _FEW_REMARKS = 3
 """So many remarks may stand below a header that no row follows."""
@@ -95,6 +101,8 @@ class RowSorter:
         self._others: list[_Other] = []
         self._other: _Other | None = None
         self._held: list[LineRow] = []
+        self._held_chars = 0
+        self._blank_count = 0
         self._given = 0
         self._text: str | None = None
         self._has_begun = False
@@ -109,7 +117,12 @@ class RowSorter:
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the table's rows. Raises FileReadFailed."""
         reader, layout = self._reader, self._layout
+        # Files that were put together may have a byte order mark in the midst.
         name = layout.header[0] if layout.header else None
+        quote = reader.dialect.quote_char
+        marked = (f"{_BYTE_ORDER_MARK}{name}", f"{_BYTE_ORDER_MARK}{quote}{name}{quote}")
+        names = () if name is None else (name, *marked)
+        has_rules = layout.has_rules
         mark = COMMENT_MARK if layout.has_comments else "\0"
         least = 0 if layout.is_list else max(1, layout.typical // 2)
         rows = iter(reader)
@@ -118,9 +131,10 @@ class RowSorter:
             # Most rows of most files: nothing is held, and it has too many values for a remark.
             if (
                 len(row) - row.count("") > least
-                and row[0] != name
+                and row[0] not in names
                 and row[0][:1] != mark
                 and not self._gap
+                and not has_rules
             ):
                 self.line = reader.line
                 self._given += 1
@@ -165,57 +179,67 @@ class RowSorter:
     def _add_above(self, row: LineRow) -> None:
         if self._layout.is_comment(row):
             self._leave(COMMENT, row)
+        elif self._layout.is_rule(row):
+            self._leave(RULE, row)
         elif not value_count(row.fields):
             self._close()
         else:
             self._add_other(row)
 
-    def _give(self, rows: Sequence[LineRow]) -> Iterator[list[str]]:
+    def _give(self, rows: Iterable[LineRow]) -> Iterator[list[str]]:
         for row in rows:
             self.line, self._text = row.line, row.text
             self._given += 1
             yield row.fields
 
-    def _taken(self, row: LineRow) -> Sequence[LineRow]:
+    def _taken(self, row: LineRow) -> Iterable[LineRow]:
         """Take a row that needs a closer look, and return those that are now known to be rows."""
         layout = self._layout
-        if layout.is_comment(row):
-            self._leave(COMMENT, row)
+        if layout.is_comment(row) or layout.is_rule(row):
+            self._leave(COMMENT if layout.is_comment(row) else RULE, row)
             return ()
         if layout.is_list:
             return self._taken_by_list(row)
-        if (
-            layout.header is not None
-            and row.fields == layout.header
-            and value_count(row.fields) > 1
-        ):
+        if layout.header is not None and self._is_header(row.fields):
             self._repeat(row)
             return ()
         if self._has_ended:
             self._add_below(row)
             return ()
-        if not value_count(row.fields):
-            self._hold(row)
-            return ()
-        if self._begins_other(row):
+        if value_count(row.fields) and self._begins_other(row):
             return ()
         last = self._held[-1] if self._held else None
-        if layout.is_aside(row.fields) or (
-            last is not None and not value_count(last.fields) and self._may_head(row)
-        ):
-            self._hold(row)
-            return self._released() if len(self._held) > MAX_HELD else ()
+        is_below_gap = last is not None and not value_count(last.fields)
+        may_be_none = (
+            not value_count(row.fields)
+            or layout.is_aside(row.fields)
+            or (is_below_gap and self._may_head(row))
+        )
         self._hold(row)
-        return self._released()
+        if not may_be_none:
+            return self._released()
+        is_full = len(self._held) > MAX_HELD or self._held_chars > _MAX_HELD_CHARS
+        return self._all_but_last() if is_full else ()
 
-    def _taken_by_list(self, row: LineRow) -> Sequence[LineRow]:
+    def _taken_by_list(self, row: LineRow) -> Iterable[LineRow]:
         """Take a row of a table of one column: empty lines between its rows are empty values."""
         self._gap = not row.fields
         if self._gap:
-            self._held.append(LineRow(row.line, [""], row.text))
+            self._blank_count += self._given > 0
             return ()
-        blank, self._held = self._held if self._given else [], []
-        return [*blank, row]
+        blank, self._blank_count = self._blank_count, 0
+        first = row.line - blank
+        return chain((LineRow(first + n, [""], "\n") for n in range(blank)), (row,))
+
+    def _is_header(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row is the header again, also behind a byte order mark."""
+        header = self._layout.header
+        if fields == header:
+            return value_count(fields) > 1
+        if not fields or not fields[0].startswith(_BYTE_ORDER_MARK):
+            return False
+        first = fields[0].removeprefix(_BYTE_ORDER_MARK).strip(self._reader.dialect.quote_char)
+        return [first, *fields[1:]] == header
 
     def _may_head(self, row: LineRow) -> bool:
         """Tell whether a row below a gap could head another table; the next one shows it."""
@@ -223,8 +247,16 @@ class RowSorter:
         return is_other_width or self._layout.contradicts(row.fields)
 
     def _hold(self, row: LineRow) -> None:
+        self._held_chars = len(row.text) + (self._held_chars if self._held else 0)
         self._held.append(row)
         self._gap = True
+
+    def _all_but_last(self) -> list[LineRow]:
+        """Return what is held as rows, for it is too much for remarks; a gap stays one."""
+        last = self._held.pop()
+        given = self._released()
+        self._hold(last)
+        return given
 
     def _released(self) -> list[LineRow]:
         """Return the rows that are held: they are rows, and the empty lines between them none."""
@@ -289,7 +321,7 @@ class RowSorter:
 
     def _add_other(self, row: LineRow) -> None:
         if len(self.beside) < _MOST_BESIDE:
-            self.beside.append(row.text)
+            self.beside.append(row.text[:_BESIDE_CHARS])
         if self._other is None:
             # Above a table remarks may stand in columns, too: who, when, which account.
             is_table = self._has_begun or self._layout.is_chosen
@@ -312,7 +344,7 @@ class RowSorter:
 
     def _leave(self, what: str, row: LineRow) -> None:
         if len(self.beside) < _MOST_BESIDE:
-            self.beside.append(row.text)
+            self.beside.append(row.text[:_BESIDE_CHARS])
         self._kinds.add(what, row.line, row.text)
 
     def _end(self) -> list[LineRow]:

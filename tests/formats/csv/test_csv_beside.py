@@ -19,7 +19,21 @@ TWICE = "id,name,v\n1,Ann,2.5\nid,name,v\n2,Bob,3.5\n3,Cem,4.5\n"
 SEPARATOR = "sep=;\n" + ROWS.replace(",", ";")
 TWO = ROWS + "\ncity,size\nBern,1\n"
 
-SHAPES = [ROWS, ABOVE + ROWS, ROWS + BELOW, ABOVE + ROWS + BELOW, COMMENTED, TWICE, SEPARATOR, TWO]
+DRAWN = "-----\nid,name,v\n--,----,-\n1,Ann,2.5\n2,Bob,3.5\n3,Cem,4.5\n"
+MARKED = "id,name,v\n1,Ann,2.5\n\ufeffid,name,v\n2,Bob,3.5\n3,Cem,4.5\n"
+
+SHAPES = [
+    DRAWN,
+    MARKED,
+    ROWS,
+    ABOVE + ROWS,
+    ROWS + BELOW,
+    ABOVE + ROWS + BELOW,
+    COMMENTED,
+    TWICE,
+    SEPARATOR,
+    TWO,
+]
 
 
 def source_of(folder: Path, data: str, name: str = "blob") -> Source:

@@ -176,6 +176,38 @@ def test_sheets_that_were_put_together(tmp_path: Path) -> None:
     ]
 
 
+def test_files_with_marks_that_were_put_together(tmp_path: Path) -> None:
+    """A header that comes again behind a byte order mark is no row, quoted or not."""
+    for header in ("id,v\n", '"id","v"\n'):
+        found = read(tmp_path, f"\ufeff{header}1,2\n\ufeff{header}3,4\n")
+
+        assert found.lines == ["id,v", "1,2", "3,4"]
+        assert left_out(found) == [(REPEATED, 1, (3,))]
+
+
+PRINTED = """\
+Stock list
+-----------------------
+|Plant|Material|Stock|
+-----------------------
+|1000 |M-1     |    5|
+|1000 |M-2     |    7|
+|2000 |---     |    1|
+-----------------------
+"""
+
+
+def test_lists_that_were_printed(tmp_path: Path) -> None:
+    """Drawn lines are no rows; a cell with dashes is one."""
+    found = read(tmp_path, PRINTED)
+
+    assert found.lines[0] == "column_1,Plant,Material,Stock"
+    assert found.lines[3] == ",2000 ,---     ,    1"
+    assert left_out(found) == [("drawn line", 3, (2, 4, 8)), (ABOVE, 1, (1,))]
+    server = read(tmp_path, "id,name\n--,------\n1,a\n2,b\n\n(2 rows affected)\n")
+    assert server.lines == ["id,name", "1,a", "2,b"]
+
+
 ERP = "Plant,Material,Stock,Value\n1000,M-1,5,10.50\n1000,M-2,7,3.00\n2000,M-1,1,2.10\n"
 
 

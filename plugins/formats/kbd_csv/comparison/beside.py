@@ -5,6 +5,7 @@ make a line none (an empty line, a comment, the header again, a last line with f
 for in the bytes, which takes a fraction of the time that parsing takes.
 """
 
+import codecs
 import mmap
 import re
 
@@ -40,6 +41,8 @@ def may_leave_out(source: Source, text: TextVersion, head: TableHead) -> bool:
         return True
     if layout.is_list:
         return layout.has_comments
+    if layout.has_rules:
+        return True
     codec = text.encoding.name.removesuffix("-sig")
     try:
         with (
@@ -63,6 +66,8 @@ def _may_leave_out(data: mmap.mmap, head: TableHead, codec: str) -> bool:
     if re.compile(rb"\n(?:[ \t\r]|" + mark + rb")*\n").search(data, start, end):
         return True
     if layout.has_comments and data.find(b"\n" + COMMENT_MARK.encode(), start, end) >= 0:
+        return True
+    if data.find(b"\n" + codecs.BOM_UTF8, start, end) >= 0:
         return True
     for name in _starts(head):
         # The codec may lack what was decoded by a repair.
