@@ -1,9 +1,10 @@
 """Delimited text as tables.
 
-`handler` declares the format; `rows` finds delimiter, quotes and header, streams rows whatever is
-wrong with them, and writes them in the plain form; `tables` maps and reads tables, and writes
-files; `grid` shows a window of one; `comparison` compares two versions by their rows, cells and
-columns.
+`handler` declares the format; `dialect` finds what separates and quotes fields, `rows` streams rows
+whatever is wrong with them and writes them; `kinds` tells what fields look like, `layout` where the
+table begins, `head` puts both together with what was said; `sorter` tells rows of the table from
+other lines, and `touched_rows` counts them; `tables` maps and reads tables, `writer` writes files;
+`grid` shows a window of one; `comparison` compares two versions by their rows, cells and columns.
 """
 
 from collections.abc import Sequence

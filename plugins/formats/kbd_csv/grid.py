@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from kbd.formats import Grid, GridWindow, Source
-from kbd_csv.tables import column_names, read_rows
+from kbd_csv.head import column_names
+from kbd_csv.tables import read_rows
 
 __all__ = ["MAX_CELL_CHARACTERS", "MAX_WINDOW_CHARACTERS", "read_grid"]
 

@@ -58,6 +58,7 @@ class CsvFormat(
     }
     preload = (
         "kbd_csv.tables",
+        "kbd_csv.writer",
         "kbd_csv.grid",
         "kbd_csv.comparison.changes",
         "kbd_csv.comparison.places",
@@ -104,7 +105,7 @@ class CsvFormat(
         return tables.active_content(source, known)
 
     def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
-        """Write every row in the plain form; what had to be mended is in the warnings."""
+        """Write the rows in the plain form; what was left out or mended is in the reading."""
         from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return tables.read_table(source, sheet, read_as, target)
@@ -113,9 +114,9 @@ class CsvFormat(
         self, source: Source | None, rows: Path, placement: Placement, target: Path
     ) -> Written:
         """Write a new file, or the source with rows appended; the target's suffix delimits."""
-        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_csv import writer  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return tables.write_table(source, rows, placement, target)
+        return writer.write_table(source, rows, placement, target)
 
     def compare(
         self, before: Source | None, after: Source | None, options: CompareOptions

@@ -1,9 +1,4 @@
-"""Rows of a delimited text, streamed, and the dialect that they are written in.
-
-The dialect is the delimiter, the quotes, and whether there is a header. Every candidate is tried on
-a sample and the one that gives the most regular, cleanest rows wins; a suffix only breaks ties.
-Nothing is ever taken from a pattern of a library's report, so a bracket in the text cannot become a
-quote.
+"""Rows of a delimited text, streamed, with the numbers of their lines.
 
 A quote that is opened and never closed would swallow the rest of a file into one field. So a row
 is given up when it reaches the end of the file, or 1 MiB, inside a quote: its first line is then
@@ -13,155 +8,31 @@ Rows are written as RFC 4180 text with LF: the plain form of tables, and the fil
 """
 
 import csv
-import io
-import itertools
-import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
-
-import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.plaintext import Encoding, detect, open_text
 from kbd.plaintext.lines import open_at
+from kbd_csv.dialect import Dialect, detect_dialect, parsed
+from kbd_csv.touched_rows import Touched
 
 __all__ = [
     "MAX_COLUMNS",
+    "MAX_LINE_CHARS",
+    "MAX_ROW_CHARS",
     "SAMPLE_CHARS",
-    "Dialect",
     "PlainWriter",
     "RowReader",
-    "detect_dialect",
-    "has_header",
-    "suffix_delimiter",
 ]
 
 SAMPLE_CHARS = 128 * 1024
 """Characters of a file that the dialect is found by; a regular file is regular from its start."""
-
-_SAMPLE_ROWS = 500
-_DELIMITERS = (",", ";", "\t", "|")
-_BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
-_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?[-+]?(\d[\d.,' ]*|[.,]\d+)([eE][-+]?\d+)?\s?[%€$)]*")
-_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d.*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ]\d.*)?"
-    r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
-)
-_BOOLEANS = frozenset(("true", "false", "yes", "no"))
-_YEAR = re.compile(r"(19|20)\d\d")
-
-
-class Dialect(msgspec.Struct, frozen=True):
-    """Dialect of delimited text.
-
-    Args:
-        delimiter: One of comma, semicolon, tab, bar.
-        quote_char: What quotes fields; `"` is understood even where the sample has none.
-        quoted: Whether the sample has quoted fields.
-    """
-
-    delimiter: str
-    quote_char: str = '"'
-    quoted: bool = False
-
-
-def suffix_delimiter(name: str) -> str:
-    """Return the delimiter that a file's suffix stands for: tab, bar, else comma."""
-    return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), ",")
-
-
-# Not DuckDB's sniffer: ragged rows or a zero byte make it report one column of text, silently.
-def detect_dialect(sample: str, name: str) -> Dialect:
-    """Choose the dialect for a text that begins with `sample`, whole lines."""
-    usual = suffix_delimiter(name)
-    order = [usual, *(mark for mark in _DELIMITERS if mark != usual)]
-    quote = _quote_char(sample)
-    quoted = re.search(rf"(^|[,;\t|])\s?{quote}", sample, re.MULTILINE) is not None
-    best, best_score = usual, 0.0
-    for delimiter in order:
-        score = _score(sample, delimiter, quote)
-        # A tie stays with the earlier candidate, that is with the suffix.
-        if score > best_score + 1e-9:
-            best, best_score = delimiter, score
-    return Dialect(best, quote, quoted)
-
-
-def has_header(rows: list[list[str]]) -> bool:
-    """Tell whether the first of a table's rows names its columns.
-
-    A text above typed values speaks for it, a typed value above typed values against it, a year is
-    a name where what is below are no years. Where all is text, a first row of distinct, filled
-    fields is a header.
-    """
-    first, below = rows[0], rows[1:]
-    filled = [field.strip() for field in first if field.strip()]
-    if not filled:
-        return False
-    votes = 0
-    for place, field in enumerate(first):
-        kinds = {_kind(row[place]) for row in below if place < len(row)} - {""}
-        kind = _kind(field)
-        if kind in ("", "text"):
-            votes += kind == "text" and kinds != set() and "text" not in kinds
-        elif not (_YEAR.fullmatch(field.strip()) and kinds != {"year"} and len(filled) > 1):
-            votes -= 1
-    texts = sum(_kind(field) == "text" for field in first)
-    if votes:
-        return votes > 0 and texts > 0
-    return texts > 0 and len(set(filled)) == len(filled)
-
-
-def _quote_char(sample: str) -> str:
-    """Return `'` only where fields are plainly quoted with it and none with `"`."""
-    single = len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n]|$)", sample, re.MULTILINE))
-    double = len(re.findall(r"(?:^|[,;\t|])\"", sample, re.MULTILINE))
-    return "'" if single >= 2 and not double else '"'
-
-
-def _score(sample: str, delimiter: str, quote: str) -> float:
-    """Rate a candidate from 0 (it separates nothing) to 1 (every row alike, every field clean)."""
-    reader = csv.reader(io.StringIO(sample), delimiter=delimiter, quotechar=quote, doublequote=True)
-    rows = [row for row, _ in zip(reader, range(_SAMPLE_ROWS), strict=False) if row]
-    if not rows:
-        return 0.0
-    widths = Counter(len(row) for row in rows)
-    several = sum(count for width, count in widths.items() if width > 1) / len(rows)
-    if several == 0 or len(rows[0]) == 1:
-        # A header that the candidate does not split speaks strongly against it.
-        several *= 0.3
-    alike = widths.most_common(1)[0][1] / len(rows)
-    fields = [field for row in rows for field in row if field]
-    unclean = sum(_is_unclean(field, delimiter) for field in fields)
-    clean = 1 - unclean / max(1, len(fields))
-    return several * (0.4 + 0.6 * alike) * (0.4 + 0.6 * clean)
-
-
-def _is_unclean(field: str, delimiter: str) -> bool:
-    """Tell whether a field looks as if another delimiter should have split it."""
-    if _NUMBER.fullmatch(field):
-        return False
-    others = [mark for mark in _DELIMITERS if mark != delimiter and mark in field]
-    return any(re.search(rf"\S{re.escape(mark)}\S", field) for mark in others) or "\t" in others
-
-
-def _kind(field: str) -> str:
-    """Name what a field looks like: "", year, number, date, boolean or text."""
-    text = field.strip()
-    if not text:
-        return ""
-    if _YEAR.fullmatch(text):
-        return "year"
-    if _DATE.fullmatch(text):
-        return "date"
-    if _NUMBER.fullmatch(text):
-        return "number"
-    return "boolean" if text.lower() in _BOOLEANS else "text"
-
 
 MAX_LINE_CHARS = 8 * 1024 * 1024
 """A longer line is refused: it is no table, and its fields would fill the memory."""
@@ -189,10 +60,13 @@ class RowReader:
         encoding: How its bytes are text; detected if not given.
         dialect: How its rows are written; detected if not given.
         offset: The byte from which to read, where a row begins.
+        delimiter: What separates fields, if that is known of a dialect that is not given.
 
     Attributes:
-        zeros: Zero characters that were removed so far.
+        line: The line at which the last row begins, counted from 1 where reading begins.
+        zeros: Zero characters that were removed so far, and where.
         unclosed: Rows with a quote that was never closed so far.
+        replaced: Lines with signs for bytes that the encoding has no character for.
     """
 
     def __init__(
@@ -201,16 +75,17 @@ class RowReader:
         encoding: Encoding | None = None,
         dialect: Dialect | None = None,
         offset: int = 0,
+        delimiter: str | None = None,
     ) -> None:
         self.encoding = encoding or detect(source.path)
         self._offset = offset
         self._source = source
-        self.dialect = dialect or detect_dialect(self._sample(), source.name)
-        self.zeros = 0
-        self.unclosed = 0
+        self.dialect = dialect or detect_dialect(self._sample(), source.name, delimiter)
+        self.line = 0
+        self.zeros, self.unclosed, self.replaced = Touched(), Touched(), Touched()
+        self._next_line = 1
         self._waiting: deque[str] = deque()
         self._row_lines: list[str] = []
-        self._row_chars = 0
         self._unclosed = False
 
     def __iter__(self) -> Iterator[list[str]]:
@@ -219,27 +94,39 @@ class RowReader:
             lines = self._lines(file)
             while True:
                 # Each repair reads up to 1 MiB again, so their number is bounded.
-                reader = self._reader(lines, quotes=self.unclosed < MAX_REPAIRS)
-                for row in reader:
+                quotes = self.unclosed.count < MAX_REPAIRS
+                for row in parsed(lines, self.dialect, quotes=quotes):
                     if self._unclosed:
                         break
-                    yield self._checked(row)
+                    if len(row) > MAX_COLUMNS:
+                        raise self._too_wide()
+                    self.line = self._next_line
+                    self._next_line += len(self._row_lines)
+                    yield row
                     self._row_lines.clear()
-                    self._row_chars = 0
                 if not self._row_lines:
                     return
                 # The row was never closed: its first line alone, then the others anew.
                 first, *others = self._row_lines
-                self.unclosed += 1
+                self.line = self._next_line
+                self._next_line += 1
+                self.unclosed.add(self.line, first)
                 self._waiting.extendleft(reversed(others))
                 self._row_lines[:] = [first]
-                yield self._checked(next(self._reader(iter([first]), quotes=False)))
+                row = next(parsed(iter([first]), self.dialect, quotes=False))
+                if len(row) > MAX_COLUMNS:
+                    raise self._too_wide()
+                yield row
                 self._row_lines.clear()
-                self._row_chars = 0
                 self._unclosed = False
                 # The generator of lines ended to stop the reader inside the quote; a new one goes
                 # on.
                 lines = self._lines(file)
+
+    @property
+    def last_line(self) -> int:
+        """The last line that was read."""
+        return self._next_line - 1
 
     @property
     def row_text(self) -> str:
@@ -251,47 +138,44 @@ class RowReader:
         with open_text(self._source.path, self.encoding, newline="") as file:
             return file.readline(MAX_LINE_CHARS)
 
-    def _reader(self, lines: Iterator[str], *, quotes: bool) -> Iterator[list[str]]:
-        return csv.reader(
-            lines,
-            delimiter=self.dialect.delimiter,
-            quotechar=self.dialect.quote_char,
-            quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
-        )
-
     def _lines(self, file: TextIOWrapper) -> Iterator[str]:
         """Give lines to the csv reader and remember those of the row that it is in."""
-        for line in itertools.chain(self._pushed_back(), self._read(file)):
-            self._row_lines.append(line)
-            self._row_chars += len(line)
+        row_lines, waiting, readline = self._row_lines, self._waiting, file.readline
+        chars = 0
+        while True:
+            if waiting:
+                line = waiting.popleft()
+            else:
+                # One more than is allowed tells a line that is too long from one that just fits.
+                line = readline(MAX_LINE_CHARS + 1)
+                if not line:
+                    break
+                if "\0" in line or "\ufffd" in line or len(line) > MAX_LINE_CHARS:
+                    line = self._mended(line)
+            row_lines.append(line)
             yield line
-            if self._row_chars > MAX_ROW_CHARS:
-                # The row asks for more than a row may have.
+            # The reader asks for more of the same row, or all lines of the last one are gone.
+            chars = chars + len(line) if row_lines else 0
+            if chars > MAX_ROW_CHARS:
                 self._unclosed = True
                 return
         # The reader asks for more: either all is read, or it is inside a quote.
-        self._unclosed = bool(self._row_lines)
+        self._unclosed = bool(row_lines)
 
-    def _pushed_back(self) -> Iterator[str]:
-        while self._waiting:
-            yield self._waiting.popleft()
+    def _mended(self, line: str) -> str:
+        if len(line) > MAX_LINE_CHARS:
+            raise FileReadFailed(
+                f"{self._source.name} has a line of more than 8 million characters"
+            )
+        number = self._next_line + len(self._row_lines)
+        if "\0" in line:
+            self.zeros.add(number, line, line.count("\0"))
+        if "\ufffd" in line:
+            self.replaced.add(number, line)
+        return line.replace("\0", "")
 
-    def _read(self, file: TextIOWrapper) -> Iterator[str]:
-        # One more than is allowed tells a line that is too long from one that just fits.
-        while line := file.readline(MAX_LINE_CHARS + 1):
-            if len(line) > MAX_LINE_CHARS:
-                raise FileReadFailed(
-                    f"{self._source.name} has a line of more than 8 million characters"
-                )
-            if "\0" in line:
-                self.zeros += line.count("\0")
-                line = line.replace("\0", "")
-            yield line
-
-    def _checked(self, row: list[str]) -> list[str]:
-        if len(row) > MAX_COLUMNS:
-            raise FileReadFailed(f"{self._source.name} has more than {MAX_COLUMNS:,} columns")
-        return row
+    def _too_wide(self) -> FileReadFailed:
+        return FileReadFailed(f"{self._source.name} has more than {MAX_COLUMNS:,} columns")
 
     def _sample(self) -> str:
         with open_text(self._source.path, self.encoding) as file:
@@ -301,18 +185,19 @@ class RowReader:
         return text if len(text) < SAMPLE_CHARS or whole < 0 else text[: whole + 1]
 
 
-class _LfLineEnds:
-    """File whose rows end with LF, for the writer of the csv module.
+class _LineEnds:
+    """File whose rows end with LF or CR, for the writer of the csv module.
 
     The csv module quotes a field for a CR only if the row's end has one, so the writer ends rows
-    with CR LF and every row loses its CR here.
+    with CR LF and every row loses half of it here.
     """
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: IO[str], line_end: str) -> None:
         self._file = file
+        self._line_end = line_end
 
     def write(self, row: str) -> int:
-        return self._file.write(row[:-2] + "\n")
+        return self._file.write(row[:-2] + self._line_end)
 
 
 class PlainWriter:
@@ -322,8 +207,10 @@ class PlainWriter:
         path: The file.
         delimiter: What separates fields.
         encoding: Of the text; characters that it does not have raise UnicodeEncodeError.
-        line_end: "\n" or "\r\n".
+        line_end: "\n", "\r\n" or "\r".
         append: Whether rows are added to what the file holds.
+        quote_char: What quotes fields.
+        has_escapes: Whether a quote within a field is written with a backslash.
     """
 
     def __init__(
@@ -334,11 +221,22 @@ class PlainWriter:
         encoding: str = "utf-8",
         line_end: str = "\n",
         append: bool = False,
+        quote_char: str = '"',
+        has_escapes: bool = False,
     ) -> None:
         mode = "a" if append else "w"
         self._file = path.open(mode, encoding=encoding, newline="", buffering=1 << 20)
-        ends = self._file if line_end == "\r\n" else _LfLineEnds(self._file)
-        self.write = csv.writer(ends, delimiter=delimiter, lineterminator="\r\n").writerow
+        ends = self._file if line_end == "\r\n" else _LineEnds(self._file, line_end)
+        self.write = csv.writer(
+            ends,
+            delimiter=delimiter,
+            lineterminator="\r\n",
+            quotechar=quote_char,
+            doublequote=not has_escapes,
+            escapechar="\\" if has_escapes else None,
+            # An escaped quote alone would not be a reason to quote a field.
+            quoting=csv.QUOTE_NONNUMERIC if has_escapes else csv.QUOTE_MINIMAL,
+        ).writerow
 
     def __enter__(self) -> Self:
         return self

@@ -1,53 +1,48 @@
-"""Tables of delimited text: mapped, read in the plain form, and written.
+"""Tables of delimited text: mapped, and read in the plain form.
 
-Every row is kept. Rows that are shorter than the header are padded, a row that is longer widens
-the table; both are counted in the warnings.
-
-Rows are written to a new file, or to the end of one. Numbers keep their text form. Text that looks
-like a formula is written with an apostrophe before it: to the programs that open such a file it
-would else be one.
+Every row is kept, or the reading says which were not. Rows that are shorter than the header are
+padded, a row that is longer widens the table; both are told by their lines.
 """
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import msgpack
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import (
     Column,
+    ColumnType,
     Passage,
-    Placement,
     ReadAs,
     Source,
     Table,
     TableReading,
-    Written,
+    TouchedRows,
 )
 from kbd.formats.active import ActiveContent
 from kbd.formats.headings import names_of_columns
-from kbd.plaintext import Encoding
-from kbd.plaintext.formulas import NEUTRAL, formula_fields, neutral
+from kbd.plaintext.formulas import formula_fields
 from kbd.plaintext.lines import line_passages, measure, read_lines
-from kbd_csv.rows import Dialect, PlainWriter, RowReader, has_header, suffix_delimiter
+from kbd_csv.head import TableHead, column_names, read_head
+from kbd_csv.layout import filled_count, joined_decimals
+from kbd_csv.rows import PlainWriter, RowReader
+from kbd_csv.sorter import EMPTY, OTHER_TABLE, RowSorter
+from kbd_csv.touched_rows import TouchedKinds
 
 __all__ = [
     "ROWS_PER_CHUNK",
     "RowTaker",
-    "TableHead",
+    "TableEnd",
     "active_content",
-    "column_names",
     "passages",
-    "read_head",
     "read_lines",
     "read_rows",
     "read_table",
+    "settled_head",
+    "table_end",
     "table_map",
-    "write_table",
 ]
 
 ROWS_PER_CHUNK = 500
@@ -56,23 +51,25 @@ ROWS_PER_CHUNK = 500
 MAX_CELLS = 250_000_000
 """Rows × columns of the plain form: one very wide row must not fill the disk with commas."""
 
-_HEAD_ROWS = 200
+PADDED = "row padded: fewer fields than the first"
+WIDENED = "row with more fields than the first"
+JOINED = "number joined around its decimal comma"
+ZEROS = "zero byte removed"
+UNCLOSED = "quote that is never closed, read as text"
+REPLACED = "line with bytes that the encoding has no character for"
+VALUELESS = "row without any value, kept"
+RENAMED = "column name empty or repeated, changed"
 
-
-class TableHead(msgspec.Struct, frozen=True):
-    """Head of a table: its dialect, its header and its width, by its first rows.
-
-    Args:
-        header: The first row if it names the columns, else None.
-        declared: Fields that a row should have, as its header or its first row has.
-        width: Columns seen so far, trailing empty ones not counted.
-    """
-
-    encoding: Encoding
-    dialect: Dialect
-    header: list[str] | None
-    declared: int
-    width: int
+_SENTENCES = {
+    EMPTY: "empty line(s) between rows were skipped",
+    PADDED: "row(s) had fewer fields than the first and were padded",
+    ZEROS: "zero byte(s) were removed",
+    UNCLOSED: "quote(s) were never closed and were read as text",
+    REPLACED: "line(s) have bytes that the encoding has no character for; they are shown as \ufffd",
+    VALUELESS: "row(s) have no value at all and are counted like others",
+    RENAMED: "column name(s) were empty or repeated and were changed",
+}
+"""What warns of them, behind their number; others are told by what they are."""
 
 
 class RowTaker(Protocol):
@@ -89,12 +86,37 @@ class _Tally(msgspec.Struct):
     """Counts of one pass over the rows."""
 
     rows: int = 0
-    padded: int = 0
-    widened: int = 0
-    blank: int = 0
     widest: int = 0
-    zeros: int = 0
-    unclosed: int = 0
+    last_line: int = 0
+    repaired: TouchedKinds = msgspec.field(default_factory=TouchedKinds)
+    left_out: tuple[TouchedRows, ...] = ()
+    larger: int = 0
+    below: int = 0
+
+
+class TableEnd(msgspec.Struct, frozen=True):
+    """End of a table in its file.
+
+    Args:
+        head: Of the table.
+        below: The first line of what stands below it; 0 if nothing does.
+        last: The fields of its last row.
+    """
+
+    head: TableHead
+    below: int
+    last: tuple[str, ...]
+
+
+class _Last:
+    """The last row of those that pass by."""
+
+    def __init__(self) -> None:
+        self.row: tuple[str, ...] = ()
+
+    def write(self, row: Sequence[str]) -> None:
+        """Take a row."""
+        self.row = tuple(row)
 
 
 def table_map(source: Source) -> dict[str, Any]:
@@ -104,8 +126,9 @@ def table_map(source: Source) -> dict[str, Any]:
         FileReadFailed: It cannot be opened, or is no table within the limits.
     """
     facts = measure(source, allow_zeros=True)
-    table_head, tally = _scan(source, None)
+    table_head, tally = _scan(source, ReadAs(), lambda: None)[:2]
     names = column_names(table_head.header, tally.widest)
+    reading = _reading(table_head, tally)
     starts = range(1, tally.rows + 1, ROWS_PER_CHUNK)
     return {
         "line_count": facts.line_count,
@@ -116,6 +139,7 @@ def table_map(source: Source) -> dict[str, Any]:
         **_details(table_head),
         "encoding_detected": table_head.encoding.name,
         "encoding_confidence": table_head.encoding.confidence,
+        "reading": msgspec.to_builtins(reading),
         "chunks": [
             {
                 "index": index,
@@ -124,7 +148,7 @@ def table_map(source: Source) -> dict[str, Any]:
             }
             for index, start in enumerate(starts)
         ],
-        "warnings": list(_warnings(table_head, tally)),
+        "warnings": list(_warnings(table_head, tally, reading)),
     }
 
 
@@ -133,23 +157,30 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
 
     Raises:
         FileReadFailed: It cannot be opened, or is no table within the limits.
-        ValidationFailed: A sheet was named.
+        ValidationFailed: A sheet was named, or what was said does not fit the file.
     """
     if sheet is not None:
         raise ValidationFailed(f"{source.name} has no sheets")
-    table_head, tally = _scan(source, target)
+    table_head = read_head(source, read_as=read_as)
+    width = table_head.width
+    while True:
+        with PlainWriter(target) as writer:
+            writer.write_header(column_names(table_head.header, width))
+            tally = _pass(source, table_head, width, writer)
+        anew = _anew(source, table_head, tally, width, read_as)
+        if anew is None:
+            break
+        table_head, width = anew
+    reading = _reading(table_head, tally)
+    # What is asked has no figures until it is answered.
+    kind: ColumnType | None = None if table_head.question is None else "string"
+    names = column_names(table_head.header, tally.widest)
     return Table(
-        columns=tuple(Column(name) for name in column_names(table_head.header, tally.widest)),
+        columns=tuple(Column(name, kind) for name in names),
         row_count=tally.rows,
-        reading=TableReading(
-            encoding=table_head.encoding.name,
-            encoding_confidence=table_head.encoding.confidence,
-            delimiter=table_head.dialect.delimiter,
-            quote_char=table_head.dialect.quote_char if table_head.dialect.quoted else "",
-            header_row=int(table_head.header is not None),
-        ),
+        reading=reading,
         details=_details(table_head),
-        warnings=_warnings(table_head, tally),
+        warnings=_warnings(table_head, tally, reading),
     )
 
 
@@ -167,42 +198,6 @@ def passages(source: Source) -> Iterator[Passage]:
         yield msgspec.structs.replace(passage, heading=heading)
 
 
-def _scan(source: Source, target: Path | None) -> tuple[TableHead, _Tally]:
-    """Go over all rows and write them; anew if they turn out wider than their start."""
-    table_head = read_head(source)
-    width = table_head.width
-    while True:
-        tally = _read_rows(source, table_head, width, target)
-        if tally.widest <= width or target is None:
-            return table_head, tally
-        width = tally.widest
-
-
-def read_head(source: Source, encoding: Encoding | None = None) -> TableHead:
-    """Read the first rows and decide what the others will be compared with."""
-    reader = RowReader(source, encoding)
-    head = [row for row in islice(reader, _HEAD_ROWS) if row]
-    header = head[0] if head and has_header(head) else None
-    width = max((_filled(row) for row in head), default=0)
-    declared = len(head[0]) if head else 0
-    return TableHead(
-        reader.encoding, reader.dialect, header, declared, max(width, min(declared, 1))
-    )
-
-
-def _read_rows(source: Source, table_head: TableHead, width: int, target: Path | None) -> _Tally:
-    reader = RowReader(source, table_head.encoding, table_head.dialect)
-    tally = _Tally(widest=width)
-    if target is None:
-        _count(reader, table_head, tally, width, None)
-    else:
-        with PlainWriter(target) as writer:
-            writer.write_header(column_names(table_head.header, width))
-            _count(reader, table_head, tally, width, writer)
-    tally.zeros, tally.unclosed = reader.zeros, reader.unclosed
-    return tally
-
-
 def read_rows(source: Source, new_taker: Callable[[], T]) -> tuple[TableHead, T, int, int]:
     """Hand all data rows on, in order, padded to one width.
 
@@ -216,80 +211,125 @@ def read_rows(source: Source, new_taker: Callable[[], T]) -> tuple[TableHead, T,
     Raises:
         FileReadFailed: It cannot be opened, or is no table within the limits.
     """
-    table_head = read_head(source)
+    table_head, tally, taker = _scan(source, ReadAs(), new_taker)
+    return table_head, taker, tally.rows, tally.widest
+
+
+def settled_head(source: Source) -> TableHead:
+    """Return the head of a file's table when all of its rows have been seen.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or is no table within the limits.
+    """
+    return _scan(source, ReadAs(), lambda: None)[0]
+
+
+def table_end(source: Source) -> TableEnd:
+    """Find the end of a file's table.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or is no table within the limits.
+    """
+    table_head, tally, last = _scan(source, ReadAs(), _Last)
+    return TableEnd(table_head, tally.below, last.row)
+
+
+Taker = TypeVar("Taker", bound="RowTaker | None")
+
+
+def _scan(
+    source: Source, read_as: ReadAs, new_taker: Callable[[], Taker]
+) -> tuple[TableHead, _Tally, Taker]:
+    """Go over all rows, anew if they turn out wider, or of a smaller table than another one."""
+    table_head = read_head(source, read_as=read_as)
     width = table_head.width
     while True:
-        taker, tally = new_taker(), _Tally(widest=width)
-        reader = RowReader(source, table_head.encoding, table_head.dialect)
-        _count(reader, table_head, tally, width, taker)
-        if tally.widest <= width:
-            return table_head, taker, tally.rows, tally.widest
-        width = tally.widest
+        taker = new_taker()
+        tally = _pass(source, table_head, width, taker)
+        anew = _anew(
+            source, table_head, tally, width if taker is not None else tally.widest, read_as
+        )
+        if anew is None:
+            return table_head, tally, taker
+        table_head, width = anew
 
 
-def _count(
-    reader: RowReader, table_head: TableHead, tally: _Tally, width: int, writer: RowTaker | None
-) -> None:
-    """Go through the rows once, counting, and writing those that fit into `width`."""
-    header_to_come = table_head.header is not None
-    blank = 0
-    for row in reader:
-        if not row:
-            blank += 1
-            continue
-        if blank:
-            _count_blank_lines(tally, blank, width, writer)
-            blank = 0
-        if header_to_come:
-            header_to_come = False
-            continue
-        tally.rows += 1
+def _anew(
+    source: Source, table_head: TableHead, tally: _Tally, width: int, read_as: ReadAs
+) -> tuple[TableHead, int] | None:
+    """Return with what head and width to read again, or None if all was right."""
+    if tally.larger and read_as.header_row is None and tally.larger > table_head.layout.start:
+        # The table is the largest one of the file.
+        larger = read_head(source, table_head.encoding, read_as, tally.larger)
+        return larger, larger.width
+    return (table_head, tally.widest) if tally.widest > width else None
+
+
+def _pass(source: Source, table_head: TableHead, width: int, taker: RowTaker | None) -> _Tally:
+    """Go through the rows once, counting, and handing on those that fit into `width`."""
+    tally = _Tally(widest=width)
+    reader = RowReader(source, table_head.encoding, table_head.dialect)
+    sorter = RowSorter(reader, table_head.layout)
+    declared = table_head.declared
+    most = filled_count(table_head.header or ())
+    write = _nothing if taker is None else taker.write
+    rows, most_rows = 0, MAX_CELLS // max(1, width)
+    for row in sorter:
+        rows += 1
         size = len(row)
-        if size != width or size != table_head.declared:
-            filled = _filled(row)
-            tally.widest = max(tally.widest, filled)
-            tally.padded += size < table_head.declared
-            tally.widened += filled > table_head.declared
+        if size != width or size != declared:
+            if table_head.joins_decimals and size > most:
+                row = _joined(row, most, sorter, tally)
+                size = len(row)
+            filled = filled_count(row)
+            if filled > tally.widest:
+                tally.widest = filled
+                most_rows = MAX_CELLS // filled
+            if size < declared:
+                tally.repaired.add(PADDED, sorter.line, sorter.text)
+            elif filled > declared:
+                tally.repaired.add(WIDENED, sorter.line, sorter.text)
             row = row[:width] + [""] * (width - size)
         # While they are counted, not afterwards: padding to one wide row can multiply a small file.
-        if tally.rows * tally.widest > MAX_CELLS:
+        if rows > most_rows:
             raise FileReadFailed("the table is too large: more than 250 million fields")
-        if writer is not None:
-            writer.write(row)
+        write(row)
+    tally.rows = rows
+    for what, touched in (
+        (VALUELESS, sorter.valueless),
+        (ZEROS, reader.zeros),
+        (UNCLOSED, reader.unclosed),
+        (REPLACED, reader.replaced),
+    ):
+        # In what was found to be UTF-8 such a sign is a letter of the file.
+        is_own = what == REPLACED and reader.encoding.name == "utf-8"
+        if touched.count and not (is_own and table_head.encoding_reason != "said"):
+            tally.repaired.put(what, touched)
+    _add_renamed(table_head, tally)
+    tally.left_out = sorter.records()
+    tally.larger, tally.below = sorter.larger, sorter.below
+    return tally
 
 
-def _count_blank_lines(tally: _Tally, blank: int, width: int, writer: RowTaker | None) -> None:
-    """Count empty lines between rows; in a table of one column they are empty values."""
-    if width > 1 or tally.rows == 0:
-        tally.blank += blank if tally.rows else 0
-        return
-    tally.rows += blank
-    if writer is not None:
-        for _ in range(blank):
-            writer.write([""])
+def _nothing(_: Sequence[str]) -> None:
+    """Take a row that is only counted."""
 
 
-def _filled(row: list[str]) -> int:
-    """Count a row's fields without the empty ones at its end."""
-    size = len(row)
-    while size and not row[size - 1]:
-        size -= 1
-    return size
+def _joined(row: list[str], width: int, sorter: RowSorter, tally: _Tally) -> list[str]:
+    joined = joined_decimals(row, width)
+    if joined is None:
+        return row
+    tally.repaired.add(JOINED, sorter.line, sorter.text)
+    return joined
 
 
-def column_names(header: list[str] | None, width: int) -> list[str]:
-    """Name the columns: as the header does, made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    for place in range(width):
-        given = header[place].strip() if header and place < len(header) else ""
-        stem = given or f"column_{place + 1}"
-        name, count = stem, 2
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        seen.add(name.casefold())
-        names.append(name)
-    return names
+def _add_renamed(table_head: TableHead, tally: _Tally) -> None:
+    header = table_head.header
+    given = [name.strip().casefold() for name in (header or [])[: tally.widest]]
+    renamed = len(given) - len(set(given) - {""})
+    if renamed and header is not None:
+        text = table_head.dialect.delimiter.join(header)
+        tally.repaired.add(RENAMED, table_head.header_row, text, renamed)
 
 
 def _details(table_head: TableHead) -> dict[str, Any]:
@@ -300,38 +340,47 @@ def _details(table_head: TableHead) -> dict[str, Any]:
     }
 
 
-def _warnings(table_head: TableHead, tally: _Tally) -> tuple[str, ...]:
-    """Return a warning for each kind of repair, with its count."""
-    names = table_head.header or []
-    given = [name.strip().casefold() for name in names[: tally.widest]]
-    renamed = len(given) - len(set(given) - {""})
-    found = (
-        (tally.padded, "row(s) had fewer fields than the first and were padded"),
-        (tally.widened, f"row(s) had more fields than the first; there are {tally.widest} columns"),
-        (tally.blank, "empty line(s) between rows were skipped"),
-        (tally.zeros, "zero byte(s) were removed"),
-        (tally.unclosed, "quote(s) were never closed and were read as text"),
-        (renamed, "column name(s) were empty or repeated and were changed"),
+def _reading(table_head: TableHead, tally: _Tally) -> TableReading:
+    """Return how the table was read."""
+    dialect = table_head.dialect
+    return TableReading(
+        encoding=table_head.encoding.name,
+        encoding_confidence=table_head.encoding.confidence,
+        encoding_reason=table_head.encoding_reason,
+        delimiter=dialect.delimiter if tally.widest > 1 else "",
+        quote_char=dialect.quote_char if dialect.quoted else "",
+        header_row=table_head.header_row,
+        left_out=tally.left_out,
+        repaired=tuple(tally.repaired.records()),
+        questions=() if table_head.question is None else (table_head.question,),
     )
-    return (*table_head.encoding.warnings, *(f"{count} {text}." for count, text in found if count))
 
 
-def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
-    """Write rows into `target`, whose suffix decides the delimiter of a new file.
+def _warnings(table_head: TableHead, tally: _Tally, reading: TableReading) -> tuple[str, ...]:
+    """Return a sentence for each thing that was done to rows, and for each question."""
+    found = [*table_head.encoding.warnings]
+    found += [_sentence(touched, "Left out") for touched in reading.left_out]
+    found += [
+        f"{touched.count} row(s) had more fields than the first; there are {tally.widest} columns."
+        if touched.what == WIDENED
+        else _sentence(touched, "Mended")
+        for touched in reading.repaired
+    ]
+    found += [question.text for question in reading.questions]
+    return tuple(found)
 
-    Raises:
-        ValidationFailed: The mode needs sheets, or rows to append do not fit the file.
-        FileReadFailed: The source, or the rows, cannot be read.
-    """
-    match placement.mode:
-        case "append_rows" if source is not None:
-            return _append(source, rows, target)
-        case "new_file" | "append_rows":
-            return _write_new(rows, placement, target)
-        case _:
-            raise ValidationFailed(
-                f"{placement.mode} is for workbooks; a text table takes new_file or append_rows"
-            )
+
+def _sentence(touched: TouchedRows, done: str) -> str:
+    if touched.what in _SENTENCES:
+        return f"{touched.count} {_SENTENCES[touched.what]}."
+    listed = ", ".join(map(str, touched.rows[:3]))
+    rows = f"row {listed}" if touched.count == 1 else f"rows {listed}"
+    if touched.count > len(touched.rows[:3]):
+        rows += f" …, {touched.count:,} in all"
+    other = (
+        f"; header_row {touched.rows[0]} reads it instead" if touched.what == OTHER_TABLE else ""
+    )
+    return f"{done}: {touched.what} ({rows}){other}."
 
 
 def active_content(source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
@@ -348,142 +397,3 @@ def _formulas(source: Source) -> ActiveContent:
     for field in formula_fields(source.path):
         found.add("formula", field.text, f"line {field.line}")
     return found
-
-
-def _stream(rows: Path) -> Iterator[list[Any]]:
-    """Yield what the stream holds: first the columns, then the rows."""
-    with rows.open("rb") as file:
-        yield from msgpack.Unpacker(file, raw=False, strict_map_key=False)
-
-
-def _columns(stream: Iterator[list[Any]]) -> list[tuple[str, str]]:
-    first = next(stream, None)
-    if first is None:
-        raise FileReadFailed("the stream of rows is empty; it begins with its columns")
-    return [(str(name), str(type_)) for name, type_, *_ in first]
-
-
-def _write_new(rows: Path, placement: Placement, target: Path) -> Written:
-    stream = _stream(rows)
-    columns = _columns(stream)
-    with PlainWriter(target, delimiter=suffix_delimiter(target.name)) as writer:
-        taker = _TextTaker(writer, columns)
-        if placement.include_header:
-            taker.write_header()
-        count = taker.write_rows(stream)
-    return Written("", count, len(columns), taker.warnings())
-
-
-class _TextTaker:
-    """Writer of typed rows as fields: text that a program would evaluate is made text to all.
-
-    Args:
-        writer: Takes the fields.
-        columns: Name and type of each column.
-    """
-
-    def __init__(self, writer: PlainWriter, columns: list[tuple[str, str]]) -> None:
-        self._writer, self._columns = writer, columns
-        # What has a type has no letters that could be a formula's, and stays as it is written.
-        self._are_text = [type_ == "string" for _, type_ in columns]
-        self._neutral = 0
-
-    def write_header(self) -> None:
-        """Write the column names."""
-        self._writer.write_header([self._field(name, is_text=True) for name, _ in self._columns])
-
-    def write_rows(self, stream: Iterator[list[Any]]) -> int:
-        """Write rows, and return how many."""
-        count = 0
-        for row in stream:
-            pairs = zip(row, self._are_text, strict=True)
-            self._writer.write([self._field(value, is_text=is_text) for value, is_text in pairs])
-            count += 1
-        return count
-
-    def warnings(self) -> tuple[str, ...]:
-        """Return what was changed, with its count."""
-        if not self._neutral:
-            return ()
-        text = f"text(s) that look like formulas were written with a leading {NEUTRAL}"
-        return (f"{self._neutral} {text} so that no program evaluates them.",)
-
-    def _field(self, value: Any, *, is_text: bool) -> Any:
-        """Return a value's field: true and false in lower case, no value as nothing."""
-        if isinstance(value, str):
-            field = neutral(value) if is_text else value
-            self._neutral += field is not value
-            return field
-        if value is True:
-            return "true"
-        return "false" if value is False else value
-
-
-def _append(source: Source, rows: Path, target: Path) -> Written:
-    """Copy the source and add rows at its end, in its own dialect and encoding."""
-    stream = _stream(rows)
-    columns = _columns(stream)
-    names = [name for name, _ in columns]
-    table_head = read_head(source)
-    existing_columns = column_names(table_head.header, table_head.width)
-    if existing_columns and len(names) != len(existing_columns):
-        raise ValidationFailed(
-            f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}"
-        )
-    # All bytes as they are: only what is added is written.
-    shutil.copyfile(source.path, target)
-    encoding = _appending_codec(table_head.encoding.name, source.path)
-    line_end = _finish_last_line(source, target, encoding)
-    try:
-        with PlainWriter(
-            target,
-            delimiter=table_head.dialect.delimiter,
-            encoding=encoding,
-            line_end=line_end,
-            append=True,
-        ) as writer:
-            taker = _TextTaker(writer, columns)
-            if not existing_columns:
-                taker.write_header()
-            count = taker.write_rows(stream)
-    # Refused, not replaced: a question mark in place of a letter would go unnoticed.
-    except UnicodeEncodeError as error:
-        raise ValidationFailed(
-            f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"
-        ) from error
-    notes = (*_header_notes(table_head.header, names), *taker.warnings())
-    return Written("", count, len(names), notes)
-
-
-def _header_notes(header: list[str] | None, names: list[str]) -> tuple[str, ...]:
-    if header is None:
-        return ()
-    given = [name.strip().casefold() for name in header[: len(names)]]
-    if given == [name.strip().casefold() for name in names]:
-        return ("There is a header already: it was not written again.",)
-    return (f"The rows' columns ({', '.join(names)}) are not named as the header of the file is.",)
-
-
-def _appending_codec(name: str, path: Path) -> str:
-    """Name the codec that goes on in a file without writing a byte order mark again."""
-    if name == "utf-8-sig":
-        return "utf-8"
-    if name in ("utf-16", "utf-32"):
-        with path.open("rb") as file:
-            return f"{name}-le" if file.read(1) == b"\xff" else f"{name}-be"
-    return name
-
-
-def _finish_last_line(source: Source, target: Path, encoding: str) -> str:
-    """End the last line if it is not, and return how the file ends its lines."""
-    sample = RowReader(source).first_line()
-    line_end = "\r\n" if sample.endswith("\r\n") else "\n"
-    size = target.stat().st_size
-    # In UTF-16 and UTF-32 a line end is more than one byte.
-    mark = "\n".encode(encoding)
-    with target.open("r+b") as file:
-        file.seek(max(0, size - len(mark)))
-        if size and file.read() not in (mark, "\r".encode(encoding)):
-            file.seek(0, 2)
-            file.write(line_end.encode(encoding))
-    return line_end

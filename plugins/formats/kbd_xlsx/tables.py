@@ -1,7 +1,6 @@
 """Tables of workbooks: a sheet read as one, and the rows of one written into a sheet.
 
-The table that is read is the sheet's largest island, with the islands below it that go on in its
-columns (a blank row does not end a table); the warnings name what else the sheet holds. Rows are
+Which cells are the table is found by `table_extent`; what else the sheet holds is told. Rows are
 written into a new workbook, or into one whose other contents stay as they are.
 """
 
@@ -9,6 +8,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,7 +16,18 @@ import msgpack
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Column, ColumnType, FocusHint, Placement, ReadAs, Source, Table, Written
+from kbd.formats import (
+    Column,
+    ColumnType,
+    FocusHint,
+    Placement,
+    ReadAs,
+    Source,
+    Table,
+    TableReading,
+    TouchedRows,
+    Written,
+)
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
@@ -33,20 +44,16 @@ from kbd_xlsx.rows.placement import (
     fit_tables,
     prepare_spot,
 )
+from kbd_xlsx.table_extent import TableExtent, find_extent
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
 __all__ = ["column_names", "read_table", "write_table"]
 
+_MOST_BLANK = 10
+"""Blank rows that are named."""
+
 _EXACT = 2**53
 """Past it whole numbers are not exact in a file."""
-
-
-class _Extent(msgspec.Struct, frozen=True):
-    """A table's cells, the names in its first row, and what is not in it."""
-
-    area: Area
-    headers: tuple[str, ...] | None
-    warnings: tuple[str, ...] = ()
 
 
 def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
@@ -54,13 +61,17 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
 
     Raises:
         FileReadFailed: The workbook cannot be read.
-        ValidationFailed: There is no such sheet, or several hold values and none was named.
+        ValidationFailed: There is no such sheet, several hold values and none was named, or what
+            was said does not fit a workbook.
     """
+    for field, said in (("encoding", read_as.encoding), ("delimiter", read_as.delimiter)):
+        if said is not None:
+            raise ValidationFailed(f"{source.name} is a workbook, which has no {field} to say")
 
     def work(book: WorkbookReader) -> Table:
         part = _only_filled(book) if sheet is None else book.find(sheet)
         with book.sheet(part) as found:
-            extent = _extent(found)
+            extent = find_extent(found, read_as)
             if extent is None:
                 target.write_text("")
                 return Table((), 0, details={"sheet": part.name})
@@ -95,37 +106,6 @@ def _only_filled(book: WorkbookReader) -> SheetEntry:
         names = ", ".join(part.name for part in filled)
         raise ValidationFailed(f"several sheets hold values; name one of: {names}")
     return filled[0] if filled else book.workbook.sheets[0]
-
-
-def _extent(sheet: SheetReader) -> _Extent | None:
-    """Find the table of a sheet; None if it holds nothing."""
-    frozen = sheet.frozen_header()
-    if frozen is not None and sheet.area is not None:
-        return _Extent(sheet.area, frozen)
-    areas = sheet.island_areas()
-    if not areas:
-        return None
-    # Notes and totals around a table are smaller than it is.
-    core = sheet.island(max(areas, key=_size))
-    area = core.area
-    others = []
-    for found in areas:
-        if found == core.area:
-            continue
-        inside = found.left >= area.left and found.right <= area.right
-        if inside and found.top > area.bottom and sheet.island(found).headers is None:
-            area = Area(area.top, area.left, found.bottom, area.right)
-        # An island between blank cells of the table is part of it and not worth a warning.
-        elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
-            others.append(found)
-    if not others:
-        return _Extent(area, core.headers)
-    listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
-    return _Extent(area, core.headers, (f"The table is {area}; not in it: {listed}.",))
-
-
-def _size(area: Area) -> int:
-    return (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
 
 def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
@@ -165,31 +145,45 @@ def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _write(sheet: SheetReader, extent: _Extent, target: Path) -> Table:
-    area, headers = extent.area, extent.headers
+def _write(sheet: SheetReader, extent: TableExtent, target: Path) -> Table:
+    area, headers, top = extent.area, extent.headers, extent.top
     names = column_names(headers, area.right - area.left + 1)
     kinds: list[set[str]] = [set() for _ in names]
-    top = area.top + (headers is not None)
     count = 0
+    blank: list[int] = []
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
         writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
-            rows = _rows(Area(top, area.left, area.bottom, area.right), first, left, columns, kinds)
+            body = Area(top, area.left, area.bottom, area.right)
+            rows = _rows(body, first, left, columns, kinds, blank)
             writer.writerows(rows)
             count += len(rows)
     warnings = (*extent.warnings, *_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    if blank := area.bottom - top + 1 - count:
-        warnings = (*warnings, f"{blank} blank row(s) between others were skipped.")
+    left_out = extent.left_out
+    if skipped := area.bottom - top + 1 - count:
+        warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
+        left_out = (*left_out, TouchedRows("blank row between others", skipped, tuple(blank)))
     columns_found = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
     details = {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None}
-    return Table(columns_found, count, details=details, warnings=warnings)
+    reading = TableReading(
+        header_row=extent.header_row, left_out=left_out, repaired=extent.repaired
+    )
+    return Table(columns_found, count, reading, details, warnings)
 
 
 def _rows(
-    area: Area, first: int, left: int, columns: list[blocks.PackedColumn], kinds: list[set[str]]
+    area: Area,
+    first: int,
+    left: int,
+    columns: list[blocks.PackedColumn],
+    kinds: list[set[str]],
+    blank: list[int],
 ) -> list[tuple[str, ...]]:
-    """Return a block's rows that are in the table and not blank, as text, and add their kinds."""
+    """Return a block's rows that are in the table and not blank, as text, and add their kinds.
+
+    The first rows that are blank are added to `blank`.
+    """
     height = len(columns[0].values)
     start, end = max(0, area.top - first), min(height, area.bottom - first + 1)
     if start >= end:
@@ -201,7 +195,12 @@ def _rows(
             found.append(_texts(columns[place], start, end, seen))
         else:
             found.append([""] * (end - start))
-    return [row for row in zip(*found, strict=True) if any(row)]
+    filled = [row for row in zip(*found, strict=True) if any(row)]
+    if len(filled) < end - start and len(blank) < _MOST_BLANK:
+        numbered = enumerate(zip(*found, strict=True), first + start)
+        numbers = (number for number, row in numbered if not any(row))
+        blank.extend(islice(numbers, _MOST_BLANK - len(blank)))
+    return filled
 
 
 def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) -> list[str]:

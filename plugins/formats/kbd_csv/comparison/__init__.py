@@ -1,5 +1,6 @@
 """Comparison of two versions of a table in delimited text: columns, rows and cells.
 
+    beside     whether a file may have lines beside its table
     version    how a version is read for it: its rows in batches, its columns, its dialect
     columns    which columns became which
     keys       the columns by which rows are paired

@@ -6,6 +6,7 @@ that changed. And what no cell shows: the delimiter, the quotes, the encoding, t
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from kbd.formats import (
     Change,
@@ -59,7 +60,9 @@ class _Notation:
             if old.text == new.text:
                 continue
             one, other = old.text.rstrip("\r\n"), new.text.rstrip("\r\n")
-            self.ends.add(number + 1, old.text[len(one) :], new.text[len(other) :])
+            self.ends.add(
+                number + self._after.head.layout.start, old.text[len(one) :], new.text[len(other) :]
+            )
             # In other columns, too, unless their fields are the same.
             is_same = self._is_same and trimmed(old.fields) == trimmed(new.fields)
             if is_same and one != other:
@@ -82,7 +85,8 @@ class _Notation:
                 self.observe(pair.before, pair.after, [before], [after])
             elif before.text != after.text:
                 ends = [each.text[len(each.text.rstrip("\r\n")) :] for each in (before, after)]
-                self.ends.add(pair.after + 1, *ends, is_same_text=False)
+                line = pair.after + self._after.head.layout.start
+                self.ends.add(line, *ends, is_same_text=False)
 
     def add_to(self, changes: ChangeList) -> None:
         """Add one change for all rows that have the same values and are written otherwise."""
@@ -117,6 +121,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     notation.observe_pairs(match)
     add_facts(changes, old.text, new.text, notation.ends)
     _add_dialect(changes, old, new)
+    _add_beside(changes, old, new)
     notation.add_to(changes)
     for change in column_changes(old, new, match.columns):
         changes.add(change)
@@ -257,6 +262,27 @@ def _add_dialect(changes: ChangeList, before: TableVersion, after: TableVersion)
     ):
         if old != new and not before.text.is_empty and not after.text.is_empty:
             changes.add(Change(Place(what, part=what), "changed", what, old, new))
+
+
+def _add_beside(changes: ChangeList, before: TableVersion, after: TableVersion) -> None:
+    """Add one change where lines differ that are no rows: titles, comments, remarks."""
+    pairs = zip_longest(before.beside, after.beside)
+    differing = [pair for pair in pairs if _text(pair[0]) != _text(pair[1])]
+    if not differing:
+        return
+    what = "lines beside the table"
+    kind: ChangeKind = "changed"
+    if not before.beside or not after.beside:
+        kind = "added" if after.beside else "removed"
+    count = f"{len(differing):,} lines" if len(differing) > 1 else "1 line"
+    note = f"{count} above, between or below the rows; the first of them is shown"
+    one, other = ((text or "").strip() or None for text in differing[0])
+    changes.add(Change(Place(what, part=what), kind, what, one, other, note=note))
+
+
+def _text(line: str | None) -> str | None:
+    """Return a line without its end, which is compared elsewhere."""
+    return None if line is None else line.rstrip("\r\n")
 
 
 def _add_rest(changes: ChangeList, match: RowMatch) -> None:

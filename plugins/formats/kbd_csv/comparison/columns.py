@@ -12,8 +12,7 @@ import msgspec
 
 from kbd.formats import Change, ChangeKind, Place
 from kbd.formats.alignment import align, pair_similar
-from kbd_csv.comparison.version import TableVersion
-from kbd_csv.rows import RowReader
+from kbd_csv.comparison.version import TableVersion, table_rows
 
 __all__ = ["Columns", "column_changes", "match_columns"]
 
@@ -132,9 +131,7 @@ def _sample(version: TableVersion, width: int) -> list[Counter[str]]:
 
 
 def _first_rows(version: TableVersion, most: int) -> Iterator[list[str]]:
-    reader = RowReader(version.source, version.head.encoding, version.head.dialect)
-    rows = (row for row in reader if row)
-    return islice(rows, int(version.has_header), most)
+    return islice(table_rows(version), int(version.has_header), most)
 
 
 def column_changes(before: TableVersion, after: TableVersion, columns: Columns) -> Iterator[Change]:

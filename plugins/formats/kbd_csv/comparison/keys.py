@@ -16,8 +16,7 @@ from typing import NamedTuple
 from kbd.errors import ValidationFailed
 from kbd.plaintext.stretches import Stretch
 from kbd_csv.comparison.columns import Columns
-from kbd_csv.comparison.version import Row, TableVersion, read_rows
-from kbd_csv.rows import RowReader
+from kbd_csv.comparison.version import Row, TableVersion, read_rows, table_rows
 
 __all__ = ["RowKey", "check_key", "find_key", "named_key"]
 
@@ -152,8 +151,7 @@ def _is_unique(rows: Iterable[Sequence[str]], column: int) -> bool:
 
 
 def _rows(version: TableVersion) -> Iterable[list[str]]:
-    reader = RowReader(version.source, version.head.encoding, version.head.dialect)
-    return islice((row for row in reader if row), int(version.has_header), None)
+    return islice(table_rows(version), int(version.has_header), None)
 
 
 def _values(row: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _COLUMN_WORD = re.compile(r"\s*(?:column|col\.?|field)\s+(.+?)\s*", re.IGNORECAS
 
 _PARTS = frozenset(
     ("header", "delimiter", "notation", "quote character", "encoding", "byte order mark")
-) | {"line ending", "final newline", "zero bytes", "bytes"}
+) | {"lines beside the table", "line ending", "final newline", "zero bytes", "bytes"}
 
 
 def trace(

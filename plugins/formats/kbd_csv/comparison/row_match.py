@@ -135,6 +135,7 @@ def _can_skip(before: TableVersion, after: TableVersion, columns: Columns) -> bo
     same = before.head.dialect.delimiter == after.head.dialect.delimiter
     same = same and before.head.dialect.quote_char == after.head.dialect.quote_char
     plain = before.text.is_bytewise and after.text.is_bytewise and before.head.width > 1
+    plain = plain and not before.is_sorted and not after.is_sorted
     return plain and same and columns.is_same and before.has_header == after.has_header
 
 

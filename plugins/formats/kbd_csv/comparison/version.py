@@ -13,8 +13,12 @@ from kbd.plaintext.differences import ItemBatch
 from kbd.plaintext.encodings import BLOCK_BYTES
 from kbd.plaintext.lines import open_at
 from kbd.plaintext.versions import TextVersion, read_version
+from kbd_csv.comparison.beside import may_leave_out
+from kbd_csv.dialect import COLUMN_GAP
+from kbd_csv.head import TableHead, column_names, read_head
 from kbd_csv.rows import MAX_COLUMNS, MAX_ROW_CHARS, RowReader
-from kbd_csv.tables import TableHead, column_names, read_head
+from kbd_csv.sorter import RowSorter
+from kbd_csv.tables import settled_head
 
 __all__ = [
     "BATCH_CHARS",
@@ -25,6 +29,7 @@ __all__ = [
     "read_rows",
     "read_table_version",
     "read_table_versions",
+    "table_rows",
     "trimmed",
     "whole_rows",
 ]
@@ -64,6 +69,9 @@ class TableVersion(msgspec.Struct, frozen=True):
         head: Its dialect and header.
         has_header: Whether its first row names the columns.
         names: Its columns.
+        start: The byte at which the first row begins; where rows are sorted, the file's beginning.
+        is_sorted: Whether rows are told one by one from lines that are none of the table.
+        beside: The texts of these lines, the first 10,000.
     """
 
     source: Source
@@ -71,6 +79,9 @@ class TableVersion(msgspec.Struct, frozen=True):
     head: TableHead
     has_header: bool
     names: list[str]
+    start: int = 0
+    is_sorted: bool = False
+    beside: tuple[str, ...] = ()
 
     def name(self, column: int) -> str:
         """Return a column's name, also of one that only a longer row has."""
@@ -82,11 +93,6 @@ class TableVersion(msgspec.Struct, frozen=True):
         if header is None:
             return None
         return header[column] if column < len(header) else ""
-
-    @property
-    def start(self) -> int:
-        """The byte at which the first row begins."""
-        return _MARK_BYTES if self.text.encoding.name == "utf-8-sig" else 0
 
     def number(self, item: int) -> int:
         """Return the number of a data row, from 1, by its place among all rows, from 0."""
@@ -112,8 +118,9 @@ def read_table_versions(before: Source, after: Source) -> tuple[TableVersion, Ta
         if one is not None and one == other:
             header = one if new.has_header else None
             names = column_names(header, old.head.width)
-            head = msgspec.structs.replace(old.head, header=header)
-            old = TableVersion(old.source, old.text, head, new.has_header, names)
+            layout = msgspec.structs.replace(old.head.layout, header=header)
+            head = msgspec.structs.replace(old.head, layout=layout)
+            old = msgspec.structs.replace(old, head=head, has_header=new.has_header, names=names)
     return _with_unnamed(old, new), _with_unnamed(new, old)
 
 
@@ -147,13 +154,52 @@ def read_table_version(source: Source) -> TableVersion:
     """
     text = read_version(source, allow_zeros=True)
     head = read_head(source, text.encoding)
+    is_sorted = may_leave_out(source, text, head)
+    if is_sorted:
+        head = settled_head(source)
+    start = _MARK_BYTES if text.encoding.name == "utf-8-sig" else 0
+    if is_sorted:
+        sorter = RowSorter(RowReader(source, head.encoding, head.dialect), head.layout)
+        for _ in sorter:
+            pass
+        beside = tuple(sorter.beside)
+    else:
+        beside = _lines_above(source, head)
+        start += sum(len(line.encode()) for line in beside)
     names = column_names(head.header, head.width)
-    return TableVersion(source, text, head, head.header is not None, names)
+    return TableVersion(
+        source, text, head, head.header is not None, names, start, is_sorted, beside
+    )
+
+
+def _lines_above(source: Source, head: TableHead) -> tuple[str, ...]:
+    """Return the lines above a table."""
+    above = []
+    reader = RowReader(source, head.encoding, head.dialect)
+    for _ in reader:
+        if reader.line >= head.layout.start:
+            break
+        above.append(reader.row_text)
+    return tuple(above) if head.layout.is_lower else ()
 
 
 def _first_row(version: TableVersion) -> list[str] | None:
-    reader = RowReader(version.source, version.head.encoding, version.head.dialect)
-    return next((row for row in reader if row), None)
+    return next(table_rows(version), None)
+
+
+def table_rows(version: TableVersion) -> Iterator[list[str]]:
+    """Yield the fields of a version's rows, the header first, one by one.
+
+    Raises:
+        FileReadFailed: It cannot be read, or is no table within the limits.
+    """
+    head = version.head
+    if version.is_sorted:
+        reader = RowReader(version.source, head.encoding, head.dialect)
+        yield from RowSorter(reader, head.layout, keeps_header=True)
+        return
+    reader = RowReader(version.source, head.encoding, head.dialect, version.start)
+    yield from (row for row in reader if row)
 
 
 def trimmed(fields: Sequence[str]) -> tuple[str, ...]:
@@ -187,6 +233,9 @@ def read_rows(
         FileReadFailed: It cannot be read, or is no table within the limits.
         RowsCannotBeSkipped: They are skipped, and a quote is never closed.
     """
+    if version.is_sorted:
+        yield from _sorted_rows(version, key_of)
+        return
     is_first = offset <= version.start
     blank: list[str] = []
     for rows, texts in _pieces(version, offset, may_skip=may_skip):
@@ -204,6 +253,29 @@ def read_rows(
         is_ascii = all(map(str.isascii, texts))
         sizes = [*map(len, texts)] if is_ascii else [len(text.encode()) for text in texts]
         yield ItemBatch(keys, items, sizes)
+
+
+def _sorted_rows(
+    version: TableVersion, key_of: Callable[[Sequence[str]], Hashable]
+) -> Iterator[ItemBatch[Row]]:
+    """Yield the rows of a version that has lines which are none."""
+    head = version.head
+    reader = RowReader(version.source, head.encoding, head.dialect)
+    sorter = RowSorter(reader, head.layout, keeps_header=True)
+    items: list[Row] = []
+    is_header = version.has_header
+    for fields in sorter:
+        items.append(Row(fields, sorter.text, HEADER_KEY if is_header else key_of(fields)))
+        is_header = False
+        if len(items) >= _BATCH_ROWS:
+            yield _batch(items)
+            items = []
+    if items:
+        yield _batch(items)
+
+
+def _batch(items: list[Row]) -> ItemBatch[Row]:
+    return ItemBatch([row.key for row in items], items, [len(row.text) for row in items])
 
 
 def _without_empty_lines(
@@ -237,7 +309,9 @@ def _pieces(
     version: TableVersion, offset: int, *, may_skip: bool
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
     """Yield rows and their texts, many at once."""
-    if version.text.is_bytewise and version.text.longest <= MAX_ROW_CHARS:
+    dialect = version.head.dialect
+    is_usual = not (dialect.has_escapes or dialect.skips_blanks or dialect.delimiter == COLUMN_GAP)
+    if version.text.is_bytewise and version.text.longest <= MAX_ROW_CHARS and is_usual:
         for rows, texts in _plain_pieces(version, offset):
             if rows and max(map(len, rows)) > MAX_COLUMNS:
                 # The reader below says so.
@@ -311,7 +385,7 @@ def whole_rows(version: TableVersion, data: bytes) -> tuple[int, int]:
 def count_rows(version: TableVersion) -> int:
     """Count all rows, the header, too; raises FileReadFailed."""
     count = offset = 0
-    if version.text.is_bytewise and version.head.width > 1:
+    if version.text.is_bytewise and version.head.width > 1 and not version.is_sorted:
         with version.source.path.open("rb") as file:
             file.seek(version.start)
             rest = b""

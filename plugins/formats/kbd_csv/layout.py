@@ -1,0 +1,350 @@
+"""TableLayout of a table in a text: where it begins below titles, what its rows look like.
+
+Found by the first rows as a whole: the width and the kinds of values that most of them have tell
+which rows above are none of the table.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from kbd_csv.dialect import SEPARATOR_LINE
+from kbd_csv.kinds import has_header, heads_figures, is_total, kind
+
+__all__ = [
+    "COMMENT_MARK",
+    "LineRow",
+    "TableLayout",
+    "filled_count",
+    "find_layout",
+    "joined_decimals",
+    "value_count",
+]
+
+COMMENT_MARK = "#"
+
+_RULES = ("---", "===", "___")
+_RULE_SIGNS = "-=_+|:*,; \t\r\n"
+
+_MOST_JOINED = 64
+"""Fields of a row whose numbers are joined at most; all ways to do so are looked at."""
+
+_FIGURES_SHARE = 0.8
+"""So many of a column's values are figures or dates, if it is one of these."""
+
+_ASIDE_WIDTH = 4
+"""From so many values a row on, one alone is no row of the table."""
+
+
+class LineRow(NamedTuple):
+    """Row as it was read: the line at which it begins, from 1, its fields, and its text."""
+
+    line: int
+    fields: list[str]
+    text: str
+
+
+class TableLayout(msgspec.Struct, frozen=True):
+    """TableLayout of a table.
+
+    Args:
+        start: The line of its first row, which is its header if it has one.
+        header: The fields of the header, or None.
+        declared: Fields that a row should have, as its header or its first row has.
+        width: Columns that the first rows have, trailing empty ones not counted.
+        typical: Values that most rows have.
+        figures: The columns of figures, dates and truth values.
+        has_comments: Whether lines that begin with `#` are comments.
+        has_rules: Whether lines are drawn above or below the header.
+        has_separator_line: Whether the first line names the delimiter (`sep=;`).
+        is_lower: Whether lines with values stand above it.
+        is_chosen: Whether it was chosen from several tables.
+        is_list: Whether it has one column, in which an empty line is an empty value.
+    """
+
+    start: int = 1
+    header: list[str] | None = None
+    declared: int = 0
+    width: int = 0
+    typical: int = 0
+    figures: frozenset[int] = frozenset()
+    has_comments: bool = False
+    has_rules: bool = False
+    has_separator_line: bool = False
+    is_lower: bool = False
+    is_chosen: bool = False
+    is_list: bool = False
+
+    def is_comment(self, row: LineRow) -> bool:
+        """Tell whether a row is a comment."""
+        return self.has_comments and row.text.startswith(COMMENT_MARK)
+
+    def is_rule(self, row: LineRow) -> bool:
+        """Tell whether a row is a drawn line."""
+        return self.has_rules and is_rule(row)
+
+    def is_aside(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row could be a remark beside the table: it has few values, no figure.
+
+        A row that looks like a total has a label and figures, and is none.
+        """
+        count = value_count(fields)
+        if not 0 < count <= max(1, self.typical // 2) or self.declared < 2 or is_total(fields):
+            return False
+        return not any(
+            kind(field) != "text"
+            for place, field in enumerate(fields)
+            if place in self.figures and field.strip()
+        ) and any(kind(field) == "text" for field in fields)
+
+    def contradicts(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row has a text where the table has figures or dates."""
+        return any(
+            place in self.figures and kind(field) == "text" for place, field in enumerate(fields)
+        )
+
+    def is_surely_aside(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row that could be a remark is one, with no blank line to say so."""
+        return value_count(fields) == 1 and (
+            self.contradicts(fields) or (self.typical >= _ASIDE_WIDTH and len(fields) == 1)
+        )
+
+    def begins_table(self, row: Sequence[str], below: Sequence[str]) -> bool:
+        """Tell whether a row below a blank line heads another table, of which one more row is."""
+        if len(row) != len(below) or value_count(row) < 2:
+            return False
+        if not all(kind(field) == "text" for field in row if field.strip()):
+            return False
+        if filled_count(row) != self.declared and value_count(below) > 1:
+            return True
+        return self.contradicts(row) and not self.contradicts(below)
+
+
+def is_rule(row: LineRow) -> bool:
+    """Tell whether a row would be a drawn line, as printed lists have: nothing but its signs."""
+    text = row.text
+    return any(rule in text for rule in _RULES) and not text.strip(_RULE_SIGNS)
+
+
+def value_count(fields: Sequence[str]) -> int:
+    """Count the fields that are not blank."""
+    return sum(1 for field in fields if field and not field.isspace())
+
+
+def filled_count(fields: Sequence[str]) -> int:
+    """Count a row's fields without the empty ones at its end."""
+    size = len(fields)
+    while size and not fields[size - 1]:
+        size -= 1
+    return size
+
+
+def find_layout(
+    rows: Sequence[LineRow], said: int | None = None, *, is_first: bool = False
+) -> TableLayout:
+    """Find the layout of a table by the first rows of a file.
+
+    Args:
+        rows: They, empty lines as well.
+        said: The line of the header if it was said, 0 for no header; then `rows` may begin there.
+        is_first: Whether the table begins with the first of the rows.
+    """
+    has_separator = bool(rows) and rows[0].line == 1 and _is_separator(rows[0])
+    body = rows[1:] if has_separator else rows
+    has_comments, commented = _comments(body)
+    if has_comments:
+        body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
+    has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
+    if has_rules:
+        body = [row for row in body if not is_rule(row)]
+    valued = [row for row in body if value_count(row.fields) or not row.fields]
+    body = valued if any(row.fields for row in valued) else body
+    place = 0 if said or is_first else _start(body)
+    table = _block(body[place:])
+    layout = TableLayout(
+        has_comments=has_comments, has_rules=has_rules, has_separator_line=has_separator
+    )
+    if not table:
+        return layout
+    if commented is not None and not said and _heads(commented, table):
+        table = [commented, *table]
+    header = _header(table, said)
+    below = table[1:] if header is not None else table
+    declared = len(table[0].fields)
+    width = max(filled_count(row.fields) for row in table)
+    return msgspec.structs.replace(
+        layout,
+        start=table[0].line,
+        is_lower=any(row.line < table[0].line and row.fields for row in rows)
+        or bool(said)
+        or is_first,
+        header=header,
+        declared=declared,
+        width=max(width, min(declared, 1)),
+        typical=_typical(below or table),
+        figures=_figures([row.fields for row in below]),
+        is_chosen=is_first,
+        is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
+    )
+
+
+def _is_separator(row: LineRow) -> bool:
+    return SEPARATOR_LINE.fullmatch(row.text) is not None
+
+
+def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
+    """Tell whether lines that begin with # are comments, and return the last one at the top.
+
+    They are, if all of them at the top are followed by rows that do not begin so and have another
+    number of fields: else # begins a column's name, or a value.
+    """
+    top = []
+    for row in rows:
+        if row.fields and not row.text.startswith(COMMENT_MARK):
+            break
+        if row.fields:
+            top.append(row)
+    rest = [row for row in rows if row.fields and not row.text.startswith(COMMENT_MARK)]
+    if not top or not rest:
+        return False, None
+    usual = Counter(len(row.fields) for row in rest).most_common(1)[0][0]
+    if usual == 1:
+        # A list may have anything in it; a comment is written with a blank.
+        return all(row.text.startswith("# ") for row in top), None
+    same = [row for row in top if len(row.fields) == usual]
+    if same == [top[-1]] and top[-1].fields[0].strip() != COMMENT_MARK:
+        last = LineRow(
+            top[-1].line, [_uncommented(top[-1].fields[0]), *top[-1].fields[1:]], top[-1].text
+        )
+        # Alone it is a header as others are, whose first name begins so.
+        return len(top) > 1 or top[-1].text.startswith("# "), last
+    return not same, None
+
+
+def _uncommented(name: str) -> str:
+    return name.lstrip(COMMENT_MARK).strip()
+
+
+def _heads(commented: LineRow, table: Sequence[LineRow]) -> bool:
+    """Tell whether a comment above a table names its columns, because its first row does not."""
+    own = [row.fields for row in table]
+    return not heads_figures(own) and has_header([commented.fields, *own])
+
+
+def _start(rows: Sequence[LineRow]) -> int:
+    """Return the place of the table's first row: below titles, if there plainly are some."""
+    first = next((place for place, row in enumerate(rows) if row.fields), 0)
+    widths = Counter(len(row.fields) for row in rows if len(row.fields) > 1)
+    if not widths:
+        return first
+    # A few rows of a wide table outweigh a longer list of remarks above it.
+    usual = max(widths, key=lambda width: (widths[width] * width, width))
+    # Titles may be as wide, with few values; the fuller rows are those of the table.
+    counts = sorted(value_count(row.fields) for row in rows if len(row.fields) == usual)
+    typical = counts[3 * len(counts) // 4]
+    for place, row in enumerate(rows):
+        if value_count(row.fields) > max(1, typical // 2):
+            return place if _are_titles(rows, first, place, typical) else first
+    return first
+
+
+def _are_titles(rows: Sequence[LineRow], first: int, place: int, typical: int) -> bool:
+    """Tell whether the rows above a place are titles, and no rows of a table that begins thinly."""
+    above = [row.fields for row in rows[first:place] if row.fields]
+    if not above or not any(kind(field) == "text" for field in above[0]):
+        return False
+    table = [row.fields for row in _block(rows[place:])]
+    if len(table) > 1 and heads_figures(table):
+        return True
+    if not rows[place - 1].fields:
+        return len(table) > 1 or len(above) == 1 or len(table[0]) > 2
+    return typical >= _ASIDE_WIDTH and all(len(row) == 1 or value_count(row) == 1 for row in above)
+
+
+def _block(rows: Sequence[LineRow]) -> list[LineRow]:
+    """Return the rows of a table that begins with the first, without what is below or beside it."""
+    found: list[LineRow] = []
+    gap = False
+    for row in rows:
+        if not row.fields:
+            gap = bool(found)
+            continue
+        if not found:
+            found.append(row)
+            continue
+        if gap and len(row.fields) != len(found[0].fields) and len(found) > 1:
+            break
+        gap = False
+        found.append(row)
+    usual = _typical(found)
+    declared = len(found[0].fields) if found else 0
+    return [
+        row
+        for place, row in enumerate(found)
+        if place == 0
+        or declared < 2
+        or value_count(row.fields) > 1
+        or usual < _ASIDE_WIDTH
+        or len(row.fields) == declared
+    ]
+
+
+def _typical(rows: Sequence[LineRow]) -> int:
+    """Return how many values the rows have: the middle one of their counts."""
+    counts = sorted(value_count(row.fields) for row in rows if row.fields)
+    return counts[len(counts) // 2] if counts else 0
+
+
+def _header(table: Sequence[LineRow], said: int | None) -> list[str] | None:
+    if said is not None:
+        return table[0].fields if said else None
+    return table[0].fields if has_header([row.fields for row in table]) else None
+
+
+def _figures(rows: Sequence[Sequence[str]]) -> frozenset[int]:
+    """Return the places of the columns whose values are figures, dates or truth values."""
+    counts: Counter[int] = Counter()
+    texts: Counter[int] = Counter()
+    for row in rows:
+        for place, field in enumerate(row):
+            found = kind(field)
+            counts[place] += found != ""
+            texts[place] += found == "text"
+    return frozenset(
+        place
+        for place, count in counts.items()
+        if count and texts[place] <= (1 - _FIGURES_SHARE) * count
+    )
+
+
+def joined_decimals(fields: Sequence[str], width: int) -> list[str] | None:
+    """Join digits on both sides of a comma that split a number, so that a row has `width` fields.
+
+    Returns:
+        The fields, or None if there is no way to do so, or more than one.
+    """
+    if len(fields) > _MOST_JOINED:
+        return None
+    # The ways to make some fields of those so far: none, one, or several.
+    ways: list[dict[int, list[str] | None]] = [{0: []}]
+    for place, field in enumerate(fields):
+        found: dict[int, list[str] | None] = {}
+        steps = [(1, field)]
+        if place and _splits(fields[place - 1], field):
+            steps.append((2, f"{fields[place - 1]},{field}"))
+        for taken, value in steps:
+            for count, before in ways[place + 1 - taken].items():
+                if count < width:
+                    # A second way to the same number of fields says that none is sure.
+                    known = count + 1 in found or before is None
+                    found[count + 1] = None if known or before is None else [*before, value]
+        ways.append(found)
+    return ways[-1].get(width)
+
+
+def _splits(one: str, other: str) -> bool:
+    """Tell whether two fields can be the whole and the decimal part of one number."""
+    whole = one.strip().lstrip("+-(€$£¥ ")
+    return whole.isdecimal() and other.strip().rstrip(")%€$£¥ ").isdecimal() and other[:1] != " "

@@ -1,0 +1,205 @@
+"""Delimited text written: to a new file, or below the rows of one.
+
+Numbers keep their text form. Text that looks like a formula is written with an apostrophe before
+it: to the programs that open such a file it would else be one. Of a file that rows are added to
+every byte stays, and nothing is added below a remark that ends its table.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Placement, Source, Written
+from kbd.plaintext.formulas import NEUTRAL, neutral
+from kbd_csv.dialect import COLUMN_GAP, suffix_delimiter
+from kbd_csv.head import column_names
+from kbd_csv.kinds import is_total
+from kbd_csv.rows import PlainWriter, RowReader
+from kbd_csv.tables import TableEnd, table_end
+
+__all__ = ["write_table"]
+
+
+def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
+    """Write rows into `target`, whose suffix decides the delimiter of a new file.
+
+    Raises:
+        ValidationFailed: The mode needs sheets, or rows to append do not fit the file.
+        FileReadFailed: The source, or the rows, cannot be read.
+    """
+    match placement.mode:
+        case "append_rows" if source is not None:
+            return _append(source, rows, target)
+        case "new_file" | "append_rows":
+            return _write_new(rows, placement, target)
+        case _:
+            raise ValidationFailed(
+                f"{placement.mode} is for workbooks; a text table takes new_file or append_rows"
+            )
+
+
+def _stream(rows: Path) -> Iterator[list[Any]]:
+    """Yield what the stream holds: first the columns, then the rows."""
+    with rows.open("rb") as file:
+        yield from msgpack.Unpacker(file, raw=False, strict_map_key=False)
+
+
+def _columns(stream: Iterator[list[Any]]) -> list[tuple[str, str]]:
+    first = next(stream, None)
+    if first is None:
+        raise FileReadFailed("the stream of rows is empty; it begins with its columns")
+    return [(str(name), str(type_)) for name, type_, *_ in first]
+
+
+def _write_new(rows: Path, placement: Placement, target: Path) -> Written:
+    stream = _stream(rows)
+    columns = _columns(stream)
+    with PlainWriter(target, delimiter=suffix_delimiter(target.name)) as writer:
+        taker = _TextTaker(writer, columns)
+        if placement.include_header:
+            taker.write_header()
+        count = taker.write_rows(stream)
+    return Written("", count, len(columns), taker.warnings())
+
+
+class _TextTaker:
+    """Writer of typed rows as fields: text that a program would evaluate is made text to all.
+
+    Args:
+        writer: Takes the fields.
+        columns: Name and type of each column.
+    """
+
+    def __init__(self, writer: PlainWriter, columns: list[tuple[str, str]]) -> None:
+        self._writer, self._columns = writer, columns
+        # What has a type has no letters that could be a formula's, and stays as it is written.
+        self._are_text = [type_ == "string" for _, type_ in columns]
+        self._neutral = 0
+
+    def write_header(self) -> None:
+        """Write the column names."""
+        self._writer.write_header([self._field(name, is_text=True) for name, _ in self._columns])
+
+    def write_rows(self, stream: Iterator[list[Any]]) -> int:
+        """Write rows, and return how many."""
+        count = 0
+        for row in stream:
+            pairs = zip(row, self._are_text, strict=True)
+            self._writer.write([self._field(value, is_text=is_text) for value, is_text in pairs])
+            count += 1
+        return count
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what was changed, with its count."""
+        if not self._neutral:
+            return ()
+        text = f"text(s) that look like formulas were written with a leading {NEUTRAL}"
+        return (f"{self._neutral} {text} so that no program evaluates them.",)
+
+    def _field(self, value: Any, *, is_text: bool) -> Any:
+        """Return a value's field: true and false in lower case, no value as nothing."""
+        if isinstance(value, str):
+            field = neutral(value) if is_text else value
+            self._neutral += field is not value
+            return field
+        if value is True:
+            return "true"
+        return "false" if value is False else value
+
+
+def _append(source: Source, rows: Path, target: Path) -> Written:
+    """Copy the source and add rows at its end, in its own dialect and encoding."""
+    stream = _stream(rows)
+    columns = _columns(stream)
+    names = [name for name, _ in columns]
+    end = table_end(source)
+    table_head, dialect = end.head, end.head.dialect
+    _check_appendable(source, end)
+    existing_columns = column_names(table_head.header, table_head.width)
+    if existing_columns and len(names) != len(existing_columns):
+        raise ValidationFailed(
+            f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}"
+        )
+    # All bytes as they are: only what is added is written.
+    shutil.copyfile(source.path, target)
+    encoding = _appending_codec(table_head.encoding.name, source.path)
+    line_end = _finish_last_line(source, target, encoding)
+    try:
+        with PlainWriter(
+            target,
+            delimiter=dialect.delimiter,
+            encoding=encoding,
+            line_end=line_end,
+            append=True,
+            quote_char=dialect.quote_char,
+            has_escapes=dialect.has_escapes,
+        ) as writer:
+            taker = _TextTaker(writer, columns)
+            if not existing_columns:
+                taker.write_header()
+            count = taker.write_rows(stream)
+    # Refused, not replaced: a question mark in place of a letter would go unnoticed.
+    except UnicodeEncodeError as error:
+        raise ValidationFailed(
+            f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"
+        ) from error
+    notes = (*_header_notes(table_head.header, names), *_total_notes(end), *taker.warnings())
+    return Written("", count, len(names), notes)
+
+
+def _check_appendable(source: Source, end: TableEnd) -> None:
+    """Refuse rows that would stand below what ends the table, or that cannot be written so."""
+    if end.below:
+        raise ValidationFailed(
+            f"below the table of {source.name} there is more, from line {end.below} on: rows at "
+            "the end of the file would be no rows of it; write a new file instead"
+        )
+    if end.head.dialect.delimiter == COLUMN_GAP:
+        raise ValidationFailed(
+            f"the columns of {source.name} are set with blanks, which rows cannot be added to"
+        )
+
+
+def _total_notes(end: TableEnd) -> tuple[str, ...]:
+    if not is_total(end.last):
+        return ()
+    label = next(field.strip() for field in end.last if field.strip())
+    return (f'The last row looks like a total ("{label[:40]}"): the new rows stand below it.',)
+
+
+def _header_notes(header: list[str] | None, names: list[str]) -> tuple[str, ...]:
+    if header is None:
+        return ()
+    given = [name.strip().casefold() for name in header[: len(names)]]
+    if given == [name.strip().casefold() for name in names]:
+        return ("There is a header already: it was not written again.",)
+    return (f"The rows' columns ({', '.join(names)}) are not named as the header of the file is.",)
+
+
+def _appending_codec(name: str, path: Path) -> str:
+    """Name the codec that goes on in a file without writing a byte order mark again."""
+    if name == "utf-8-sig":
+        return "utf-8"
+    if name in ("utf-16", "utf-32"):
+        with path.open("rb") as file:
+            return f"{name}-le" if file.read(1) == b"\xff" else f"{name}-be"
+    return name
+
+
+def _finish_last_line(source: Source, target: Path, encoding: str) -> str:
+    """End the last line if it is not, and return how the file ends its lines."""
+    sample = RowReader(source).first_line()
+    line_end = next((end for end in ("\r\n", "\r") if sample.endswith(end)), "\n")
+    size = target.stat().st_size
+    # In UTF-16 and UTF-32 a line end is more than one byte.
+    mark = "\n".encode(encoding)
+    with target.open("r+b") as file:
+        file.seek(max(0, size - len(mark)))
+        if size and file.read() not in (mark, "\r".encode(encoding)):
+            file.seek(0, 2)
+            file.write(line_end.encode(encoding))
+    return line_end

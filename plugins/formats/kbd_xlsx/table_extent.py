@@ -1,0 +1,340 @@
+"""Extent of a sheet's table: its cells, the names of its columns, and what else the sheet holds.
+
+The table is the sheet's largest island, with the islands below it that go on in its columns (a
+blank row does not end a table). Titles above its header and remarks below it are none of it. A
+header may stand in two rows, of which the upper one heads several columns.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd.formats import ReadAs, TouchedRows
+from kbd.formats.total_labels import is_total_label
+from kbd_xlsx.reader.blocks import Value, plain_text
+from kbd_xlsx.reader.book import SheetReader
+from kbd_xlsx.reader.features import names_columns
+from kbd_xlsx.references import Area
+
+__all__ = ["TableExtent", "find_extent"]
+
+ABOVE = "line above the header"
+BELOW = "line below the table"
+OTHER_TABLE = "another table"
+OTHER_CELLS = "cells beside the table"
+JOINED_NAMES = "column names joined of two rows"
+
+_HEAD_ROWS = 60
+_MOST_TITLES = 20
+_TAIL_ROWS = 60
+_MOST_ROWS = 10
+_SAMPLE_CHARS = 80
+_FIGURES_SHARE = 0.8
+"""So many of a column's values are no text, if it is one of figures or dates."""
+
+
+class TableExtent(msgspec.Struct, frozen=True):
+    """A table's cells and names, and what is not in it.
+
+    Args:
+        area: The cells, the header's with them.
+        headers: The names of the columns, or None.
+        top: The first row of data.
+        header_row: The row with the names, the lower one of two; 0 without names.
+        left_out: What else the sheet holds.
+        repaired: What was mended.
+        warnings: What a reader must know of it.
+    """
+
+    area: Area
+    headers: tuple[str, ...] | None
+    top: int
+    header_row: int
+    left_out: tuple[TouchedRows, ...] = ()
+    repaired: tuple[TouchedRows, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """The header of an island: its first row, its names, the first row of data."""
+
+    first: int
+    headers: tuple[str, ...] | None
+    top: int
+
+
+def find_extent(sheet: SheetReader, read_as: ReadAs) -> TableExtent | None:
+    """Find the table of a sheet; None if it holds nothing.
+
+    Raises:
+        ValidationFailed: The header row that was said has no values.
+    """
+    said = read_as.header_row
+    used = sheet.area
+    if said is not None and said < 0:
+        raise ValidationFailed("header_row is counted from 1; 0 stands for no header")
+    if used is None:
+        return None
+    frozen = sheet.frozen_header()
+    if frozen is not None and said is None:
+        return TableExtent(used, frozen, used.top + 1, used.top)
+    areas = sheet.island_areas()
+    if not areas:
+        return None
+    if said:
+        core = _island_at(sheet, areas, said)
+        row = tuple(map(plain_text, sheet.row(said, core.left, core.right)))
+        head = _Head(said, row, said + 1)
+    else:
+        # Notes and totals around a table are smaller than it is.
+        core = max(areas, key=_size)
+        head = _head(sheet, core)
+        if said == 0:
+            head = _Head(head.first, None, head.first)
+    return _around(sheet, areas, core, head)
+
+
+def _island_at(sheet: SheetReader, areas: Sequence[Area], row: int) -> Area:
+    """Return the island that a row is in, the largest one of several side by side."""
+    used = sheet.area
+    assert used is not None
+    found = [area for area in areas if area.top <= row <= area.bottom]
+    filled = [area for area in found if any(v != "" for v in sheet.row(row, area.left, area.right))]
+    if filled:
+        return max(filled, key=_size)
+    if row > used.bottom:
+        raise ValidationFailed(
+            f"the sheet {sheet.part.name} has {used.bottom:,} rows; header_row {row:,} is not one "
+            "of them"
+        )
+    raise ValidationFailed(
+        f"row {row:,} of the sheet {sheet.part.name} has no values, so it is no header"
+    )
+
+
+def _around(sheet: SheetReader, areas: Sequence[Area], core: Area, head: _Head) -> TableExtent:
+    """Return the extent of the table that an island begins, with what is around it."""
+    area = Area(head.first, core.left, core.bottom, core.right)
+    others = []
+    for found in areas:
+        if found == core:
+            continue
+        inside = found.left >= area.left and found.right <= area.right
+        if inside and found.top > area.bottom and sheet.island(found).headers is None:
+            area = Area(area.top, area.left, found.bottom, area.right)
+        # An island between blank cells of the table is part of it and not worth a warning.
+        elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
+            others.append(found)
+    bottom = _bottom(sheet, area, head.top)
+    warnings: tuple[str, ...] = ()
+    if others:
+        listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
+        table = Area(area.top, area.left, bottom, area.right)
+        warnings = (f"The table is {table}; not in it: {listed}.",)
+    left_out = [*_left_out(sheet, others, area.top)]
+    for what, first, last in (
+        (ABOVE, core.top, head.first - 1),
+        (BELOW, bottom + 1, area.bottom),
+    ):
+        rows = _filled(sheet, Area(first, area.left, last, area.right)) if first <= last else {}
+        numbers = [number for number, row in rows.items() if _count(row)]
+        if numbers:
+            left_out.append(_touched(what, numbers, _told(rows[numbers[0]])))
+            listed = ", ".join(map(str, numbers[:3])) + (" …" if len(numbers) > 3 else "")
+            warnings = (*warnings, f"Left out: {what} (row {listed}).")
+    repaired: tuple[TouchedRows, ...] = ()
+    header_row = head.top - 1 if head.headers is not None else 0
+    if header_row > head.first:
+        told = ", ".join(head.headers or ())[:_SAMPLE_CHARS]
+        repaired = (_touched(JOINED_NAMES, [head.first, header_row], told),)
+    return TableExtent(
+        Area(area.top, area.left, bottom, area.right),
+        head.headers,
+        head.top,
+        header_row,
+        tuple(left_out),
+        repaired,
+        warnings,
+    )
+
+
+def _size(area: Area) -> int:
+    return (area.bottom - area.top + 1) * (area.right - area.left + 1)
+
+
+def _left_out(sheet: SheetReader, others: Sequence[Area], top: int) -> Iterator[TouchedRows]:
+    """Yield a record for each island that is not in the table; the last one is of all further."""
+    for place, area in enumerate(others):
+        rest = others[place:] if place == _MOST_ROWS - 1 else [area]
+        is_table = _head(sheet, area).headers is not None
+        what = OTHER_TABLE if is_table else ABOVE if area.bottom < top else OTHER_CELLS
+        numbers = [row for each in rest for row in range(each.top, each.bottom + 1)][:_MOST_ROWS]
+        count = sum(each.bottom - each.top + 1 for each in rest)
+        first = sheet.row(area.top, area.left, area.right)
+        yield TouchedRows(what, count, tuple(numbers), f"{area}: {_told(first)}"[:_SAMPLE_CHARS])
+        if len(rest) > 1:
+            return
+
+
+def _touched(what: str, rows: Sequence[int], sample: str) -> TouchedRows:
+    return TouchedRows(what, len(rows), tuple(rows[:_MOST_ROWS]), sample)
+
+
+def _told(row: Sequence[Value]) -> str:
+    return ", ".join(plain_text(value) for value in row if value != "")[:_SAMPLE_CHARS]
+
+
+def _filled(sheet: SheetReader, area: Area) -> dict[int, list[Value]]:
+    """Return rows by their numbers; a formula without a result fills its cell with a figure."""
+    rows: dict[int, list[Value]] = {number: [] for number in range(area.top, area.bottom + 1)}
+    rows.update(sheet.rows(area))
+    width = area.right - area.left + 1
+    found = {number: row or [""] * width for number, row in rows.items()}
+    for facts, _ in sheet.facts(area):
+        row = found[facts.row]
+        if row[facts.column - area.left] == "":
+            row[facts.column - area.left] = 0.0
+    return found
+
+
+def _count(row: Sequence[Value]) -> int:
+    return sum(value != "" for value in row)
+
+
+def _typical(rows: Sequence[Sequence[Value]]) -> int:
+    """Return how many values the fuller rows have."""
+    counts = sorted(count for count in map(_count, rows) if count)
+    return counts[3 * len(counts) // 4] if counts else 0
+
+
+def _head(sheet: SheetReader, core: Area) -> _Head:
+    """Return the header of an island, below its titles if it has some."""
+    sample = Area(core.top, core.left, min(core.bottom, core.top + _HEAD_ROWS), core.right)
+    rows = _filled(sheet, sample)
+    typical = _typical([*rows.values()])
+    for row in range(core.top, min(sample.bottom, core.top + _MOST_TITLES) + 1):
+        if row < sample.bottom and (joined := _joined_names(sheet, core, rows, row)) is not None:
+            return _Head(row, joined, row + 2)
+        headers = sheet.island(Area(row, core.left, core.bottom, core.right)).headers
+        if headers is not None and (row == core.top or _count(rows[row]) > typical // 2):
+            return _Head(row, headers, row + 1)
+        # Titles have few values; what has more is data without a header, and so is a list.
+        if typical < 2 or _count(rows[row]) > max(1, typical // 2):
+            break
+    return _Head(core.top, None, core.top)
+
+
+def _joined_names(
+    sheet: SheetReader, core: Area, rows: dict[int, list[Value]], row: int
+) -> tuple[str, ...] | None:
+    """Return the names that two rows make together, the upper one of which heads several columns.
+
+    That it does so is told by merged cells, by names that only both together tell apart, or by
+    cells of the lower row that are blank below a name.
+    """
+    upper, lower = rows[row], rows[row + 1]
+    below = [rows[number] for number in range(row + 2, max(rows) + 1)]
+    if not all(isinstance(value, str) for value in lower) or not _heads_several(upper, lower):
+        return None
+    # What the lower row has is a name only above figures.
+    if not any(lower[place] != "" for place in _figures(below)):
+        return None
+    wide = [
+        area
+        for area in sheet.merged_areas()
+        if area.top == row and core.left <= area.left < area.right <= core.right
+    ]
+    named = [value for value in lower if value != ""]
+    if not wide and len(set(named)) == len(named) == len(lower):
+        return None
+    names = _names(upper, lower, core.left, wide)
+    first: list[Value] = [*names]
+    if not all(names) or not names_columns([first, *below]):
+        return None
+    return tuple(names)
+
+
+def _heads_several(upper: Sequence[Value], lower: Sequence[Value]) -> bool:
+    """Tell whether a row's texts could head more columns than their own, and are no title."""
+    filled = [value for value in upper if value != ""]
+    if not filled or not any(isinstance(value, str) for value in filled):
+        return False
+    if len(filled) == 1 and upper[0] != "":
+        return False
+    gaps = any(one == "" and other != "" for one, other in zip(upper, lower, strict=True))
+    return gaps or len(set(filled)) < len(filled)
+
+
+def _names(
+    upper: Sequence[Value], lower: Sequence[Value], left: int, wide: Sequence[Area]
+) -> list[str]:
+    """Join the names of two rows; the upper one's go on to the right as far as they head."""
+    names = []
+    group, end = "", -1
+    for place, (above, below) in enumerate(zip(upper, lower, strict=True)):
+        if above != "":
+            group = plain_text(above)
+            spans = [area.right - left for area in wide if area.left - left == place]
+            # Without merged cells a name heads all columns up to the next one.
+            end = spans[0] if spans else (place if wide else len(upper))
+            if below == "":
+                end = min(end, place)
+        own = plain_text(below) if below != "" else ""
+        names.append(" ".join(part for part in (group if place <= end else "", own) if part))
+    return names
+
+
+def _bottom(sheet: SheetReader, area: Area, top: int) -> int:
+    """Return the last row of a table without the remarks below it."""
+    start = max(top + 1, area.bottom - _TAIL_ROWS)
+    if start > area.bottom or area.left == area.right:
+        return area.bottom
+    head = _filled(sheet, Area(top, area.left, min(area.bottom, top + _HEAD_ROWS), area.right))
+    typical, figures = _typical([*head.values()]), _figures([*head.values()])
+    tail = _filled(sheet, Area(start, area.left, area.bottom, area.right))
+    bottom = row = area.bottom
+    block: list[int] = []
+    while row >= start:
+        values = tail[row]
+        if _is_remark(values, typical):
+            block.append(row)
+        elif _count(values) == 0:
+            if block:
+                bottom = row - 1
+            block = []
+        else:
+            break
+        row -= 1
+    # Right below a row they are remarks if they stand where the table has figures.
+    if row >= start - 1 and block:
+        surely = [number for number in block if _stands_in(tail[number], figures)]
+        if len(surely) == len(block):
+            bottom = min(block) - 1
+    while bottom in tail and _count(tail[bottom]) == 0:
+        bottom -= 1
+    return bottom
+
+
+def _is_remark(row: Sequence[Value], typical: int) -> bool:
+    """Tell whether a row could be a remark: few values, all texts, none the label of a total."""
+    count = _count(row)
+    texts = [value for value in row if isinstance(value, str) and value != ""]
+    few = 0 < count <= max(1, typical // 2)
+    return few and len(texts) == count and not any(map(is_total_label, texts))
+
+
+def _stands_in(row: Sequence[Value], figures: frozenset[int]) -> bool:
+    places = [place for place, value in enumerate(row) if value != ""]
+    return len(places) == 1 and places[0] in figures
+
+
+def _figures(rows: Sequence[Sequence[Value]]) -> frozenset[int]:
+    """Return the places of the columns whose values are no texts."""
+    found = set()
+    for place in range(len(rows[0]) if rows else 0):
+        values = [row[place] for row in rows if row[place] != ""]
+        others = sum(not isinstance(value, str) for value in values)
+        if values and others >= _FIGURES_SHARE * len(values):
+            found.add(place)
+    return frozenset(found)

@@ -1,0 +1,204 @@
+"""Where a table is in a sheet: titles, remarks, headers in two rows, other tables, what is said."""
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import openpyxl
+import pytest
+
+from kbd.errors import ValidationFailed
+from kbd.formats import ReadAs, Source, Table
+from kbd_xlsx import XlsxFormat
+
+FORMAT = XlsxFormat()
+ABOVE = "line above the header"
+BELOW = "line below the table"
+ROWS: list[list[Any]] = [["Item", "Day", "Sum", "Who"]] + [
+    [f"item {n}", dt.date(2024, 1, n), n * 1.5, "Ann"] for n in range(1, 6)
+]
+
+
+class ReadSheet(msgspec.Struct, frozen=True):
+    """A sheet's table, the lines of its plain form, and what was left out."""
+
+    table: Table
+    lines: list[str]
+
+    @property
+    def left_out(self) -> list[tuple[str, int, tuple[int, ...]]]:
+        """Why, how many rows, and the first of them."""
+        return [(each.what, each.count, each.rows) for each in self.table.reading.left_out]
+
+
+def read(
+    folder: Path, rows: list[list[Any]], *, merged: tuple[str, ...] = (), said: ReadAs | None = None
+) -> ReadSheet:
+    """Write a workbook of one sheet and read it."""
+    found = openpyxl.Workbook()
+    sheet = found.create_sheet("S", 0)
+    for row in rows:
+        sheet.append(row)
+    for area in merged:
+        sheet.merge_cells(area)
+    del found["Sheet"]
+    found.save(folder / "a.xlsx")
+    source, plain = Source(folder / "a.xlsx", "a.xlsx"), folder / "plain"
+    table = FORMAT.read_table(source, None, said or ReadAs(), plain)
+    return ReadSheet(table, plain.read_text().splitlines())
+
+
+def test_a_clean_sheet_has_nothing_to_tell(tmp_path: Path) -> None:
+    """The header's row is told, and nothing else."""
+    found = read(tmp_path, ROWS)
+
+    assert found.table.reading.header_row == 1
+    assert (found.left_out, found.table.reading.repaired, found.table.warnings) == ([], (), ())
+
+
+@pytest.mark.parametrize("merged", [(), ("A1:D1", "A2:D2")])
+def test_titles_right_above_the_header(tmp_path: Path, merged: tuple[str, ...]) -> None:
+    """Titles with no blank row below them, merged or not, are none of the table."""
+    found = read(tmp_path, [["Sales of 2024"], ["Printed on Monday"], *ROWS], merged=merged)
+
+    assert found.lines[0] == "Item,Day,Sum,Who"
+    assert [column.type for column in found.table.columns] == ["string", "date", "float", "string"]
+    assert (found.table.reading.header_row, found.table.row_count) == (3, 5)
+    assert found.left_out == [(ABOVE, 2, (1, 2))]
+    assert found.table.reading.left_out[0].sample == "Sales of 2024"
+
+
+def test_titles_in_columns(tmp_path: Path) -> None:
+    """Titles may name a value each; a blank row may follow."""
+    titles = [["Account", "12-34"], ["Period", "January"]]
+    blank: list[list[Any]] = [[]]
+    for gap, left_out in ((blank[1:], (1, 2)), (blank, (1, 2))):
+        found = read(tmp_path, [*titles, *gap, *ROWS])
+
+        assert found.lines[0] == "Item,Day,Sum,Who"
+        assert found.left_out[0][2] == left_out
+
+
+def test_remarks_below(tmp_path: Path) -> None:
+    """Remarks below a blank row are told; totals, with a label alone as well, are rows."""
+    found = read(tmp_path, [*ROWS, [], ["Source: the ledger"], ["End of report"]])
+    assert (found.table.row_count, found.left_out) == (5, [(BELOW, 2, (8, 9))])
+    assert found.table.details["range"] == "A1:D6"
+
+    dates = read(tmp_path, [*ROWS, [None, "Source: the ledger"]])
+    assert (dates.table.row_count, dates.left_out) == (5, [(BELOW, 1, (7,))])
+    lasts: list[list[Any]] = [
+        ["Total", None, 22.5],
+        ["Total"],
+        ["Rest", None, "=SUM(C2:C6)"],
+        ["item 6"],
+    ]
+    for last in lasts:
+        kept = read(tmp_path, [*ROWS, last])
+        assert (kept.table.row_count, kept.left_out) == (6, [])
+    total = read(tmp_path, [*ROWS, [], ["Total", None, "=SUM(C2:C6)"]])
+    assert (total.table.row_count, total.left_out) == (6, [("blank row between others", 1, (7,))])
+
+
+def test_a_header_in_two_rows(tmp_path: Path) -> None:
+    """Names of the upper row head the columns below their merged cells."""
+    rows: list[list[Any]] = [
+        ["Region", "2023", None, "2024", None],
+        [None, "Plan", "Actual", "Plan", "Actual"],
+        ["North", 1, 2, 3, 4],
+        ["South", 5, 6, 7, 8],
+    ]
+    for merged in (("A1:A2", "B1:C1", "D1:E1"), ()):
+        found = read(tmp_path, rows, merged=merged)
+
+        assert found.lines == [
+            "Region,2023 Plan,2023 Actual,2024 Plan,2024 Actual",
+            "North,1,2,3,4",
+            "South,5,6,7,8",
+        ]
+        assert found.table.reading.header_row == 2
+        assert [each.rows for each in found.table.reading.repaired] == [(1, 2)]
+        assert found.table.details["range"] == "A1:E4"
+
+
+def test_a_title_above_a_header_in_two_rows(tmp_path: Path) -> None:
+    """Both are told apart."""
+    found = read(
+        tmp_path,
+        [
+            ["Plan and result"],
+            [None, "Plan", None, "Result", None],
+            ["Region", "Q1", "Q2", "Q1", "Q2"],
+            ["North", 1, 2, 3, 4],
+            ["South", 5, 6, 7, 8],
+        ],
+        merged=("A1:E1", "B2:C2", "D2:E2"),
+    )
+
+    assert found.lines[0] == "Region,Plan Q1,Plan Q2,Result Q1,Result Q2"
+    assert (found.table.reading.header_row, found.left_out) == (3, [(ABOVE, 1, (1,))])
+
+
+def test_other_tables_are_told(tmp_path: Path) -> None:
+    """What is beside and below the table is named with its rows, by what it is."""
+    rows = [[*row, None, note] for row, note in zip(ROWS, ["x", *[None] * 5], strict=True)]
+    found = read(tmp_path, [*rows, [], ["City", "Size"], ["Bern", 1]])
+
+    assert found.table.row_count == 5
+    assert found.left_out == [
+        ("cells beside the table", 1, (1,)),
+        ("another table", 2, (8, 9)),
+    ]
+    assert found.table.reading.left_out[1].sample == "A8:B9: City, Size"
+    assert found.table.warnings == ("The table is A1:D6; not in it: F1, A8:B9.",)
+
+
+def test_what_is_said_about_the_header(tmp_path: Path) -> None:
+    """A said row names the columns, of another table, too; 0 stands for none."""
+    rows = [["Note"], *ROWS, [], ["City", "Size"], ["Bern", 1], ["Ulm", 2]]
+    other = read(tmp_path, rows, said=ReadAs(header_row=9))
+    assert (other.lines, other.table.reading.header_row) == (["City,Size", "Bern,1", "Ulm,2"], 9)
+    assert other.left_out == [("another table", 7, (1, 2, 3, 4, 5, 6, 7))]
+
+    none = read(tmp_path, ROWS, said=ReadAs(header_row=0))
+    assert (none.lines[0], none.table.row_count) == ("column_1,column_2,column_3,column_4", 6)
+    assert none.table.reading.header_row == 0
+    third = read(tmp_path, ROWS, said=ReadAs(header_row=3))
+    assert third.table.row_count == 3
+    assert third.left_out == [(ABOVE, 2, (1, 2))]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (ReadAs(header_row=99), "has 6 rows; header_row 99"),
+        (ReadAs(header_row=-1), "counted from 1"),
+        (ReadAs(encoding="utf-8"), "no encoding"),
+        (ReadAs(delimiter=";"), "no delimiter"),
+    ],
+)
+def test_what_does_not_fit_a_workbook_is_refused(tmp_path: Path, said: ReadAs, words: str) -> None:
+    """A row past the sheet, an encoding and a delimiter are refused in words."""
+    with pytest.raises(ValidationFailed, match=words):
+        read(tmp_path, ROWS, said=said)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["a", "b", "c"], [1, None, None], [2, 3, 4]],
+        [["a", "b"], ["x", "y"], ["z", "w"]],
+        [["x", None, None], [1, 2, 3], [4, 5, 6]],
+        [["Name", "Phone"], ["Ann", "12"], ["Bob", None]],
+        [[1, 2, 3], [4, 5, 6]],
+        [["Date"], ["2024-01-01"], ["x"], [3]],
+        [["a", None, "c"], ["x", "y", "x"], ["p", "q", "r"]],
+    ],
+)
+def test_thin_rows_are_rows(tmp_path: Path, rows: list[list[Any]]) -> None:
+    """Without a header further down, and without a remark, each row of a sheet is a row."""
+    found = read(tmp_path, rows)
+
+    assert found.left_out == []
+    assert found.table.row_count == len(rows) - (found.table.reading.header_row > 0)
