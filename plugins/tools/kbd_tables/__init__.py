@@ -9,8 +9,8 @@ with `column_types` (what a column is by its own values: `shapes`, `numbers`, `d
 (what the columns of a file prove for each other) and `typed_columns` (how each is held:
 `number_types`, `date_types`, `verdicts`), `read_tools` and `results` (the tools that only read, and
 what they answer with), `sandbox` (SQL, its lock-down, and what makes it answer the same each time),
-`export_tools` (rows into other files). `reading_text` says how a table was read. They share `jobs` (calls of the worker, and its limits) and
-`duck` (DuckDB itself, and its values as JSON).
+`export_tools` (rows into other files). `reading_text` says how a table was read. They share `jobs`
+(calls of the worker, and its limits) and `duck` (DuckDB itself, and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence
