@@ -50,6 +50,7 @@ class TableRecord(msgspec.Struct, frozen=True):
         reading: How it was read.
         details: What the format adds (delimiter, quote_char, sheet ...).
         warnings: What a reader of the table must know.
+        left_out_rows: The rows of the format's plain form, from 0, that are not in the table.
     """
 
     columns: tuple[TableColumn, ...]
@@ -57,6 +58,7 @@ class TableRecord(msgspec.Struct, frozen=True):
     reading: TableReading
     details: dict[str, Any]
     warnings: tuple[str, ...]
+    left_out_rows: tuple[int, ...] = ()
 
 
 class TableRef(msgspec.Struct, frozen=True):
@@ -91,7 +93,7 @@ class OpenTable(msgspec.Struct, frozen=True):
     size_bytes: int
 
 
-_VERSION = 4
+_VERSION = 5
 """Version of the cache; raise it when inference or the record changes."""
 
 
@@ -119,6 +121,8 @@ async def run_job(
             "columns": [msgspec.structs.astuple(column) for column in table.record.columns],
             **arguments,
         }
+        if job in jobs.FIGURES and (questions := table.record.reading.questions):
+            request["questions"] = msgspec.to_builtins(questions)
         try:
             return table, await context.isolate(job, request, limits=limits(table))
         except FileReadFailed as error:
@@ -248,5 +252,6 @@ def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
             "reading": loaded["reading"],
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],
+            "left_out_rows": loaded["left_out_rows"],
         }
     )

@@ -15,7 +15,9 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType
+from kbd_tables.blanks import told_of_blanks, trimmed
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.totals import TypedColumn, take_out_totals
 
 __all__ = ["Candidate", "Choice", "candidates_for", "choose", "load", "plain_rows_sql", "sql_for"]
 
@@ -260,29 +262,53 @@ def load(
         reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, reading, warnings}`.
+        `{columns: [{name, type, sql_type}], row_count, reading, left_out_rows, warnings}`; the rows
+        that were left out are counted from 0 among those of the CSV.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
     """
     with closing_connection() as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
-        candidates = _passed_candidates(connection, raw, [known for _, known in columns])
-        facts = _decimal_facts(connection, raw, candidates)
-        names, warnings = _distinct([name for name, _ in columns])
-        typed, selected = [], []
-        for index, name in enumerate(names):
-            choice = choose(name, candidates[index], facts.get(index, {}))
-            if choice.note:
-                warnings.append(choice.note)
-            typed.append({"name": name, "type": choice.type, "sql_type": choice.sql_type})
-            value = sql_for(choice.cast, f"c{index}", raw=f"c{index}")
-            selected.append(f"{value} AS {quoted_name(name)}")
+        typed, notes = _typed(connection, raw, columns, read_as)
+        totals = take_out_totals(connection, raw, target, typed, read_as, reading)
+        if totals.rows:
+            # Without them a column of years is one of numbers, whose last row said "Total".
+            typed, notes = _typed(connection, raw, columns, read_as)
+        texts = [number for number, column in enumerate(typed) if column.type == "string"]
+        told = told_of_blanks(connection, raw, texts, read_as, totals.reading)
+        selected = ", ".join(f"{each.value} AS {quoted_name(each.name)}" for each in typed)
         connection.execute(
-            f"COPY (SELECT {', '.join(selected)} FROM read_parquet({quoted_text(raw)}))"
+            f"COPY (SELECT {selected} FROM read_parquet({quoted_text(raw)}))"
             f" TO {quoted_text(target)} ({_COMPRESSION})"
         )
-    return {"columns": typed, "row_count": found, "reading": reading, "warnings": warnings}
+    return {
+        "columns": [{"name": c.name, "type": c.type, "sql_type": c.sql_type} for c in typed],
+        "row_count": found - len(totals.rows),
+        "reading": told,
+        "left_out_rows": totals.rows,
+        "warnings": [*notes, *totals.notes],
+    }
+
+
+def _typed(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[tuple[str, ColumnType | None]],
+    read_as: Mapping[str, Any],
+) -> tuple[list[TypedColumn], list[str]]:
+    """Return the columns with their types, and what a reader of the table must know of them."""
+    candidates = _passed_candidates(connection, raw, [known for _, known in columns])
+    facts = _decimal_facts(connection, raw, candidates)
+    names, notes = _distinct([name for name, _ in columns])
+    typed = []
+    for index, name in enumerate(names):
+        choice = choose(name, candidates[index], facts.get(index, {}))
+        if choice.note:
+            notes.append(choice.note)
+        value = sql_for(choice.cast, f"c{index}", raw=trimmed(f"c{index}", read_as))
+        typed.append(TypedColumn(name, choice.type, choice.sql_type, value))
+    return typed, notes
 
 
 def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
