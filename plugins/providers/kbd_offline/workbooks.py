@@ -322,6 +322,7 @@ def _check(conversation: PlannerConversation, sheet: Sheet) -> None:
         source_sheet=sheet.name,
         row_start=1,
         row_count=1,
+        read_as={"totals": "keep"},
     )
     rows = sheet.rows
     if found["total_rows"] < rows + bool(sheet.totals):

@@ -344,6 +344,7 @@ def _result(
         warnings.append("the window is too large and was cut; go on at a higher window_offset")
     if found["lost_figures"]:
         warnings.append(lost_figures_note(found["lost_figures"]))
+    warnings += found["hints"]
     if warnings:
         value["warnings"] = warnings
     return ToolResult(value, measured=("query_elapsed_ms",))
