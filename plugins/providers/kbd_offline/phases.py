@@ -414,11 +414,26 @@ def _split(conversation: PlannerConversation, intent: Split, number: int) -> str
         rows=len(intent.parts),
         widths=_widths(conversation, table, query, columns, totals),
         totals=totals,
+        functions=("", *map(_summing, intent.measures)),
     )
     fill_sheet(conversation, sheet)
     figure_texts = ", ".join(_figure_texts(intent.measures, figures))
     rows = row_count_text(sheet.rows)
     return f'Sheet "{sheet.name}" has {rows} and a row of totals ({figure_texts}).'
+
+
+def _summing(measure: Measure) -> str:
+    """Return the function of sheets that makes a figure of all rows out of those of groups."""
+    match measure.function:
+        case "total" | "count":
+            return "SUM"
+        case "minimum" if measure.column is not None and measure.column.is_number:
+            return "MIN"
+        case "maximum" if measure.column is not None and measure.column.is_number:
+            return "MAX"
+        case _:
+            # The average of groups' averages is none of the rows.
+            return ""
 
 
 def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -> str:
@@ -467,6 +482,7 @@ def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) ->
         rows=rows,
         widths=_widths(conversation, table, query, columns, totals or figures),
         totals=totals,
+        functions=(*("" for _ in keys), *map(_summing, intent.measures)),
     )
     fill_sheet(conversation, sheet)
     figure_texts = ", ".join(_figure_texts(intent.measures, figures))

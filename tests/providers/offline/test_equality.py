@@ -141,3 +141,15 @@ def test_an_open_question(tmp_path: Path) -> None:
     assert "may sum others up" in outcome.summary
     assert "Amount adds up to 3 in 2 rows" in outcome.summary
     assert "Total Amount" not in outcome.summary
+
+
+def test_totals_are_formulas(tmp_path: Path) -> None:
+    """A row of totals is worked out by the sheet, and its values are stored with the formulas."""
+    request = "total amount and number of rows per category, as xlsx"
+    player, _ = play(tmp_path, request)
+    data = player.workbench.content("summary.xlsx")
+    sheet = openpyxl.load_workbook(io.BytesIO(data))["Summary"]
+    assert [cell.value for cell in sheet[4]] == ["Total", "=SUM(B2:B3)", "=SUM(C2:C3)"]
+    assert values(player, "summary.xlsx", "Summary")[1:] == [
+        ["Car", 16, 1], ["Food", 15, 4], ["Total", 31, 5],
+    ]  # fmt: skip
