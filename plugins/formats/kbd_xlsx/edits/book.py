@@ -29,7 +29,7 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands
 from kbd_xlsx.calculation.stale import stale_results
-from kbd_xlsx.edits.totals import with_totals
+from kbd_xlsx.edits.totals import open_totals, with_totals
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.markup import plain, utf8
@@ -462,6 +462,7 @@ class BookEdit:
         # Taken out as well: programs that do not calculate on opening would show old results.
         for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
             self.rewriting.put(self.part(title), data)
+            self.formulas_set.setdefault(title, set()).update(open_totals(data, title))
 
     def formulas(self, parts: Mapping[str, bytes]) -> FormulaBook:
         """Return the formulas of sheets' parts, with the workbook's names and tables."""

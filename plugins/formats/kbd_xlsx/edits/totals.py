@@ -1,4 +1,4 @@
-"""Results of the plain totals that an edit writes (=SUM(B2:B6)), worked out and stored.
+"""Results of the plain totals that an edit writes or reaches (=SUM(B2:B6)), worked out and stored.
 
 A formula over numbers of its own sheet alone has a result that needs no program to calculate, so
 whoever opens the file, or reads it, sees it. All other formulas wait for one.
@@ -8,12 +8,14 @@ import re
 from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 
+from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stored import StoredCells
-from kbd_xlsx.references import Area, parse_area
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_area
+from kbd_xlsx.values import spills
 
-__all__ = ["with_totals"]
+__all__ = ["open_totals", "with_totals"]
 
 _TOTAL = re.compile(
     r"(?i)(SUM|MIN|MAX|COUNT|AVERAGE)\((\$?[A-Z]{1,3}\$?\d{1,7}:\$?[A-Z]{1,3}\$?\d{1,7})\)"
@@ -26,8 +28,11 @@ def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) ->
     Args:
         data: The part.
         title: The sheet's title.
-        places: The cells whose formulas were written, by row and column.
+        places: The cells whose formulas were written or lost their results, by row and column.
     """
+    # What an array fills has no formula in its cells, and may be about to change.
+    if any(_fills_cells(cell) for cell in formula_cells(data, title)):
+        return data
     cells = StoredCells(data, title)
     sheet = SheetPart(data, title)
     for row, column in sorted(places):
@@ -43,6 +48,21 @@ def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) ->
             content = Content("formula", formula or "", result=result)
             sheet.set(row, column, CellEdit(content))
     return sheet.xml(lambda base, _: base)
+
+
+def open_totals(data: bytes, title: str) -> set[tuple[int, int]]:
+    """Return the cells of a sheet's part whose formulas are plain totals without a result."""
+    cells = StoredCells(data, title).of(Area(1, 1, MAX_ROW, MAX_COLUMN))
+    return {
+        (cell.row, cell.column)
+        for cell in cells
+        if cell.formula and not cell.value and _TOTAL.fullmatch(cell.formula)
+    }
+
+
+def _fills_cells(cell: FormulaCell) -> bool:
+    is_array = cell.is_dynamic or cell.kind in ("array", "dataTable")
+    return is_array or spills(cell.text) is not None
 
 
 def _result(cells: StoredCells, function: str, area: Area) -> str | None:
