@@ -23,8 +23,8 @@ _SUMS = (
     "subtotaal", "suma", "sumy", "suma częściowa", "suma końcowa", "razem", "łącznie", "ogółem",
     "ukupno", "sveukupno", "međuzbroj", "skupaj", "итого", "всего", "сумма", "общий итог",
     "промежуточный итог", "подытог", "итог", "усього", "разом", "общо", "всичко", "укупно",
-    "合計", "小計", "総計", "总计", "合计", "小计", "總計", "总和", "합계", "소계", "총계", "총합계",
-    "σ", "toplam", "genel toplam", "ara toplam", "celkem", "mezisoučet", "součet", "spolu",
+    "合計", "小計", "総計", "总计", "合计", "小计", "總計", "总和", "합계", "소계", "총계",
+    "총합계", "σ", "toplam", "genel toplam", "ara toplam", "celkem", "mezisoučet", "součet", "spolu",
     "medzisúčet", "összesen", "részösszeg", "yhteensä", "välisumma", "totalt", "summa", "delsumma",
     "sammanlagt", "i alt", "ialt", "delsum", "kokku", "kopā", "iš viso", "viso", "σύνολο",
     "μερικό σύνολο", "γενικό σύνολο", "المجموع", "الإجمالي", "الاجمالي", "סך הכל", "סה כ", "tổng",
@@ -108,6 +108,6 @@ def total_label(text: str) -> TotalLabel | None:
                 return TotalLabel(_EDGE[edge], is_whole=False)
     # Without blanks between words: 食品小計.
     for word, found in _EDGE.items():
-        if not word.isascii() and len(word) > 1 and "\u2e80" < word[0] and plain.endswith(word):
+        if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):
             return TotalLabel(found, is_whole=False)
     return None

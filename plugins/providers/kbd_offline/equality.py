@@ -133,9 +133,7 @@ def with_spellings(
     found = [(c, a) for c, a in zip(texts, answers, strict=True) if a["total_row_count"]]
     notes = [_spelling_note(column, answer) for column, answer in found]
     names = tuple(column.name for column, _ in found)
-    return msgspec.structs.replace(
-        selection, respelt=names, notes=(*selection.notes, *notes)
-    )
+    return msgspec.structs.replace(selection, respelt=names, notes=(*selection.notes, *notes))
 
 
 def _spelling_note(column: ColumnIntent, answer: Mapping[str, Any]) -> str:

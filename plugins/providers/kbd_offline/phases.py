@@ -39,6 +39,7 @@ from kbd_offline.intents import (
     Deduped,
     Grouped,
     Intent,
+    Key,
     Measure,
     Merged,
     Profiled,
@@ -135,16 +136,19 @@ def _compared(
     selection = intent.selection
     if not selection.keeps_totals:
         selection = msgspec.structs.replace(selection, notes=notes)
-    match intent:
-        case Split():
-            keys = [intent.key]
-        case Grouped():
-            keys = list(intent.keys)
-        case RowsIntent():
-            keys = []
-    columns = [key.column for key in keys if key.part is None]
+    columns = [key.column for key in _keys(intent) if key.part is None]
     selection = with_spellings(conversation, selection, columns)
     return msgspec.structs.replace(intent, selection=selection)
+
+
+def _keys(intent: Split | Grouped | RowsIntent) -> tuple[Key, ...]:
+    match intent:
+        case Split():
+            return (intent.key,)
+        case Grouped():
+            return intent.keys
+        case RowsIntent():
+            return ()
 
 
 def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:

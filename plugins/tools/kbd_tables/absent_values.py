@@ -104,7 +104,9 @@ def _note(connection: duckdb.DuckDBPyConnection, column: str, value: str) -> str
         note += f" ({rows:,} rows)"
     else:
         note += f", which has {count:,} different values"
-    return f"{note}; did you mean {' or '.join(_shown(by_fold[n]) for n in near)}?" if near else note
+    return (
+        f"{note}; did you mean {' or '.join(_shown(by_fold[n]) for n in near)}?" if near else note
+    )
 
 
 def _shown(value: str) -> str:

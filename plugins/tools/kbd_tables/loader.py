@@ -15,7 +15,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType
-from kbd_tables.blanks import told_of_blanks, trimmed
+from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.totals import TypedColumn, take_out_totals
 
@@ -270,13 +270,14 @@ def load(
     """
     with closing_connection() as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
-        typed, notes = _typed(connection, raw, columns, read_as)
+        edges = blank_edges(connection, raw, len(columns), read_as)
+        typed, notes = _typed(connection, raw, columns, edges)
         totals = take_out_totals(connection, raw, target, typed, read_as, reading)
         if totals.rows:
             # Without them a column of years is one of numbers, whose last row said "Total".
-            typed, notes = _typed(connection, raw, columns, read_as)
-        texts = [number for number, column in enumerate(typed) if column.type == "string"]
-        told = told_of_blanks(connection, raw, texts, read_as, totals.reading)
+            typed, notes = _typed(connection, raw, columns, edges)
+        texts = [number for number in sorted(edges) if typed[number].type == "string"]
+        told = told_of_blanks(connection, raw, texts, totals.reading)
         selected = ", ".join(f"{each.value} AS {quoted_name(each.name)}" for each in typed)
         connection.execute(
             f"COPY (SELECT {selected} FROM read_parquet({quoted_text(raw)}))"
@@ -295,9 +296,12 @@ def _typed(
     connection: duckdb.DuckDBPyConnection,
     raw: str,
     columns: Sequence[tuple[str, ColumnType | None]],
-    read_as: Mapping[str, Any],
+    edges: frozenset[int],
 ) -> tuple[list[TypedColumn], list[str]]:
-    """Return the columns with their types, and what a reader of the table must know of them."""
+    """Return the columns with their types, and what a reader of the table must know of them.
+
+    `edges` are those whose texts may have blanks around them.
+    """
     candidates = _passed_candidates(connection, raw, [known for _, known in columns])
     facts = _decimal_facts(connection, raw, candidates)
     names, notes = _distinct([name for name, _ in columns])
@@ -306,7 +310,7 @@ def _typed(
         choice = choose(name, candidates[index], facts.get(index, {}))
         if choice.note:
             notes.append(choice.note)
-        value = sql_for(choice.cast, f"c{index}", raw=trimmed(f"c{index}", read_as))
+        value = sql_for(choice.cast, f"c{index}", raw=trimmed(index, edges))
         typed.append(TypedColumn(name, choice.type, choice.sql_type, value))
     return typed, notes
 

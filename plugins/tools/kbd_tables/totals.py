@@ -28,7 +28,8 @@ from kbd_tables.totals_judging import Candidate, Judged, Stretch, TotalsColumn, 
 __all__ = ["TypedColumn", "take_out_totals"]
 
 _MAX_LABELS = 20_000
-_MAX_CANDIDATES = 5_000
+_MAX_CANDIDATES = 20_000
+"""Rows that are judged one by one; a label of more is not judged, but asked about."""
 _MAX_BARE = 1_000
 _MAX_COLUMNS = 100
 """Columns of texts that are searched for labels, and columns of figures that are compared."""
@@ -97,10 +98,13 @@ def take_out_totals(
         return Totals(dict(reading))
     rows = tuple(each.candidate.row for each in out)
     if rows:
-        listed = ", ".join(map(str, rows))
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE rows_out AS SELECT unnest(?) AS n", [list(rows)]
+        )
         connection.execute(
             f"COPY (SELECT * EXCLUDE (file_row_number) FROM {_numbered(raw)}"
-            f" WHERE file_row_number NOT IN ({listed})) TO {quoted_text(spare)} ({_COMPRESSION})"
+            " WHERE file_row_number NOT IN (SELECT n FROM rows_out) ORDER BY file_row_number)"
+            f" TO {quoted_text(spare)} ({_COMPRESSION})"
         )
         connection.execute(
             f"COPY (FROM read_parquet({quoted_text(spare)})) TO {quoted_text(raw)} ({_COMPRESSION})"
@@ -132,10 +136,10 @@ def _judged(
     count = _one(connection, f"SELECT count(*) FROM {_numbered(raw)}")[0]
     texts = [n for n in others if columns[n].type == "string"]
     labels = _labels(connection, raw, texts[:_MAX_COLUMNS])
-    rows = _labeled_rows(connection, raw, labels, figures)
-    if len(rows) > _MAX_CANDIDATES:
-        return []
-    rows |= {row: "" for row in _bare_rows(connection, raw, others, figures, count) - {*rows}}
+    rows, are_too_many = _labeled_rows(connection, raw, labels, figures)
+    if are_too_many:
+        return _unjudged(connection, raw, [columns[n] for n in figures], rows)
+    rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
     if not rows:
         return []
     found = _candidates(connection, raw, columns, figures, others, rows, count)
@@ -172,20 +176,61 @@ def _labeled_rows(
     raw: str,
     labels: Mapping[int, Mapping[str, TotalLabel]],
     figures: Sequence[int],
-) -> dict[int, str]:
-    """Return the rows that have a label and a figure, with the label; one more than are taken."""
+) -> tuple[dict[int, str], bool]:
+    """Return the rows that have a label and a figure, with the label.
+
+    And whether they are too many to be judged, by labels that say nothing else.
+    """
     if not labels:
-        return {}
+        return {}, False
     # The column whose value says nothing but the label goes first.
     order = sorted(labels, key=lambda n: not any(each.is_whole for each in labels[n].values()))
     parts = {n: f"c{n} IN ({', '.join(map(quoted_text, labels[n]))})" for n in order}
     label = "coalesce(" + ", ".join(f"CASE WHEN {parts[n]} THEN c{n} END" for n in order) + ")"
-    found = connection.execute(
-        f"SELECT file_row_number, {label} FROM {_numbered(raw)} WHERE"
+    rows = (
+        f"SELECT file_row_number AS r, {label} AS label FROM {_numbered(raw)} WHERE"
         f" ({' OR '.join(parts.values())}) AND ({_any_filled(figures)})"
-        f" LIMIT {_MAX_CANDIDATES + 1}"
+    )
+    counted = connection.execute(
+        f"SELECT label, count(*) FROM ({rows}) GROUP BY label ORDER BY 2, 1"
     ).fetchall()
-    return {int(row): str(text) for row, text in found}
+    whole = {text for known in labels.values() for text, each in known.items() if each.is_whole}
+    rare, total = list[str](), 0
+    for text, count in counted:
+        total += count
+        # What stands in very many rows is a value ("Total care"), unless it says nothing else.
+        if total <= _MAX_CANDIDATES:
+            rare.append(text)
+    common = [text for text, _ in counted if text in whole and text not in rare]
+    chosen = ", ".join(map(quoted_text, common or rare))
+    if not chosen:
+        return {}, False
+    found = connection.execute(f"SELECT r, label FROM ({rows}) WHERE label IN ({chosen})")
+    return {int(row): str(text) for row, text in found.fetchall()}, bool(common)
+
+
+def _unjudged(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[TypedColumn],
+    rows: Mapping[int, str],
+) -> list[Judged]:
+    """Return rows that are too many to be judged, each with its figures, as ones to ask about."""
+    values = ", ".join(column.value for column in columns)
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE wanted_rows AS SELECT unnest(?) AS n", [[*rows]]
+    )
+    found = connection.execute(
+        f"SELECT file_row_number, {values} FROM {_numbered(raw)}"
+        " WHERE file_row_number IN (SELECT n FROM wanted_rows) ORDER BY 1"
+    )
+    made = []
+    while portion := found.fetchmany(_MAX_CANDIDATES):
+        for row, *figures in portion:
+            text = rows[row]
+            label, has = total_label(text), False
+            made.append(Candidate(row, text, label, tuple(figures), has, has, has, has))
+    return [Judged(each, "unsure") for each in made]
 
 
 def _any_filled(columns: Sequence[int]) -> str:
@@ -232,7 +277,9 @@ def _candidates(
     wanted = sorted({near for row in rows for near in (row - 1, row, row + 1) if near >= 0})
     values = [f"{columns[n].value}" for n in figures]
     texts = [f"c{n}" for n in others]
-    connection.execute("CREATE OR REPLACE TEMP TABLE wanted_rows AS SELECT unnest(?) AS n", [wanted])
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE wanted_rows AS SELECT unnest(?) AS n", [wanted]
+    )
     read = connection.execute(
         f"SELECT file_row_number, {', '.join([*values, *texts])} FROM {_numbered(raw)}"
         " WHERE file_row_number IN (SELECT n FROM wanted_rows)"
@@ -242,7 +289,9 @@ def _candidates(
     made = []
     for row, text in sorted(rows.items()):
         own = by_row[row]
-        beside = [by_row[near] for near in (row - 1, row + 1) if near in by_row and near not in rows]
+        beside = [
+            by_row[near] for near in (row - 1, row + 1) if near in by_row and near not in rows
+        ]
         filled = [n for n, value in enumerate(own) if n >= width and value is not None]
         # The labels themselves tell nothing of the row.
         other = [n for n in filled if not (text and total_label(own[n]))]
@@ -252,7 +301,6 @@ def _candidates(
                 text,
                 total_label(text),
                 tuple(own[:width]),
-                tuple(tuple(near[:width]) for near in beside),
                 not other,
                 bool(other) and any(all(near[n] == own[n] for n in other) for near in beside),
                 len(others) > len(filled) - len(other),
@@ -270,9 +318,7 @@ def _stretches(
 ) -> list[Stretch]:
     """Return what the rows before, between and after the candidates come to."""
     values = ", ".join(f"{column.value} AS v{n}" for n, column in enumerate(columns))
-    parts = ", ".join(
-        f"count(v{n}), sum(v{n}), sum(abs(v{n}))" for n in range(len(columns))
-    )
+    parts = ", ".join(f"count(v{n}), sum(v{n}), sum(abs(v{n}))" for n in range(len(columns)))
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE marked_rows AS"
         " SELECT n, row_number() OVER (ORDER BY n) AS place FROM (SELECT unnest(?) AS n)",

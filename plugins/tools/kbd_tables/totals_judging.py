@@ -19,12 +19,13 @@ __all__ = ["Candidate", "Judged", "Stretch", "TotalsColumn", "judge"]
 
 Number = int | float | Decimal
 
-_NOT_ADDED = frozenset(
-    "id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates"
-    " price prices preis preise prix precio prezzo percent percentage pct prozent share anteil part"
-    " average avg mean durchschnitt ratio quote quota age rank index month monat day week"
-    " temperature temp lat lon latitude longitude margin marge balance saldo".split()
-)
+_NOT_ADDED_WORDS = """
+id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates price
+prices preis preise prix precio prezzo percent percentage pct prozent share anteil part average avg
+mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon
+latitude longitude margin marge balance saldo
+"""
+_NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 _TRIED_STARTS = 50
 _RELATIVE_ERROR = 1e-12
 """What sums of doubles may be off by, of the sum of their sizes; a few thousand roundings."""
@@ -60,7 +61,6 @@ class Candidate(msgspec.Struct, frozen=True):
         text: What labels it, "" for nothing.
         label: What that says, None without a label.
         figures: Its value in each column of figures.
-        beside: The values of the row above and below in the same columns.
         is_bare: Whether none of its other fields is filled.
         is_alike: Whether those that are filled say what a row beside it says.
         has_others: Whether the table has other fields at all.
@@ -71,7 +71,6 @@ class Candidate(msgspec.Struct, frozen=True):
     text: str
     label: TotalLabel | None
     figures: tuple[Number | None, ...]
-    beside: tuple[tuple[Number | None, ...], ...]
     is_bare: bool
     is_alike: bool
     has_others: bool
@@ -202,10 +201,10 @@ class _Judge:
             if verdict is None and (found := self._found(place, side, without, with_, starts)):
                 is_new = True
                 verdict = self._verdicts[place] = self._agreed(place, found, side)
-                passed = order[::1 if side == "above" else -1][found.start.place : step]
+                passed = order[:: 1 if side == "above" else -1][found.start.place : step]
                 if found.counts_undecided:
                     # A total that they are in tells that they are rows like others.
-                    self._verdicts |= {each: "row" for each in open_[found.start.opened :]}
+                    self._verdicts |= dict.fromkeys(open_[found.start.opened :], "row")
                     return True
                 if verdict == side:
                     # And one that they are not in, that they are totals themselves.
@@ -279,8 +278,14 @@ def _stretch_of(candidate: Candidate) -> Stretch:
         1,
         tuple(int(figure is not None) for figure in figures),
         tuple(0 if figure is None else figure for figure in figures),
-        tuple(0 if figure is None else abs(figure) for figure in figures),
+        tuple(_size(figure) for figure in figures),
     )
+
+
+def _size(figure: Number | None) -> Number:
+    if figure is None:
+        return 0
+    return -figure if figure < 0 else figure
 
 
 def _match(columns: Sequence[TotalsColumn], candidate: Candidate, rows: Stretch) -> _Match:
@@ -291,10 +296,10 @@ def _match(columns: Sequence[TotalsColumn], candidate: Candidate, rows: Stretch)
             # Nothing to compare it with: no row has a figure there.
             differing += figure is not None and figure != 0 and column.is_additive
             continue
-        if _agrees(candidate.label, column, figure, rows, place):
+        if _agrees(candidate.label, figure, rows, place):
             agreed += 1
             is_telling = is_telling or figure != 0
-        elif column.is_additive and not _is_key(column, candidate, place, figure):
+        elif column.is_additive and not _is_key(column, figure, rows, place):
             differing += 1
     # Zeros agree with anything: a label has to tell what they are.
     if not agreed or (candidate.label is None and not is_telling):
@@ -304,19 +309,17 @@ def _match(columns: Sequence[TotalsColumn], candidate: Candidate, rows: Stretch)
     return "agrees"
 
 
-def _agrees(
-    label: TotalLabel | None, column: TotalsColumn, figure: Number, rows: Stretch, place: int
-) -> bool:
+def _agrees(label: TotalLabel | None, figure: Number, rows: Stretch, place: int) -> bool:
     total, size = rows.sums[place], rows.sizes[place]
     if label is not None and label.kind == "average":
-        return _is_average(column, figure, total, rows.counts[place])
+        return _is_average(figure, total, rows.counts[place])
     if isinstance(figure, float) or isinstance(total, float):
         bound = _RELATIVE_ERROR * float(size) + 4 * math.ulp(float(figure))
         return abs(float(figure) - float(total)) <= bound
     return figure == total
 
 
-def _is_average(column: TotalsColumn, figure: Number, total: Number, count: int) -> bool:
+def _is_average(figure: Number, total: Number, count: int) -> bool:
     """Tell whether a figure is an average, in the digits that it has."""
     exact = Decimal(repr(total) if isinstance(total, float) else total) / count
     shown = Decimal(repr(figure) if isinstance(figure, float) else figure)
@@ -325,6 +328,6 @@ def _is_average(column: TotalsColumn, figure: Number, total: Number, count: int)
     return abs(shown - exact) <= step / 2 + abs(exact) * Decimal("1e-12")
 
 
-def _is_key(column: TotalsColumn, candidate: Candidate, place: int, figure: Number) -> bool:
-    """Tell whether a whole number is repeated from a row beside it, as a year or an id is."""
-    return column.is_whole and any(row[place] == figure for row in candidate.beside)
+def _is_key(column: TotalsColumn, figure: Number, rows: Stretch, place: int) -> bool:
+    """Tell whether a whole number is that of every row, as the year or the id of a group is."""
+    return column.is_whole and rows.sums[place] == figure * rows.counts[place]

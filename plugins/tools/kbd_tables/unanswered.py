@@ -49,7 +49,8 @@ def _works_out(sql: str) -> bool:
         row = answer.fetchone()
         tree = json.loads(row[0]) if row else {"error": True}
         found = connection.execute(
-            "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
+            "SELECT DISTINCT function_name FROM duckdb_functions()"
+            " WHERE function_type = 'aggregate'"
         ).fetchall()
     if tree.get("error"):
         # It is told what is wrong with it where it runs.

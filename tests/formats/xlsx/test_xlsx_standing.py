@@ -13,7 +13,7 @@ from kbd_xlsx.edits.apply import apply
 from kbd_xlsx.operations import CellSetting, SetCells, SetRange
 from written_rows import write
 
-ROWS = [["Item", "Amount"], ["a", 1], ["b", 2], ["Total", 3]]
+ROWS: list[list[Any]] = [["Item", "Amount"], ["a", 1], ["b", 2], ["Total", 3]]
 
 
 def made(path: Path, rows: list[list[Any]]) -> Path:

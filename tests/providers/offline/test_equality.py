@@ -12,9 +12,7 @@ import pytest
 from kbd_offline.equality import take_exactness
 from providers.offline.playing import Outcome, Player
 
-SPENT = (
-    "Status,Category,Amount\npaid,Food,1\nPaid ,food,2\nopen,FOOD,4\npaid,Food,8\nPAID,Car,16\n"
-)
+SPENT = "Status,Category,Amount\npaid,Food,1\nPaid ,food,2\nopen,FOOD,4\npaid,Food,8\nPAID,Car,16\n"
 TOTALED = "Category,Amount\nfood,1\nFood,2\nTotal,3\n"
 
 
@@ -45,7 +43,7 @@ def test_groups(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_groups_told_apart(tmp_path: Path) -> None:
-    """ "Exactly" keeps the spellings apart, and nothing is said of them."""
+    """The word "exactly" keeps the spellings apart, and nothing is said of them."""
     for word in ("exactly", "case-sensitively"):
         _, outcome = play(tmp_path / word, f"what is the total amount per category, {word}?")
         assert "- FOOD: Total Amount 4" in outcome.summary
@@ -80,7 +78,9 @@ def test_duplicates(tmp_path: Path) -> None:
     player, outcome = play(tmp_path / "a", "remove duplicates by status and category, as csv")
     assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "4", "16"]
     assert '1 of them differs in capitals alone; say "exactly"' in outcome.summary
-    player, outcome = play(tmp_path / "b", "dedupe by status and category, case-sensitively, as csv")
+    player, outcome = play(
+        tmp_path / "b", "dedupe by status and category, case-sensitively, as csv"
+    )
     assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "2", "4", "16"]
     assert "capitals" not in outcome.summary
 

@@ -19,30 +19,30 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
     "negative amounts": ("Item,Amount\na,10\nb,-30\nSumme,-20\n", [4]),
     "zeros": ("Item,Day,Amount\na,2024-01-01,0\nb,2024-01-02,0\nTotal,,0\n", [4]),
     "subtotals": (
-        "Group,Item,Amount\nFood,a,1\nFood,b,2\nFood total,,3\nCar,c,4\nCar,d,5\nCar total,,9\n"
-        "Grand total,,12\n",
+        ("Group,Item,Amount\nFood,a,1\nFood,b,2\nFood total,,3\nCar,c,4\nCar,d,5\nCar total,,9\n"
+        "Grand total,,12\n"),
         [4, 7, 8],
     ),
     "subtotals of one row": (
         "Item,Amount\na,5\nSubtotal,5\nb,6\nc,1\nSubtotal,7\nTotal,12\n", [3, 6, 7],
     ),
     "nested": (
-        "Item,Amount\na,1\nb,2\nSubtotal,3\nc,4\nd,5\nSubtotal,9\nTotal North,12\ne,7\nf,8\n"
-        "Subtotal,15\nTotal South,15\nGrand total,27\n",
+        ("Item,Amount\na,1\nb,2\nSubtotal,3\nc,4\nd,5\nSubtotal,9\nTotal North,12\ne,7\nf,8\n"
+        "Subtotal,15\nTotal South,15\nGrand total,27\n"),
         [4, 7, 8, 11, 12, 13],
     ),
     "at the top": ("Item,Amount\nTotal,60\na,10\nb,20\nc,30\n", [2]),
     "group heads": (
-        "Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
-        "Male,2021,20\nFemale,2021,30\n",
+        ("Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
+        "Male,2021,20\nFemale,2021,30\n"),
         [2, 5],
     ),
     "carried forward": (
         "Text;Betrag\na;10\nb;20\nÜbertrag;30\nÜbertrag;30\nc;5\nd;6\nGesamt;41\n", [4, 5, 8],
     ),
     "pivot": (
-        "Region,Product,Amount\nNorth,x,1\nNorth,y,2\nNorth,Total,3\nSouth,x,4\nSouth,y,6\n"
-        "South,Total,10\n",
+        ("Region,Product,Amount\nNorth,x,1\nNorth,y,2\nNorth,Total,3\nSouth,x,4\nSouth,y,6\n"
+        "South,Total,10\n"),
         [4, 7],
     ),
     "average": ("Item,Amount\na,10\nb,21\nTotal,31\nAverage,15.5\n", [4, 5]),
@@ -91,6 +91,9 @@ ASKED: dict[str, tuple[str, str, str]] = {
     "an agreeing vendor": (
         "Day,Vendor,Amount\n2024-01-01,Shell,10\n2024-01-02,BP,20\n2024-01-03,Total,30\n",
         "30 in 2 rows", "60 in 3 rows",
+    ),
+    "a last value that is repeated": (
+        "Item,Amount,Tax\na,1,2\nb,2,5\nTotal,3,5\n", "3 in 2 rows", "6 in 3 rows",
     ),
     "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
                         "530 in 3 rows"),
@@ -191,7 +194,7 @@ async def test_what_is_left_out_is_out_everywhere(workbench: Workbench, ask: Ask
 
 
 async def test_a_column_is_typed_without_the_labels(workbench: Workbench, ask: Ask) -> None:
-    """"Total" below years or dates does not make texts of them."""
+    """A "Total" below years or dates does not make texts of them."""
     found = await _map(workbench, ask, "Day,Year,Amount\n2024-01-01,2024,1\n2024-01-02,2025,2\n"
                                        "Total,Total,3\n")  # fmt: skip
     assert [column["type"] for column in found["columns"]] == ["date", "integer", "integer"]
@@ -217,6 +220,23 @@ async def test_totals_in_a_long_table(workbench: Workbench, ask: Ask) -> None:
     found = await _map(workbench, ask, "\n".join([*lines, f"Grand total,,{total}.00"]) + "\n")
     assert found["row_count"] == 4_000
     assert sum(each["count"] for each in found["reading"]["left_out"]) == 41
+
+
+@pytest.mark.full
+async def test_a_label_in_very_many_rows(workbench: Workbench, ask: Ask) -> None:
+    """Too many to be judged one by one they are asked about; a name that begins so is a name."""
+    rows = "".join(f"{n},Total,2\n{n},Total care,1\n" for n in range(21_000))
+    found = await _map(workbench, ask, f"n,Sex,People\n{rows}")
+    (question,) = found["reading"]["questions"]
+    assert question["text"].startswith("21,000 rows may sum others up")
+    assert [option["meaning"] for option in question["options"]] == [
+        "n adds up to 220489500 in 21,000 rows", "n adds up to 440979000 in 42,000 rows",
+    ]  # fmt: skip
+    query = "SELECT sum(People), count(*) FROM data"
+    told = await ask("query", path="t.csv", query=query, read_as={"totals": "leave_out"})
+    assert told["rows"] == [[21_000, 21_000]]
+    found = await _map(workbench, ask, f"n,Sex,People\n{rows.replace('Total,', 'Total hip,')}")
+    assert (found["row_count"], "questions" in found["reading"]) == (42_000, False)
 
 
 async def test_blanks_around_texts(workbench: Workbench, ask: Ask) -> None:

@@ -45,9 +45,7 @@ class StoredCells:
         self._outline = outline = Outline(data, name)
         self._rows = Rows(outline)
         tag = re.escape(outline.qualified(b""))
-        self._formula = re.compile(
-            rb"<%bf(?=[\s/>])[^<>]*?(?:/>|>([^<]*)</%bf\s*>)" % (tag, tag)
-        )
+        self._formula = re.compile(rb"<%bf(?=[\s/>])[^<>]*?(?:/>|>([^<]*)</%bf\s*>)" % (tag, tag))
         self._value = re.compile(rb"<%bv(?:\s[^<>]*)?>([^<]+)</%bv\s*>" % (tag, tag))
         self._text = re.compile(rb"<%bt(?:\s[^<>]*)?>([^<]*)</%bt\s*>" % (tag, tag))
         self._inline = re.compile(rb"<%bis[\s>]" % tag)

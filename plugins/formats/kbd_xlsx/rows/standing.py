@@ -16,7 +16,9 @@ __all__ = ["check_no_total", "last_row_texts", "overwritten_note"]
 
 _MAX_NAMED = 5
 _SUMS = re.compile(r"(?i)\b(?:SUM|SUBTOTAL|AGGREGATE|AVERAGE)\(")
-_RANGE = re.compile(r"(?<![!A-Za-z0-9_.])\$?([A-Za-z]{1,3})\$?(\d{1,7}):\$?[A-Za-z]{1,3}\$?(\d{1,7})")
+_RANGE = re.compile(
+    r"(?<![!A-Za-z0-9_.])\$?([A-Za-z]{1,3})\$?(\d{1,7}):\$?[A-Za-z]{1,3}\$?(\d{1,7})"
+)
 
 
 def overwritten_note(data: bytes, title: str, area: Area, emptied: Area | None) -> str | None:
