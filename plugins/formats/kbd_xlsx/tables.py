@@ -25,6 +25,7 @@ from kbd_xlsx.reader.blocks import plain_number, plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.cells import TypedRows
+from kbd_xlsx.rows.obstacles import overwritten_note
 from kbd_xlsx.rows.placement import (
     AppendedRows,
     ColumnWidths,
@@ -33,7 +34,6 @@ from kbd_xlsx.rows.placement import (
     fit_tables,
     prepare_spot,
 )
-from kbd_xlsx.rows.standing import overwritten_note
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
 __all__ = ["column_names", "read_table", "write_table"]

@@ -4,9 +4,11 @@ A format hands over a table as plain text (`Tabular.read_table`). A worker of th
 types and keeps it as Parquet in the workbench's cache, named by content, so each later call answers
 from typed columns. DuckDB is imported in workers only, and only by this plugin.
 
-Read in this order: `cache` (a table's record and its Parquet), `loader` (types),
+Read in this order: `cache` (a table's record and its Parquet), `loader` (types), `totals` (rows
+that sum others up; `total_verdicts` judges them, `open_questions` holds figures back), `blanks`,
 `read_tools` and `results` (the tools that only read, and what they answer with), `sandbox` (SQL,
-its lock-down, and what makes it answer the same each time), `export_tools` (rows into other files).
+its lock-down, and what makes it answer the same each time; `absent_values` helps where nothing was
+found), `export_tools` (rows into other files).
 They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself, and its values as
 JSON).
 """

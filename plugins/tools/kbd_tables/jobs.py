@@ -44,9 +44,9 @@ def describe(**arguments: Any) -> Any:
 
 def stats(**arguments: Any) -> Any:
     """Compute statistics: `kbd_tables.results.stats`."""
-    from kbd_tables import results, unanswered  # noqa: PLC0415 - as in `load`
+    from kbd_tables import open_questions, results  # noqa: PLC0415 - as in `load`
 
-    unanswered.check_figures(arguments.pop("questions", ()))
+    open_questions.check_figures(arguments.pop("questions", ()))
     return results.stats(**arguments)
 
 
@@ -59,17 +59,17 @@ def rows(**arguments: Any) -> Any:
 
 def query(**arguments: Any) -> Any:
     """Run a statement and return a window of its rows: `kbd_tables.sandbox.query`."""
-    from kbd_tables import sandbox, unanswered  # noqa: PLC0415 - as in `load`
+    from kbd_tables import open_questions, sandbox  # noqa: PLC0415 - as in `load`
 
-    unanswered.check_statement(arguments.pop("questions", ()), arguments["sql"])
+    open_questions.check_statement(arguments.pop("questions", ()), arguments["sql"])
     return sandbox.query(**arguments)
 
 
 def export(**arguments: Any) -> Any:
     """Write typed rows for a format to take: `kbd_tables.results.export`."""
-    from kbd_tables import results, unanswered  # noqa: PLC0415 - as in `load`
+    from kbd_tables import open_questions, results  # noqa: PLC0415 - as in `load`
 
-    unanswered.check_statement(arguments.pop("questions", ()), arguments["sql"])
+    open_questions.check_statement(arguments.pop("questions", ()), arguments["sql"])
     return results.export(**arguments)
 
 

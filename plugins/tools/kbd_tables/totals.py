@@ -23,7 +23,7 @@ from kbd.formats import (
     total_label,
 )
 from kbd_tables.duck import json_value, quoted_text
-from kbd_tables.totals_judging import Candidate, Judged, Stretch, TotalsColumn, judge
+from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
 __all__ = ["TypedColumn", "take_out_totals"]
 
@@ -229,7 +229,7 @@ def _unjudged(
         for row, *figures in portion:
             text = rows[row]
             label, has = total_label(text), False
-            made.append(Candidate(row, text, label, tuple(figures), has, has, has, has))
+            made.append(TotalCandidate(row, text, label, tuple(figures), has, has, has, has))
     return [Judged(each, "unsure") for each in made]
 
 
@@ -272,7 +272,7 @@ def _candidates(
     others: Sequence[int],
     rows: Mapping[int, str],
     count: int,
-) -> list[Candidate]:
+) -> list[TotalCandidate]:
     """Read the candidates and the plain rows beside them."""
     wanted = sorted({near for row in rows for near in (row - 1, row, row + 1) if near >= 0})
     values = [f"{columns[n].value}" for n in figures]
@@ -296,7 +296,7 @@ def _candidates(
         # The labels themselves tell nothing of the row.
         other = [n for n in filled if not (text and total_label(own[n]))]
         made.append(
-            Candidate(
+            TotalCandidate(
                 row,
                 text,
                 total_label(text),
@@ -315,7 +315,7 @@ def _stretches(
     raw: str,
     columns: Sequence[TypedColumn],
     rows: Sequence[int],
-) -> list[Stretch]:
+) -> list[RowStretch]:
     """Return what the rows before, between and after the candidates come to."""
     values = ", ".join(f"{column.value} AS v{n}" for n, column in enumerate(columns))
     parts = ", ".join(f"count(v{n}), sum(v{n}), sum(abs(v{n}))" for n in range(len(columns)))
@@ -339,7 +339,7 @@ def _stretches(
         answer = by_place.get(place, empty)
         cells = [answer[1 + 3 * n : 4 + 3 * n] for n in range(width)]
         made.append(
-            Stretch(
+            RowStretch(
                 answer[0],
                 tuple(cell[0] for cell in cells),
                 tuple(cell[1] or 0 for cell in cells),
@@ -365,7 +365,7 @@ _WHAT = {
 
 def _touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
     """Return the rows that are left out, by what they are."""
-    by_what: dict[str, list[Candidate]] = {}
+    by_what: dict[str, list[TotalCandidate]] = {}
     for each in out:
         kind = each.candidate.label.kind if each.candidate.label else "sum"
         by_what.setdefault(_WHAT[kind, each.verdict], []).append(each.candidate)
@@ -388,7 +388,7 @@ def _file_row(row: int, reading: TableReading) -> int:
     return number
 
 
-def _sample(candidate: Candidate) -> str:
+def _sample(candidate: TotalCandidate) -> str:
     figures = (str(json_value(figure)) for figure in candidate.figures if figure is not None)
     return " | ".join([candidate.text or "(no label)", *figures])
 

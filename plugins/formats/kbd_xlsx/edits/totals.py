@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.parts.stored import StoredCells
+from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_area
 from kbd_xlsx.values import spills
 

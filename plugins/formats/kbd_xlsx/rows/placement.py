@@ -32,7 +32,7 @@ from kbd_xlsx.references import (
     whole_number,
 )
 from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
-from kbd_xlsx.rows.standing import check_no_total, last_row_texts
+from kbd_xlsx.rows.obstacles import check_no_total, last_row_texts
 
 __all__ = [
     "EVERYWHERE",

@@ -2,7 +2,8 @@
 
 A candidate is a total where its figures are what the plain rows above it come to, since the
 beginning or since an earlier total; where nothing above agrees, what those below it come to. Plain
-rows between two candidates come as one `Stretch`, so that the work grows with the candidates alone.
+rows between two candidates come as one `RowStretch`, so that the work grows with the candidates
+alone.
 """
 
 import math
@@ -15,7 +16,7 @@ import msgspec
 
 from kbd.formats import TotalLabel
 
-__all__ = ["Candidate", "Judged", "Stretch", "TotalsColumn", "judge"]
+__all__ = ["Judged", "RowStretch", "TotalCandidate", "TotalsColumn", "judge"]
 
 Number = int | float | Decimal
 
@@ -44,7 +45,7 @@ class TotalsColumn(msgspec.Struct, frozen=True):
         return "%" not in self.name and not _NOT_ADDED & {word.casefold() for word in words}
 
 
-class Stretch(msgspec.Struct, frozen=True):
+class RowStretch(msgspec.Struct, frozen=True):
     """Plain rows next to each other: how many, and of each column the count, sum and size."""
 
     rows: int
@@ -53,7 +54,7 @@ class Stretch(msgspec.Struct, frozen=True):
     sizes: tuple[Number, ...]
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class TotalCandidate(msgspec.Struct, frozen=True):
     """A row that may sum others up.
 
     Args:
@@ -83,7 +84,7 @@ Verdict = Literal["above", "below", "unsure", "row"]
 class Judged(msgspec.Struct, frozen=True):
     """A candidate with what it is: it sums the rows above or below it up, or it is a plain row."""
 
-    candidate: Candidate
+    candidate: TotalCandidate
     verdict: Verdict
 
 
@@ -99,20 +100,20 @@ class _Sums:
         self.sums: list[Number] = [0] * width
         self.sizes: list[Number] = [0] * width
 
-    def add(self, stretch: Stretch) -> None:
+    def add(self, stretch: RowStretch) -> None:
         """Add plain rows."""
         self.rows += stretch.rows
         self.counts = [a + b for a, b in zip(self.counts, stretch.counts, strict=True)]
         self.sums = [_plus(a, b) for a, b in zip(self.sums, stretch.sums, strict=True)]
         self.sizes = [_plus(a, b) for a, b in zip(self.sizes, stretch.sizes, strict=True)]
 
-    def taken(self) -> Stretch:
+    def taken(self) -> RowStretch:
         """Return them as they are now."""
-        return Stretch(self.rows, tuple(self.counts), tuple(self.sums), tuple(self.sizes))
+        return RowStretch(self.rows, tuple(self.counts), tuple(self.sums), tuple(self.sizes))
 
-    def since(self, start: Stretch) -> Stretch:
+    def since(self, start: RowStretch) -> RowStretch:
         """Return what came since a moment."""
-        return Stretch(
+        return RowStretch(
             self.rows - start.rows,
             tuple(a - b for a, b in zip(self.counts, start.counts, strict=True)),
             tuple(_plus(a, -b) for a, b in zip(self.sums, start.sums, strict=True)),
@@ -127,7 +128,9 @@ def _plus(one: Number, other: Number) -> Number:
 
 
 def judge(
-    columns: Sequence[TotalsColumn], stretches: Sequence[Stretch], candidates: Sequence[Candidate]
+    columns: Sequence[TotalsColumn],
+    stretches: Sequence[RowStretch],
+    candidates: Sequence[TotalCandidate],
 ) -> list[Judged]:
     """Judge candidates, given in the order of the table.
 
@@ -149,8 +152,8 @@ class _Start(msgspec.Struct, frozen=True):
         place: The first candidate after it, in the direction of the pass.
     """
 
-    without: Stretch
-    with_: Stretch
+    without: RowStretch
+    with_: RowStretch
     opened: int
     place: int
 
@@ -169,8 +172,8 @@ class _Judge:
     def __init__(
         self,
         columns: Sequence[TotalsColumn],
-        stretches: Sequence[Stretch],
-        candidates: Sequence[Candidate],
+        stretches: Sequence[RowStretch],
+        candidates: Sequence[TotalCandidate],
     ) -> None:
         self._columns, self._stretches, self._candidates = columns, stretches, candidates
         self._verdicts: dict[int, Verdict] = {}
@@ -254,7 +257,7 @@ class _Judge:
             return "unsure"
         return side
 
-    def _undecided(self, place: int, candidate: Candidate) -> Verdict:
+    def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
         """Return the verdict on one whose figures do not agree with any rows."""
         label = candidate.label
         if label is None:
@@ -272,9 +275,9 @@ class _Judge:
         return "unsure"
 
 
-def _stretch_of(candidate: Candidate) -> Stretch:
+def _stretch_of(candidate: TotalCandidate) -> RowStretch:
     figures = candidate.figures
-    return Stretch(
+    return RowStretch(
         1,
         tuple(int(figure is not None) for figure in figures),
         tuple(0 if figure is None else figure for figure in figures),
@@ -288,7 +291,7 @@ def _size(figure: Number | None) -> Number:
     return -figure if figure < 0 else figure
 
 
-def _match(columns: Sequence[TotalsColumn], candidate: Candidate, rows: Stretch) -> _Match:
+def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: RowStretch) -> _Match:
     """Compare a candidate's figures with what some plain rows come to."""
     agreed, differing, is_telling = 0, 0, False
     for place, (column, figure) in enumerate(zip(columns, candidate.figures, strict=True)):
@@ -309,7 +312,7 @@ def _match(columns: Sequence[TotalsColumn], candidate: Candidate, rows: Stretch)
     return "agrees"
 
 
-def _agrees(label: TotalLabel | None, figure: Number, rows: Stretch, place: int) -> bool:
+def _agrees(label: TotalLabel | None, figure: Number, rows: RowStretch, place: int) -> bool:
     total, size = rows.sums[place], rows.sizes[place]
     if label is not None and label.kind == "average":
         return _is_average(figure, total, rows.counts[place])
@@ -328,6 +331,6 @@ def _is_average(figure: Number, total: Number, count: int) -> bool:
     return abs(shown - exact) <= step / 2 + abs(exact) * Decimal("1e-12")
 
 
-def _is_key(column: TotalsColumn, figure: Number, rows: Stretch, place: int) -> bool:
+def _is_key(column: TotalsColumn, figure: Number, rows: RowStretch, place: int) -> bool:
     """Tell whether a whole number is that of every row, as the year or the id of a group is."""
     return column.is_whole and rows.sums[place] == figure * rows.counts[place]
