@@ -13,7 +13,8 @@ Reading a request: `request_text` finds phrases and columns and has the words th
 more, `names` how names compare, `clauses` sorting, conditions and figures; `interpretation` finds
 the kind of job and puts the rest together; `equality` tells which values count as one. Doing it:
 one table (`sql`), sheets to text (`conversion`), duplicates (`deduplication`), tables into one
-(`merge`), reports (`profiles`), find and replace (`replacement`, `found_texts`). They share `files` and `workbooks`.
+(`merge`), reports (`profiles`), find and replace (`replacement`, `found_texts`). They share
+`files` and `workbooks`.
 """
 
 from collections.abc import Sequence

@@ -24,7 +24,8 @@ _NOT_ADDED_WORDS = """
 id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates price
 prices preis preise prix precio prezzo percent percentage pct prozent share anteil part average avg
 mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon
-latitude longitude margin marge balance saldo
+latitude longitude margin marge balance saldo utilization utilisation usage growth score rating
+yield efficiency progress completion
 """
 _NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 _TRIED_STARTS = 50
@@ -65,6 +66,7 @@ class TotalCandidate(msgspec.Struct, frozen=True):
         is_bare: Whether none of its other fields is filled.
         is_alike: Whether those that are filled say what a row beside it says.
         has_others: Whether the table has other fields at all.
+        others: The texts of its other fields.
         is_outer: Whether it is the first or the last row.
     """
 
@@ -76,6 +78,7 @@ class TotalCandidate(msgspec.Struct, frozen=True):
     is_alike: bool
     has_others: bool
     is_outer: bool
+    others: tuple[str, ...] = ()
 
 
 Verdict = Literal["above", "below", "unsure", "row"]
@@ -248,10 +251,12 @@ class _Judge:
         """Return the verdict on one whose figures agree."""
         candidate = self._candidates[place]
         label = candidate.label
-        if label is None or not (candidate.is_bare or candidate.is_alike):
+        # Below texts a total has how many they are.
+        is_counted = all(text == str(found.rows) for text in candidate.others)
+        if label is None or not (candidate.is_bare or candidate.is_alike or is_counted):
             return "unsure"
         # The same figure twice may be chance, where nothing but the label tells them apart.
-        is_thin = found.rows == 1 and not candidate.has_others
+        is_thin = not candidate.has_others and (found.rows == 1 or not any(candidate.figures))
         if is_thin and not (candidate.is_outer and label.is_whole):
             self._thin[place] = side
             return "unsure"
@@ -304,8 +309,9 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
             is_telling = is_telling or figure != 0
         elif column.is_additive and not _is_key(column, figure, rows, place):
             differing += 1
-    # Zeros agree with anything: a label has to tell what they are.
-    if not agreed or (candidate.label is None and not is_telling):
+    # Zeros agree with anything: a label that says nothing else has to tell what they are.
+    is_said = candidate.label is not None and candidate.label.is_whole
+    if not agreed or not (is_telling or is_said):
         return "no"
     if differing:
         return "partly" if is_telling else "no"

@@ -305,6 +305,7 @@ def _candidates(
                 bool(other) and any(all(near[n] == own[n] for n in other) for near in beside),
                 len(others) > len(filled) - len(other),
                 row in (0, count - 1),
+                tuple(str(own[n]) for n in other),
             )
         )
     return made
@@ -412,8 +413,10 @@ def _question(
 ) -> ReadingQuestion:
     """Return the question about rows that may be totals, with what either answer means."""
     numbers = [each for each in columns if each.type in ("integer", "float")]
-    added = [n for n, each in enumerate(numbers) if TotalsColumn(each.name).is_additive]
-    place = added[0] if added else 0
+    theirs = unsure[0].candidate.figures
+    filled = [n for n, figure in enumerate(theirs) if figure is not None]
+    added = [n for n in filled if TotalsColumn(numbers[n].name).is_additive]
+    place = (added or filled)[0]
     first = numbers[place]
     total, count = _one(connection, f"SELECT sum({first.value}), count(*) FROM {_numbered(raw)}")
     without: Any = total or 0

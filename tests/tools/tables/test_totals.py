@@ -59,6 +59,7 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
         "Item,Amount\na,0.1000000001\nb,0.2000000002\nc,0.7000000001\nTotal,1.0000000004\n", [5],
     ),
     "a year that is repeated": ("Year,Item,Amount\n2020,a,1\n2020,b,2\n2020,Total,3\n", [4]),
+    "a count below texts": ("Item,Amount,Photo\na,1,yes\nb,2,no\nc,4,yes\nTotal,7,3\n", [5]),
     "years": ("Year,Amount\n2020,1\n2021,2\nTotal,3\n", [4]),
 }  # fmt: skip
 """Tables, and the rows of the file that are left out."""
@@ -77,6 +78,7 @@ KEPT: dict[str, str] = {
     "a grade": "Grade,Count\nGood,5\nAverage,3\nPoor,2\n",
     "no figures": "Item,Note\na,x\nTotal,y\n",
     "a label without figures": "Item,Amount\na,1\nb,2\nTotal,\n",
+    "a name and zeros": "Name,n\na,0\nb,0\nTotal_recall,0\nc,0\n",
     "prose": "Text,n\nthe total of it all was low,1\nsummer,2\n",
     "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
 }
