@@ -16,7 +16,17 @@ import msgpack
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Column, ColumnType, FocusHint, Placement, ReadAs, Source, Table, Written
+from kbd.formats import (
+    Column,
+    ColumnType,
+    FocusHint,
+    Placement,
+    ReadAs,
+    Source,
+    Table,
+    TableReading,
+    Written,
+)
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
@@ -184,7 +194,8 @@ def _write(sheet: SheetReader, extent: _Extent, target: Path) -> Table:
         warnings = (*warnings, f"{blank} blank row(s) between others were skipped.")
     columns_found = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
     details = {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None}
-    return Table(columns_found, count, details=details, warnings=warnings)
+    reading = TableReading(header_row=area.top if headers is not None else 0)
+    return Table(columns_found, count, details=details, warnings=warnings, reading=reading)
 
 
 def _rows(

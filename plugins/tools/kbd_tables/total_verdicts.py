@@ -231,8 +231,8 @@ class _Judge:
     ) -> _Found | None:
         """Return the rows that come to what a candidate has, None if none do."""
         candidate = self._candidates[place]
-        # Totals at the top are known by a label; without one it would be chance too often.
-        if side == "below" and candidate.label is None:
+        # Totals at the top are known by a label and a figure; else it would be chance too often.
+        if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
         least = 1 if candidate.label is not None else 2
         recent = starts[-_TRIED_STARTS:]
