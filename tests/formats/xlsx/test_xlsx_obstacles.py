@@ -44,6 +44,7 @@ def test_filled_cells_are_named(tmp_path: Path) -> None:
     assert not any("filled cell" in warning for warning in written.warnings)
 
 
+@pytest.mark.full
 def test_emptied_cells_are_counted(tmp_path: Path) -> None:
     """What was asked to be emptied is told, formulas with it."""
     start = made(tmp_path / "a.xlsx", [*ROWS[:3], ["Total", "=SUM(B2:B3)"]])
@@ -62,6 +63,7 @@ def test_formulas_are_not_written_over(tmp_path: Path) -> None:
     assert not (tmp_path / "b.xlsx").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "total",
     [["Total", 3], ["Zwischensumme:", 3], [None, "=SUM(B2:B3)"], ["x", "=SUBTOTAL(9,B2:B3)"]],
@@ -74,6 +76,7 @@ def test_rows_do_not_go_below_a_total(tmp_path: Path, total: list[Any]) -> None:
     assert not (tmp_path / "b.xlsx").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("last", "is_told"),
     [
@@ -130,6 +133,7 @@ def test_a_total_is_right_after_the_next_edit(tmp_path: Path) -> None:
     assert found == [[7, None], [16, None], [21, None]]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("array", ["=SORT(B2:B3)", "=UNIQUE(A2:A3)"])
 def test_a_sheet_with_arrays_is_not_added_up(tmp_path: Path, array: str) -> None:
     """What an array fills is known to programs alone, so no total of its sheet is worked out."""

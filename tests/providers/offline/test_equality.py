@@ -143,6 +143,7 @@ def test_an_open_question(tmp_path: Path) -> None:
     assert "Total Amount" not in outcome.summary
 
 
+@pytest.mark.full
 def test_totals_are_formulas(tmp_path: Path) -> None:
     """A row of totals is worked out by the sheet, and its values are stored with the formulas."""
     request = "total amount and number of rows per category, as xlsx"

@@ -94,6 +94,10 @@ ASKED: dict[str, tuple[str, str, str]] = {
         "Day,Vendor,Amount\n2024-01-01,Shell,10\n2024-01-02,BP,20\n2024-01-03,Total,30\n",
         "30 in 2 rows", "60 in 3 rows",
     ),
+    "a group of which a column differs": (
+        "Region,Product,Qty,Amount\nNorth,x,1,1\nNorth,y,2,2\nNorth,Total,9,3\n",
+        "3 in 2 rows", "12 in 3 rows",
+    ),
     "a last value that is repeated": (
         "Item,Amount,Tax\na,1,2\nb,2,5\nTotal,3,5\n", "3 in 2 rows", "6 in 3 rows",
     ),
