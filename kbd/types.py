@@ -110,6 +110,7 @@ class ReadAs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         decimal: The decimal mark of its numbers.
         date_order: The order of day, month and year in dates that are written with figures.
         totals: Whether rows that sum others up are left out, or kept as rows like others.
+        blanks: Whether blanks around texts are taken off, which they are unless it is said.
     """
 
     encoding: str | None = None
@@ -118,3 +119,4 @@ class ReadAs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     decimal: Literal[".", ","] | None = None
     date_order: Literal["dmy", "mdy", "ymd"] | None = None
     totals: Literal["leave_out", "keep"] | None = None
+    blanks: Literal["trim", "keep"] | None = None

@@ -28,6 +28,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     active         active content of files, compared with what is known
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
+    total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, for its passages
@@ -96,9 +97,11 @@ from kbd.formats.table_reading import (
     TableReading,
     TouchedRows,
 )
+from kbd.formats.total_labels import TOTAL_STEMS, TotalLabel, total_label
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
+    "TOTAL_STEMS",
     "Applied",
     "AssetPick",
     "CellValue",
@@ -150,7 +153,9 @@ __all__ = [
     "Table",
     "TableReading",
     "Tabular",
+    "TotalLabel",
     "TouchedRows",
     "Trace",
     "Written",
+    "total_label",
 ]

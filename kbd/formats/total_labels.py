@@ -1,17 +1,114 @@
-"""Labels of rows that sum others up, as people write them in many languages."""
+"""Labels of rows that sum others up ("Total", "Zwischensumme", "小計"), in many languages. Pure.
+
+A label alone proves nothing, for a vendor may be called "Total": whoever asks looks at the figures
+of the row as well.
+"""
 
 import re
+import unicodedata
+from typing import Literal
 
-__all__ = ["is_total_label"]
+import msgspec
 
-_TOTAL = re.compile(
-    r"((grand|sub|net|running)[ -]?)?totals?|sum|balance|(gesamt|zwischen|end)?summe|gesamt|saldo"
-    r"|insgesamt|total g[ée]n[ée]ral|sous[ -]?total|totale|totaal|somme|suma|soma|razem|celkem"
-    r"|summa|yhteensä|toplam|összesen|итого|всего|合計|小計|總計|总计|合计|小计|총계|합계",
-    re.IGNORECASE,
+__all__ = ["TOTAL_STEMS", "TotalLabel", "total_label"]
+
+TotalKind = Literal["sum", "carried", "average"]
+
+_SUMS = (
+    "total", "totals", "sum", "sums", "subtotal", "subtotals", "sub total", "sub totals",
+    "grand total", "grand totals", "overall total", "total general", "total général",
+    "gran total", "sous total", "somme", "summe", "summen", "gesamt", "gesamtsumme",
+    "gesamtbetrag", "gesamtergebnis", "insgesamt", "zwischensumme", "endsumme", "teilsumme",
+    "totale", "totali", "totale generale", "subtotale", "totaal", "totalen", "eindtotaal",
+    "subtotaal", "suma", "sumy", "suma częściowa", "suma końcowa", "razem", "łącznie", "ogółem",
+    "ukupno", "sveukupno", "međuzbroj", "skupaj", "итого", "всего", "сумма", "общий итог",
+    "промежуточный итог", "подытог", "итог", "усього", "разом", "общо", "всичко", "укупно",
+    "合計", "小計", "総計", "总计", "合计", "小计", "總計", "总和", "합계", "소계", "총계",
+    "총합계", "σ", "toplam", "genel toplam", "ara toplam", "celkem", "mezisoučet", "součet",
+    "spolu",
+    "medzisúčet", "összesen", "részösszeg", "yhteensä", "välisumma", "totalt", "summa", "delsumma",
+    "sammanlagt", "i alt", "ialt", "delsum", "kokku", "kopā", "iš viso", "viso", "σύνολο",
+    "μερικό σύνολο", "γενικό σύνολο", "المجموع", "الإجمالي", "الاجمالي", "סך הכל", "סה כ", "tổng",
+    "tổng cộng", "cộng", "jumlah", "รวม", "รวมทั้งสิ้น", "total parcial", "total geral",
+    "total gerai", "suma total",
+)  # fmt: skip
+_CARRIED = (
+    "carried forward", "carry forward", "brought forward", "carried over", "brought over", "c f",
+    "b f", "c fwd", "b fwd", "übertrag", "vortrag", "à reporter", "report à nouveau", "riporto",
+    "da riportare", "suma y sigue", "suma anterior", "transport", "do przeniesienia",
+    "z przeniesienia", "перенос",
+)  # fmt: skip
+_AVERAGES = (
+    "average", "averages", "avg", "mean", "durchschnitt", "mittelwert", "ø", "moyenne", "media",
+    "promedio", "gemiddelde", "średnia", "среднее", "平均", "平均值", "평균", "prosjek", "prosek",
+    "keskiarvo", "medel", "medelvärde", "gennemsnit", "gjennomsnitt", "průměr", "átlag", "ortalama",
+    "média",
+)  # fmt: skip
+
+MAX_LABEL = 80
+"""Characters of a label; a longer text is prose."""
+
+
+class TotalLabel(msgspec.Struct, frozen=True):
+    """A text that labels a row of totals.
+
+    Args:
+        kind: What its figures are: the sum of others, a sum carried on, or an average.
+        is_whole: Whether the text says nothing else ("Total", not "Total Food").
+    """
+
+    kind: TotalKind
+    is_whole: bool
+
+
+def _plain(text: str) -> str:
+    """Return a text in small letters, without signs, blanks single."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("∑", "σ").replace("ς", "σ")
+    return " ".join(re.findall(r"[^\W_]+", folded))
+
+
+_KINDS: dict[str, TotalKind] = {
+    **{_plain(word): "average" for word in _AVERAGES},
+    **{_plain(word): "carried" for word in _CARRIED},
+    **{_plain(word): "sum" for word in _SUMS},
+}
+# Alone these are words of a text, or of a name, as often as labels: they label alone only.
+_ALONE = frozenset(
+    _plain(word)
+    for word in (
+        "σ", "ø", "c f", "b f", "media", "mean", "transport", "report à nouveau", "sum", "suma",
+        "spolu", "viso", "medel", "average", "averages", "avg", "jumlah", "cộng", "vortrag",
+    )
+)  # fmt: skip
+_EDGE = {word: kind for word, kind in _KINDS.items() if word not in _ALONE}
+_MOST_WORDS = max(len(word.split()) for word in _KINDS)
+
+_SHORT = ("∑", "c/f", "b/f", "c.f", "b.f", "c f", "b f")
+TOTAL_STEMS: tuple[str, ...] = tuple(
+    sorted({max(word.split(), key=len) for word in _KINDS if word not in _SHORT} | {*_SHORT})
 )
+"""Every label has one of these in it, in small letters: what a search for labels begins with."""
 
 
-def is_total_label(text: str) -> bool:
-    """Tell whether a cell's whole text is the label of a total: "Total", "Summe:"."""
-    return _TOTAL.fullmatch(text.strip().rstrip(":").rstrip()) is not None
+def total_label(text: str) -> TotalLabel | None:
+    """Return what a text says of the row that it labels, None if it is no such label.
+
+    Signs around it and capitals do not count ("** TOTAL: **"); it may name what is summed up, in
+    front or behind ("Total Food", "Food total", "Summe 2024").
+    """
+    if not 0 < len(text) <= MAX_LABEL:
+        return None
+    plain = _plain(text)
+    kind = _KINDS.get(plain)
+    if kind is not None:
+        return TotalLabel(kind, is_whole=True)
+    words = plain.split()
+    for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
+        for edge in (" ".join(words[:count]), " ".join(words[-count:])):
+            if edge in _EDGE:
+                return TotalLabel(_EDGE[edge], is_whole=False)
+    # Without blanks between words: 食品小計.
+    for word, found in _EDGE.items():
+        if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):
+            return TotalLabel(found, is_whole=False)
+    return None

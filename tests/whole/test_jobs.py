@@ -95,7 +95,7 @@ def _done(shop: RealDaemon, prompt: str) -> Results:
 
 
 def _sheet(data: bytes, sheet: str) -> list[tuple[Any, ...]]:
-    book = openpyxl.load_workbook(io.BytesIO(data))
+    book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     return list(book[sheet].iter_rows(values_only=True))
 
 
@@ -126,7 +126,7 @@ def test_a_sheet_for_each_value_with_totals(shop: RealDaemon) -> None:
         " and a summary sheet with totals",
     )
     (data,) = files.values()
-    book = openpyxl.load_workbook(io.BytesIO(data))
+    book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
 
     assert book.sheetnames == [
         "=1+1",

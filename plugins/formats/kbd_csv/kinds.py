@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kbd.formats.total_labels import is_total_label
+from kbd.formats import total_label
 
 __all__ = ["has_header", "heads_figures", "is_number", "is_total", "kind"]
 
@@ -37,7 +37,7 @@ def is_number(field: str) -> bool:
 
 def is_total(fields: Sequence[str]) -> bool:
     """Tell whether a row has the label of a total."""
-    return any(is_total_label(field) for field in fields if field)
+    return any(total_label(field) is not None for field in fields if field)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

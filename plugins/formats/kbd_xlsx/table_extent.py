@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import ReadAs, TouchedRows
-from kbd.formats.total_labels import is_total_label
+from kbd.formats import ReadAs, TouchedRows, total_label
 from kbd_xlsx.reader.blocks import Value, plain_text
 from kbd_xlsx.reader.book import SheetReader
 from kbd_xlsx.reader.features import names_columns
@@ -321,7 +320,7 @@ def _is_remark(row: Sequence[Value], typical: int) -> bool:
     count = _count(row)
     texts = [value for value in row if isinstance(value, str) and value != ""]
     few = 0 < count <= max(1, typical // 2)
-    return few and len(texts) == count and not any(map(is_total_label, texts))
+    return few and len(texts) == count and not any(total_label(text) is not None for text in texts)
 
 
 def _stands_in(row: Sequence[Value], figures: frozenset[int]) -> bool:

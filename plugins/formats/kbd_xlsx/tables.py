@@ -36,6 +36,7 @@ from kbd_xlsx.reader.blocks import plain_number, plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.cells import TypedRows
+from kbd_xlsx.rows.obstacles import overwritten_note
 from kbd_xlsx.rows.placement import (
     AppendedRows,
     ColumnWidths,
@@ -290,7 +291,7 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             book.fit(target.name)
         is_made = _ensure(book, placement)
         spot = prepare_spot(book, package, placement, columns)
-        written = _filled(book, placement.sheet, spot, columns, stream, target, is_made=is_made)
+        written = _filled(book, placement, spot, columns, stream, target, is_made=is_made)
         _, remaining = reach_after(book, None if book.is_new else source)
         return msgspec.structs.replace(written, remaining=remaining)
 
@@ -314,7 +315,7 @@ def _ensure(book: BookEdit, placement: Placement) -> bool:
 
 def _filled(
     book: BookEdit,
-    name: str,
+    placement: Placement,
     spot: TargetCells,
     columns: list[Column],
     stream: Iterator[Any],
@@ -325,6 +326,7 @@ def _filled(
     """Put the rows at their spot and write the workbook."""
     if spot.left + len(columns) - 1 > MAX_COLUMN:
         raise ValidationFailed(f"{len(columns):,} columns do not fit from there on")
+    name = placement.sheet
     sheet = book.sheet(name)
     typed = TypedRows(from_1904=book.book.from_1904)
     placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left)
@@ -350,6 +352,10 @@ def _filled(
     landing = AppendedRows(title, names, area, has_header, spot.emptied, spot.joined)
     # Before the workbook is written, so that a refusal leaves no file.
     notes = fit_tables(book, landing)
+    if placement.mode == "write_range" and area is not None and not is_made:
+        standing = book.rewriting.read(book.part(name))
+        note = overwritten_note(standing, title, area, spot.emptied)
+        notes += [note] if note else []
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.

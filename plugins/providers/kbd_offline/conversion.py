@@ -91,7 +91,10 @@ def convert_sheet(conversation: PlannerConversation, intent: Sheets, number: int
     """Write one sheet and tell it; see `export_table` for what it raises."""
     part = intent.parts[number - 1]
     return export_table(
-        conversation, TableIntent(intent.source, part.sheet), part.target, rows=part.rows
+        conversation,
+        TableIntent(intent.source, part.sheet, keeps_totals=True),
+        part.target,
+        rows=part.rows,
     )
 
 
@@ -105,7 +108,8 @@ def _found(
     sheets = chosen or book.filled
     if len(sheets) > MAX_FILES:
         raise UnclearError(f"there are {len(sheets)} sheets, and I write up to {MAX_FILES} files")
-    tables = [TableIntent(book.path, sheet) for sheet in sheets]
+    # As they are, with the rows that sum others up.
+    tables = [TableIntent(book.path, sheet, keeps_totals=True) for sheet in sheets]
     outcomes = conversation.outcomes(*(("table_get_map", table.arguments) for table in tables))
     stem = split_suffix(book.path)[0].rpartition("/")[2]
     parts, notes, lines = list[SheetOut](), list[str](), list[str]()

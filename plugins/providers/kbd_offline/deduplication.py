@@ -8,6 +8,7 @@ from kbd_offline import sql
 from kbd_offline.clauses import columns_at, no_column
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.conversion import export_table, row_count_text
+from kbd_offline.equality import check_questions, reading_notes, take_exactness
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
@@ -66,14 +67,26 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
     files = on_sheet(conversation, choose_files(request, conversation.paths))
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = parse_deduplication(files, seen.columns)
+    check_questions(seen.facts)
+    notes = reading_notes(seen.table.label, seen.facts)
     if intent.target == files.source:
         _check_in_place(seen)
     table = seen.table.arguments
-    left, widths = conversation.calls(
+    exactly = msgspec.structs.replace(
+        intent, selection=msgspec.structs.replace(intent.selection, exact=True)
+    )
+    left, as_spelt, widths = conversation.calls(
         ("table_query", {**table, "query": sql.count_of(sql.unique(intent))}),
+        ("table_query", {**table, "query": sql.count_of(sql.unique(exactly))}),
         ("table_query", {**table, "query": sql.widths(intent.columns)}),
     )
     rows = int(left["rows"][0][0])
+    if unlike := int(as_spelt["rows"][0][0]) - rows:
+        which = "1 of them differs" if unlike == 1 else f"{unlike:,} of them differ"
+        notes = (*notes, f'{which} in capitals alone; say "exactly" to keep such rows')
+    intent = msgspec.structs.replace(
+        intent, selection=msgspec.structs.replace(intent.selection, notes=notes)
+    )
     if split_suffix(intent.target)[1] == BOOK_SUFFIX:
         check_sheet(rows, len(intent.columns))
     fitted = column_widths(intent.columns, widths["rows"][0])
@@ -87,7 +100,8 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
     Raises:
         UnclearError: It has no reading, or more than one.
     """
-    wording = Wording(files.text, columns)
+    exact, text = take_exactness(files.text)
+    wording = Wording(text, columns)
     # Left whole: what is taken out below may hold the words for the kind of the result.
     whole = Wording(files.text)
     if wording.has(_OPPOSITE):
@@ -109,7 +123,7 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
     keys = _take_keys(wording)
     wording.check_rest(DEDUPING, [files.source])
     return Deduped(
-        RowSelection(files.source, sheet=files.sheet),
+        RowSelection(files.source, sheet=files.sheet, exact=exact),
         columns,
         keys,
         last is not None,

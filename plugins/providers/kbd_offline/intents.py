@@ -12,7 +12,7 @@ Declined   what was understood, and why it is not done
 """
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -111,10 +111,17 @@ class Measure(msgspec.Struct, frozen=True):
 
 
 class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A table: a file, of a workbook with its sheet."""
+    """A table: a file, of a workbook with its sheet.
+
+    Args:
+        path: The file.
+        sheet: The sheet, "" where there is none to name.
+        keeps_totals: Whether rows that sum others up are rows of it, as in a copy of the whole.
+    """
 
     path: str
     sheet: str = ""
+    keeps_totals: bool = False
 
     @property
     def label(self) -> str:
@@ -122,24 +129,40 @@ class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.path}: {self.sheet}" if self.sheet else self.path
 
     @property
-    def arguments(self) -> dict[str, str]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments that name it to a table tool."""
         sheet = {"source_sheet": self.sheet} if self.sheet else {}
-        return {"path": self.path, **sheet}
+        totals = {"read_as": {"totals": "keep"}} if self.keeps_totals else {}
+        return {"path": self.path, **sheet, **totals}
 
 
 class RowSelection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Rows of a table, by conditions."""
+    """Rows of a table, by conditions.
+
+    Args:
+        source: The table's file.
+        conditions: What is true of the rows.
+        any_of: Whether one of them is enough.
+        sheet: The table's sheet, "" where there is none to name.
+        exact: Whether values that differ in capitals alone are different ones.
+        respelt: The columns that have a value in several spellings, which count as one.
+        notes: What the reader of the answer must know of these rows.
+        keeps_totals: Whether rows that sum others up are rows of the table.
+    """
 
     source: str
     conditions: tuple[Condition, ...] = ()
     any_of: bool = False
     sheet: str = ""
+    exact: bool = False
+    respelt: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    keeps_totals: bool = False
 
     @property
     def table(self) -> TableIntent:
         """The table itself."""
-        return TableIntent(self.source, self.sheet)
+        return TableIntent(self.source, self.sheet, self.keeps_totals)
 
 
 class SheetExport(msgspec.Struct, frozen=True):

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from enum import Enum, auto
 
+import msgspec
+
 from kbd_offline.clauses import (
     countable,
     measures_of,
@@ -18,6 +20,7 @@ from kbd_offline.clauses import (
     take_keys,
     take_order,
 )
+from kbd_offline.equality import take_exactness
 from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, RequestFiles, requested_suffix, target_for
 from kbd_offline.intents import (
     ColumnIntent,
@@ -174,8 +177,10 @@ def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent
     reason = refused(files.text, columns)
     if reason:
         return Declined(shortened(request), reason)
+    exact, text = take_exactness(files.text)
+    files = msgspec.structs.replace(files, text=text)
     try:
-        return _understand(files, Wording(files.text, columns))
+        return _understand(files, Wording(text, columns), exact=exact)
     except UnclearError as unclear:
         names = ", ".join(f'"{column.name}"' for column in columns)
         return Declined(shortened(request), f"{unclear} (the columns of {files.source}: {names})")
@@ -202,7 +207,7 @@ def shortened(request: str) -> str:
     return line if len(line) <= _MAX_QUOTED else line[: _MAX_QUOTED - 1] + "…"
 
 
-def _understand(files: RequestFiles, wording: Wording) -> Intent:
+def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent:
     is_split = wording.has(_SHEETS)
     if wording.has(_FILES) and not wording.has(BOOK):
         raise UnclearError("I make sheets of one workbook, not a file for each value")
@@ -213,7 +218,7 @@ def _understand(files: RequestFiles, wording: Wording) -> Intent:
     # Sorting first, or its "by" would be read as the beginning of a key.
     order = take_order(wording)
     conditions, any_of = take_conditions(wording)
-    selection = RowSelection(files.source, conditions, any_of, files.sheet)
+    selection = RowSelection(files.source, conditions, any_of, files.sheet, exact)
     keys = take_keys(wording)
     if is_split and keys:
         return _split(files, wording, selection, keys, order)
@@ -241,6 +246,8 @@ def _understand(files: RequestFiles, wording: Wording) -> Intent:
     target = target_for(files, name + ending, suffix)
     _check_order(order, wording.columns)
     is_whole = not (conditions or order or columns)
+    # A copy of the whole is one with its totals.
+    selection = msgspec.structs.replace(selection, keeps_totals=is_whole)
     return RowsIntent(selection, columns or wording.columns, order, target, is_whole=is_whole)
 
 

@@ -14,6 +14,7 @@ from kbd.errors import ValidationFailed
 from kbd_offline import sql
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.conversion import export_table, row_count_text
+from kbd_offline.equality import reading_notes
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
@@ -91,6 +92,7 @@ def research_merge(conversation: PlannerConversation, request: str) -> Findings:
     asked = parse_merge(text, tables, target, conversation.paths)
     seen = inspect_tables(conversation, list(tables))
     columns, parts, notes = match_columns(seen, has_gaps=asked.has_gaps)
+    notes += tuple(note for one in seen for note in reading_notes(one.table.label, one.facts))
     origin = _free_column(origin, columns)
     parts = _counted(conversation, columns, parts)
     merged = Merged(parts, columns, asked.target, origin, notes=notes)
@@ -379,7 +381,12 @@ def _check(conversation: PlannerConversation, intent: Merged) -> None:
     is_book = split_suffix(intent.target)[1] == BOOK_SUFFIX
     sheet = {"source_sheet": _SHEET} if is_book else {}
     found = conversation.call(
-        "table_read_rows", path=intent.target, row_start=1, row_count=1, **sheet
+        "table_read_rows",
+        path=intent.target,
+        row_start=1,
+        row_count=1,
+        read_as={"totals": "keep"},
+        **sheet,
     )
     # A row that tells where it is from is never blank.
     filled = intent.rows if intent.origin else sum(part.filled for part in intent.parts)

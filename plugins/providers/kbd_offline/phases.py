@@ -15,6 +15,7 @@ from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import convert_sheet, export_table, read_sheets, row_count_text
 from kbd_offline.deduplication import deduplicate, research_deduplication
+from kbd_offline.equality import check_questions, check_values, reading_notes, with_spellings
 from kbd_offline.files import (
     BOOK_SUFFIX,
     MAX_REQUEST_CHARACTERS,
@@ -38,6 +39,7 @@ from kbd_offline.intents import (
     Deduped,
     Grouped,
     Intent,
+    Key,
     Measure,
     Merged,
     Profiled,
@@ -111,8 +113,42 @@ def _inspected(conversation: PlannerConversation, request: str, files: RequestFi
             )
     files = on_sheet(conversation, files)
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
-    intent = _measured(conversation, understand(request, files, seen.columns))
+    intent = understand(request, files, seen.columns)
+    if isinstance(intent, Split | Grouped | RowsIntent):
+        if not intent.selection.keeps_totals:
+            check_questions(seen.facts)
+        intent = _compared(conversation, intent, reading_notes(seen.table.label, seen.facts))
+    intent = _measured(conversation, intent)
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _compared(
+    conversation: PlannerConversation,
+    intent: Split | Grouped | RowsIntent,
+    notes: tuple[str, ...],
+) -> Intent:
+    """Check the values that an intent names, and see which count as one.
+
+    Raises:
+        UnclearError: No row has one of them.
+    """
+    check_values(conversation, intent.selection)
+    selection = intent.selection
+    if not selection.keeps_totals:
+        selection = msgspec.structs.replace(selection, notes=notes)
+    columns = [key.column for key in _keys(intent) if key.part is None]
+    selection = with_spellings(conversation, selection, columns)
+    return msgspec.structs.replace(intent, selection=selection)
+
+
+def _keys(intent: Split | Grouped | RowsIntent) -> tuple[Key, ...]:
+    match intent:
+        case Split():
+            return (intent.key,)
+        case Grouped():
+            return intent.keys
+        case RowsIntent():
+            return ()
 
 
 def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
@@ -234,6 +270,7 @@ def summary(conversation: PlannerConversation) -> str:
     failed = [item for item in items if item.get("state") == "failed"]
     if not changes and not failed and items:
         text = "\n\n".join(str(item.get("text", "")) for item in items)
+        text = "\n".join([text, *(f"- {note}." for note in _answer_notes(intent))])
         return text if isinstance(intent, Declined) else f"{text}\n\n{NOT_A_MODEL}"
     lines = [f"{_change(change)}." for change in changes] or ["Nothing was changed."]
     if intent is not None and changes and not failed:
@@ -244,10 +281,20 @@ def summary(conversation: PlannerConversation) -> str:
         lines.append(f"{len(done)} of {len(items)} items are done, among them:")
     # The last ones: of a split, the sheet of totals is among them.
     lines += [f"- {text}" for text in done[-most:]]
-    if isinstance(intent, Merged | Replaced):
-        lines += [f"- {note}." for note in intent.notes[:MAX_COUNTED]]
+    lines += [f"- {note}." for note in _answer_notes(intent)[:MAX_COUNTED]]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     return "\n".join([*lines, "", NOT_A_MODEL])
+
+
+def _answer_notes(intent: Intent | None) -> tuple[str, ...]:
+    """Return what the reader of the answer must know beside it."""
+    match intent:
+        case Merged() | Replaced():
+            return intent.notes
+        case Split() | Grouped() | RowsIntent() | Deduped():
+            return intent.selection.notes
+        case _:
+            return ()
 
 
 def _change(change: dict[str, Any]) -> str:
@@ -371,11 +418,26 @@ def _split(conversation: PlannerConversation, intent: Split, number: int) -> str
         rows=len(intent.parts),
         widths=_widths(conversation, table, query, columns, totals),
         totals=totals,
+        functions=("", *map(_summing, intent.measures)),
     )
     fill_sheet(conversation, sheet)
     figure_texts = ", ".join(_figure_texts(intent.measures, figures))
     rows = row_count_text(sheet.rows)
     return f'Sheet "{sheet.name}" has {rows} and a row of totals ({figure_texts}).'
+
+
+def _summing(measure: Measure) -> str:
+    """Return the function of sheets that makes a figure of all rows out of those of groups."""
+    match measure.function:
+        case "total" | "count":
+            return "SUM"
+        case "minimum" if measure.column is not None and measure.column.is_number:
+            return "MIN"
+        case "maximum" if measure.column is not None and measure.column.is_number:
+            return "MAX"
+        case _:
+            # The average of groups' averages is none of the rows.
+            return ""
 
 
 def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -> str:
@@ -424,6 +486,7 @@ def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) ->
         rows=rows,
         widths=_widths(conversation, table, query, columns, totals or figures),
         totals=totals,
+        functions=(*("" for _ in keys), *map(_summing, intent.measures)),
     )
     fill_sheet(conversation, sheet)
     figure_texts = ", ".join(_figure_texts(intent.measures, figures))

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from kbd_offline.intents import (
     ColumnIntent,
     Condition,
@@ -14,8 +16,8 @@ from kbd_offline.intents import (
 )
 
 __all__ = [
-    "count_of", "count_rows", "filled_rows", "grouped", "identifier", "key_of", "merged", "overall",
-    "rows", "unique", "values_of", "widths",
+    "count_each", "count_of", "count_rows", "filled_rows", "grouped", "identifier", "key_of",
+    "merged", "overall", "rows", "spellings", "unique", "values_of", "widths",
 ]  # fmt: skip
 
 _AGGREGATES = {"total": "sum", "average": "avg", "minimum": "min", "maximum": "max"}
@@ -67,9 +69,14 @@ def rows(
     conditions = [_where(selection)]
     if part is not None:
         key, value = part
-        same = "IS NULL" if value is None else f"= {_text(value)}"
         # As text, which is how `values_of` told the values, whatever their type.
-        conditions.append(f"CAST({key_of(key)} AS VARCHAR) {same}")
+        expression = f"CAST({key_of(key)} AS VARCHAR)"
+        if value is None:
+            conditions.append(f"{expression} IS NULL")
+        elif key.part is None and key.column.name in selection.respelt:
+            conditions.append(f"{_folded(expression)} = {_folded(_text(value))}")
+        else:
+            conditions.append(f"{expression} = {_text(value)}")
     ways = _ways([*order, SortOrder(_PLACE)])
     return f"SELECT {shown} FROM {_NUMBERED}{_all_of(conditions)} ORDER BY {ways}"
 
@@ -78,6 +85,55 @@ def _shown(column: ColumnIntent, *, for_sheet: bool) -> str:
     name = identifier(column.name)
     is_fraction = for_sheet and column.type == "float"
     return f"CAST({name} AS DOUBLE) AS {name}" if is_fraction else name
+
+
+def _folded(expression: str) -> str:
+    """Return a text without regard to capitals: what all comparisons of texts go by."""
+    return f"lower(nfc_normalize({expression}))"
+
+
+def _alike(column: ColumnIntent, *, exact: bool) -> str:
+    """Return the expression that values which count as one have in common."""
+    name = identifier(column.name)
+    return name if exact or column.type != "string" else _folded(name)
+
+
+def _spelt(selection: RowSelection) -> str:
+    """Return the table, each value in the spelling that it has most often."""
+    if not selection.respelt:
+        return "data"
+    replaced = ", ".join(
+        f"mode({identifier(name)}) OVER (PARTITION BY {_folded(identifier(name))})"
+        f" AS {identifier(name)}"
+        for name in selection.respelt
+    )
+    return f"(SELECT * REPLACE ({replaced}) FROM data)"
+
+
+def spellings(column: ColumnIntent, *, several: bool = False) -> str:
+    """Return the query for a column's values: the most frequent spelling, rows, and all spellings.
+
+    With `several` only for those that have more than one spelling.
+    """
+    name = identifier(column.name)
+    having = f" HAVING count(DISTINCT {name}) > 1" if several else ""
+    return (
+        f"SELECT mode({name}) AS value, count(*) AS n, list_sort(list(DISTINCT {name})) AS spelt"
+        f" FROM data WHERE {name} IS NOT NULL GROUP BY {_folded(name)}{having} ORDER BY 2 DESC, 1"
+    )
+
+
+def count_each(selection: RowSelection, conditions: Sequence[Condition]) -> str:
+    """Return the query for how many rows a selection has, and how many have each of some values."""
+    counts = []
+    for condition in conditions:
+        # Of "is not paid", how many are paid.
+        same = msgspec.structs.replace(condition, operator="=") if (
+            condition.operator == "!="
+        ) else condition  # fmt: skip
+        counts.append(f"count(*) FILTER (WHERE {_condition(same, exact=selection.exact)})")
+    chosen = f"count(*) FILTER (WHERE {_where(selection)})"
+    return f"SELECT {', '.join([chosen, *counts])} FROM data"
 
 
 def count_rows(selection: RowSelection) -> str:
@@ -90,7 +146,7 @@ def values_of(selection: RowSelection, key: Key) -> str:
     expression = f"CAST({key_of(key)} AS VARCHAR)"
     where = _all_of([_where(selection)])
     return (
-        f"SELECT {expression} AS value, count(*) AS n FROM data{where}"
+        f"SELECT {expression} AS value, count(*) AS n FROM {_spelt(selection)}{where}"
         " GROUP BY 1 ORDER BY 1 NULLS LAST"
     )
 
@@ -104,7 +160,7 @@ def unique(intent: Deduped, *, for_sheet: bool = False) -> str:
     way = " DESC" if intent.keeps_last else ""
     shown = ", ".join(_shown(column, for_sheet=for_sheet) for column in intent.columns)
     place, time = identifier(_PLACE), identifier(_TIME)
-    alike = ", ".join(identifier(column.name) for column in keys)
+    alike = ", ".join(_alike(column, exact=intent.selection.exact) for column in keys)
     blank = " AND ".join(f"{identifier(column.name)} IS NULL" for column in intent.keys)
     condition = f"{time} = 1 OR ({blank})" if blank else f"{time} = 1"
     return (
@@ -141,7 +197,8 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
     where = _all_of([_where(intent.selection)])
     # The keys come last, so that rows that sort alike have one order.
     ways = f"{_ways(intent.order)}, {numbers}" if intent.order else numbers
-    return f"SELECT {shown} FROM data{where} GROUP BY {numbers} ORDER BY {ways}"
+    source = _spelt(intent.selection)
+    return f"SELECT {shown} FROM {source}{where} GROUP BY {numbers} ORDER BY {ways}"
 
 
 def overall(selection: RowSelection, measures: Sequence[Measure]) -> str:
@@ -182,38 +239,43 @@ def _all_of(conditions: Sequence[str]) -> str:
 
 def _where(selection: RowSelection) -> str:
     joint = " OR " if selection.any_of else " AND "
-    return joint.join(f"({_condition(condition)})" for condition in selection.conditions)
+    return joint.join(
+        f"({_condition(condition, exact=selection.exact)})" for condition in selection.conditions
+    )
 
 
-def _condition(condition: Condition) -> str:
+def _condition(condition: Condition, *, exact: bool) -> str:
     column = identifier(condition.column.name)
     value = condition.value
+    text, sought = f"CAST({column} AS VARCHAR)", _text(value.strip())
+    if not exact:
+        text, sought = _folded(text), _folded(sought)
     match condition.operator:
         case "empty":
             return f"{column} IS NULL"
         case "not empty":
             return f"{column} IS NOT NULL"
         case "contains":
-            return f"contains(lower(CAST({column} AS VARCHAR)), lower({_text(value)}))"
+            return f"contains({text}, {sought})"
         case "starts with":
-            return f"starts_with(lower(CAST({column} AS VARCHAR)), lower({_text(value)}))"
+            return f"starts_with({text}, {sought})"
         case "ends with":
-            return f"ends_with(lower(CAST({column} AS VARCHAR)), lower({_text(value)}))"
+            return f"ends_with({text}, {sought})"
         case sign:
-            left, right = _sides(condition.column, column, value)
+            left, right = _sides(condition.column, column, value) or (text, sought)
             sign_sql = "<>" if sign == "!=" else sign
             return f"{left} {sign_sql} {right}"
 
 
-def _sides(column: ColumnIntent, name: str, value: str) -> tuple[str, str]:
-    """Return both sides of a comparison; texts are compared without regard to case."""
+def _sides(column: ColumnIntent, name: str, value: str) -> tuple[str, str] | None:
+    """Return both sides of a comparison of numbers or days, None for texts."""
     # Bare, for `clauses` lets nothing but a sign, digits and a point through as a number.
     if column.is_number:
         return name, value
     # By day: a time of day is compared with a date that has none.
     if column.is_moment:
         return f"CAST({name} AS DATE)", f"DATE {_text(value)}"
-    return f"lower(CAST({name} AS VARCHAR))", f"lower({_text(value)})"
+    return None
 
 
 def _text(value: str) -> str:

@@ -162,6 +162,8 @@ class Sheet(msgspec.Struct, frozen=True):
         rows: How many rows the query gives.
         widths: Widths of the columns in characters.
         totals: The last row, which the query does not give; empty for none.
+        functions: How each of its figures comes out of those above it ("SUM"), "" where none does;
+            such a figure is a formula.
     """
 
     target: str
@@ -172,6 +174,7 @@ class Sheet(msgspec.Struct, frozen=True):
     rows: int
     widths: tuple[int, ...]
     totals: tuple[Any, ...] = ()
+    functions: tuple[str, ...] = ()
 
 
 def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
@@ -183,11 +186,16 @@ def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
     create_sheet(conversation, sheet)
     if sheet.rows:
         write_rows(conversation, sheet, 2)
+    if sheet.totals:
+        # After the rows, so that what they come to is stored with the formulas.
+        totals = [_totals_row(sheet)]
+        conversation.call("xlsx_operations", path=sheet.target, operations=totals)
+    if sheet.rows:
         _check(conversation, sheet)
 
 
 def create_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
-    """Make a sheet with all but its rows: headings, styles, widths, totals."""
+    """Make a sheet with all but its rows: headings, styles, widths."""
     conversation.call(
         "xlsx_operations",
         path=sheet.target,
@@ -262,8 +270,6 @@ def _operations(sheet: Sheet) -> list[dict[str, Any]]:
         operations += [
             _styled_column(name, place, sheet.rows, style) for place, style in styled.items()
         ]
-    if sheet.totals:
-        operations.append(_totals_row(sheet))
     operations.append({"op": "set_column_widths", "sheet": name, "columns": widths})
     operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
     return operations
@@ -294,14 +300,16 @@ def _styled_column(name: str, place: int, rows: int, style: dict[str, Any]) -> d
 
 def _totals_row(sheet: Sheet) -> dict[str, Any]:
     row = sheet.rows + 2  # below the headings and all rows
-    cells = [
-        {
-            "cell": f"{column_letters(place)}{row}",
-            **_typed(value, column),
-            "style": _TOTALS | ({"number_format": _AMOUNT} if column.type == "float" else {}),
-        }
-        for place, (value, column) in enumerate(zip(sheet.totals, sheet.columns, strict=True), 1)
-    ]
+    functions = sheet.functions if sheet.rows else ()
+    cells = []
+    for place, (value, column) in enumerate(zip(sheet.totals, sheet.columns, strict=True), 1):
+        letters = column_letters(place)
+        function = functions[place - 1] if functions and value is not None else ""
+        # A formula, so that a row which is added or changed later counts.
+        formula = {"value": f"={function}({letters}2:{letters}{row - 1})", "type": "formula"}
+        style = _TOTALS | ({"number_format": _AMOUNT} if column.type == "float" else {})
+        content = formula if function else _typed(value, column)
+        cells.append({"cell": f"{letters}{row}", **content, "style": style})
     return {"op": "set_cells", "sheet": sheet.name, "cells": cells}
 
 
@@ -322,6 +330,7 @@ def _check(conversation: PlannerConversation, sheet: Sheet) -> None:
         source_sheet=sheet.name,
         row_start=1,
         row_count=1,
+        read_as={"totals": "keep"},
     )
     rows = sheet.rows
     if found["total_rows"] < rows + bool(sheet.totals):

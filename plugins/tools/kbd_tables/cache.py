@@ -53,6 +53,7 @@ class TableRecord(msgspec.Struct, frozen=True):
         details: What the format adds (delimiter, quote_char, sheet ...).
         warnings: What a reader of the table must know.
         roles: What the numbers of a column are, by its name, where their sum means nothing.
+        left_out_rows: The rows of the format's plain form, from 0, that are not in the table.
     """
 
     columns: tuple[TableColumn, ...]
@@ -61,6 +62,7 @@ class TableRecord(msgspec.Struct, frozen=True):
     details: dict[str, Any]
     warnings: tuple[str, ...]
     roles: dict[str, Additivity] = {}
+    left_out_rows: tuple[int, ...] = ()
 
     def role(self, name: str) -> dict[str, str]:
         """Return what maps and statistics show of a column that is not additive."""
@@ -138,6 +140,8 @@ async def run_job(
             "columns": [msgspec.structs.astuple(column) for column in table.record.columns],
             **arguments,
         }
+        if job in jobs.FIGURES and (questions := table.record.reading.questions):
+            request["questions"] = msgspec.to_builtins(questions)
         try:
             return table, await context.isolate(job, request, limits=limits(table))
         except FileReadFailed as error:
@@ -268,5 +272,6 @@ def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],
             "roles": loaded["roles"],
+            "left_out_rows": loaded["left_out_rows"],
         }
     )

@@ -92,6 +92,7 @@ async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> Exp
         "plain": plain,
         "names": [column.name for column in read.columns],
         "columns": [msgspec.structs.astuple(column) for column in opened.record.columns],
+        "left_out_rows": opened.record.left_out_rows,
         "target": rows,
     }
     await context.isolate(jobs.export_plain, request, limits=WORK_LIMITS)

@@ -4,7 +4,7 @@ The daemon names these functions and must not import DuckDB to do so; in a worke
 already, imported by the zygote before the fork.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
 
 __all__ = [
+    "FIGURES",
     "WORK_LIMITS",
     "QueryLimits",
     "describe",
@@ -43,8 +44,9 @@ def describe(**arguments: Any) -> Any:
 
 def stats(**arguments: Any) -> Any:
     """Compute statistics: `kbd_tables.results.stats`."""
-    from kbd_tables import results  # noqa: PLC0415 - as in `load`
+    from kbd_tables import open_questions, results  # noqa: PLC0415 - as in `load`
 
+    open_questions.check_figures(arguments.pop("questions", ()))
     return results.stats(**arguments)
 
 
@@ -57,15 +59,17 @@ def rows(**arguments: Any) -> Any:
 
 def query(**arguments: Any) -> Any:
     """Run a statement and return a window of its rows: `kbd_tables.sandbox.query`."""
-    from kbd_tables import sandbox  # noqa: PLC0415 - as in `load`
+    from kbd_tables import open_questions, sandbox  # noqa: PLC0415 - as in `load`
 
+    open_questions.check_statement(arguments.pop("questions", ()), arguments["sql"])
     return sandbox.query(**arguments)
 
 
 def export(**arguments: Any) -> Any:
     """Write typed rows for a format to take: `kbd_tables.results.export`."""
-    from kbd_tables import results  # noqa: PLC0415 - as in `load`
+    from kbd_tables import open_questions, results  # noqa: PLC0415 - as in `load`
 
+    open_questions.check_statement(arguments.pop("questions", ()), arguments["sql"])
     return results.export(**arguments)
 
 
@@ -74,6 +78,10 @@ def export_plain(**arguments: Any) -> Any:
     from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
     return results.export_plain(**arguments)
+
+
+FIGURES: tuple[Callable[..., Any], ...] = (stats, query, export)
+"""The jobs that may work figures out; they are given the open questions about the table."""
 
 
 def lost_figures_note(count: int) -> str:

@@ -1,6 +1,6 @@
 """Loader of a plain CSV into a typed Parquet, with the types inferred from the values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,12 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
 from kbd_tables.additivity import NumberFacts, additivity
+from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.totals import SummedColumn, take_out_totals
 from kbd_tables.typed_columns import type_columns
-from kbd_tables.verdicts import RawTable
+from kbd_tables.verdicts import RawTable, TypedColumns
 
 __all__ = ["load", "plain_rows_sql"]
 
@@ -42,46 +44,74 @@ def load(
         reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, reading, roles, warnings}`; `roles` has an
-        `Additivity` by the name of each column that is not additive.
+        `{columns: [{name, type, sql_type}], row_count, reading, roles, left_out_rows, warnings}`;
+        `roles` has an `Additivity` by the name of each column that is not additive, the rows that
+        were left out are counted from 0 among those of the CSV.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
     """
+    names, warnings = _distinct([name for name, _ in columns])
+    known = [kind for _, kind in columns]
+    said = msgspec.convert(read_as, ReadAs)
     with closing_connection() as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
+        edges = blank_edges(connection, raw, len(columns), read_as)
         source = f"read_parquet({quoted_text(raw)})"
-        names, warnings = _distinct([name for name, _ in columns])
-        known = [kind for _, kind in columns]
-        findings = find_columns(connection, source, names, known, found)
-        table = RawTable(connection, source, names, known, findings)
-        typed = type_columns(table, msgspec.convert(read_as, ReadAs))
+
+        def typed_with(count: int) -> TypedColumns:
+            findings = find_columns(connection, source, names, known, count)
+            return type_columns(RawTable(connection, source, names, known, findings), said)
+
+        typed = typed_with(found)
+        summed = [
+            SummedColumn(name, column.type, column.sql_type, _value(place, column, edges))
+            for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
+        ]
+        totals = take_out_totals(connection, raw, target, summed, read_as, reading)
+        if totals.rows:
+            # Without them a column of years is one of numbers, whose last row said "Total".
+            typed = typed_with(found - len(totals.rows))
+        texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
+        told = told_of_blanks(connection, raw, texts, totals.reading)
         selected = ", ".join(
-            f"{column.sql} AS {quoted_name(name)}"
-            for name, column in zip(names, typed.columns, strict=True)
+            f"{_value(place, column, edges)} AS {quoted_name(name)}"
+            for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
         )
         connection.execute(
             f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
         )
         roles = _roles(connection, target, names, typed.columns)
-    before = msgspec.convert(reading, TableReading)
-    completed = msgspec.structs.replace(
-        before,
-        decimal=typed.decimal,
-        thousands=typed.thousands,
-        date_order=typed.date_order,
-        questions=(*before.questions, *typed.questions),
-    )
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
             for name, column in zip(names, typed.columns, strict=True)
         ],
-        "row_count": found,
-        "reading": msgspec.to_builtins(completed),
+        "row_count": found - len(totals.rows),
+        "reading": _completed(told, typed),
         "roles": roles,
-        "warnings": [*warnings, *typed.warnings],
+        "left_out_rows": totals.rows,
+        "warnings": [*warnings, *typed.warnings, *totals.notes],
     }
+
+
+def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
+    """Return the SQL of a column's values; texts without the blanks around them."""
+    return trimmed(place, edges) if column.type == "string" else column.sql
+
+
+def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> Any:
+    """Return how the table was read, with what its columns were found to be."""
+    before = msgspec.convert(reading, TableReading)
+    return msgspec.to_builtins(
+        msgspec.structs.replace(
+            before,
+            decimal=typed.decimal,
+            thousands=typed.thousands,
+            date_order=typed.date_order,
+            questions=(*typed.questions, *before.questions),
+        )
+    )
 
 
 def _roles(

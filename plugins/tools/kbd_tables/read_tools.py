@@ -339,8 +339,9 @@ class TableQuery(Tool):
     description = (
         "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE) on a "
         "table; it is called data. Column names as in table_get_map, in double quotes where they "
-        "hold blanks. Count first (SELECT count(*) FROM data), then fetch windows with "
-        "window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do not "
+        "hold blanks. Texts have no blanks around them and compare to the letter: lower() takes "
+        "capitals for small letters. Count first (SELECT count(*) FROM data), then fetch windows "
+        "with window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do not "
         "add up rows yourself. No other file can be reached."
     )
     arguments = QueryArguments
@@ -403,6 +404,7 @@ def _result(
         warnings.append("the window is too large and was cut; go on at a higher window_offset")
     if found["lost_figures"]:
         warnings.append(lost_figures_note(found["lost_figures"]))
+    warnings += found["hints"]
     if warnings:
         value["warnings"] = warnings
     return ToolResult(value, measured=("query_elapsed_ms",), told=told)

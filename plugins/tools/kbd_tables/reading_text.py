@@ -1,4 +1,4 @@
-"""Text of how a table was read, for answers and reviews: a sentence a fact, none of what is plain."""
+"""Text of how a table was read, for answers and reviews: a sentence a fact, none if it is plain."""
 
 from collections.abc import Iterator
 

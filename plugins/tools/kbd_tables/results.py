@@ -206,8 +206,16 @@ def export(
     }
 
 
-def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str) -> dict[str, Any]:
+def export_plain(
+    columns: Columns,
+    plain: str,
+    names: Sequence[str],
+    left_out_rows: Sequence[int],
+    target: str,
+) -> dict[str, Any]:
     """Write the rows of the plain form with every number as the file has it ("12.50", "1.234 €").
+
+    Rows that are not in the table, counted from 0, are passed over.
 
     Numbers keep their type, so that a format does not take "-5" for text that looks like a
     formula; everything else is text.
@@ -218,10 +226,15 @@ def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str
     kinds = [kind if kind in ("integer", "float") else "string" for _, kind, _ in columns]
     # The module's own limit is 131,072 characters, and the plain form may have longer fields.
     csv.field_size_limit(_MAX_FIELD_BYTES)
+    passed_over = frozenset(left_out_rows)
     with Path(plain).open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, strict=True)
         next(reader, None)  # the headings, which are in `names`
-        rows = ([_plain_value(v, k) for v, k in zip(row, kinds, strict=True)] for row in reader)
+        rows = (
+            [_plain_value(v, k) for v, k in zip(row, kinds, strict=True)]
+            for number, row in enumerate(reader)
+            if number not in passed_over
+        )
         written = _pack(target, list(zip(names, kinds, strict=True)), rows)
     return {"row_count": written, "column_count": len(names), "is_ordered": True}
 

@@ -28,6 +28,7 @@ import duckdb
 import msgspec
 
 from kbd.errors import ToolTimeout, ValidationFailed
+from kbd_tables.absent_values import absent_values
 from kbd_tables.duck import (
     closing_connection,
     count_lost,
@@ -347,7 +348,7 @@ def query(
 
     Returns:
         `{columns, column_types, rows, total_row_count, is_ordered, is_cut, lost_figures,
-        elapsed_ms}`.
+        elapsed_ms, hints}`; hints name values that the statement asks for and no row has.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `sandboxed`.
@@ -368,6 +369,8 @@ def query(
             counted = connection.execute(f"SELECT count(*) FROM {nested}").fetchone()
             total = int(counted[0]) if counted else total
         elapsed = (time.perf_counter() - began) * 1000
+        texts = [name for name, kind, _ in columns if kind == "string"]
+        hints = absent_values(connection, statement.sql, texts) if _is_empty(found) else []
     rows, is_cut = _within_bytes(found[:window_rows])
     return {
         "columns": [name for name, _ in described],
@@ -378,7 +381,13 @@ def query(
         "is_cut": is_cut,
         "lost_figures": sum(count_lost(row) for row in found[: len(rows)]),
         "elapsed_ms": round(elapsed, 1),
+        "hints": hints,
     }
+
+
+def _is_empty(found: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether a statement found nothing: no row, or one of figures over none."""
+    return not found or (len(found) == 1 and not any(found[0]))
 
 
 def _load_table(connection: duckdb.DuckDBPyConnection, parquet: str, names: Sequence[str]) -> None:

@@ -112,8 +112,8 @@ def test_rows_that_are_written_over_it_take_it_out(edited: _Edited) -> None:
 
     write(mode="append_rows")
     assert places(edited.external) == ["S!B2", "S!D9"]
-    write(mode="write_range", start_cell="A1")
-    assert places(edited.external) == ["S!D9"]
+    write(mode="write_range", start_cell="C8", clear_target_range=True)
+    assert places(edited.external) == ["S!B2"]
     write(mode="replace_sheet")
     assert not edited.external
 

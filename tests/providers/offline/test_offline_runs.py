@@ -43,7 +43,7 @@ def play(root: Path, request: str, files: dict[str, str] | None = None) -> tuple
 
 def book(player: Player, name: str) -> Book:
     """Open a workbook that was written."""
-    return load_workbook(io.BytesIO(player.workbench.content(name)))
+    return load_workbook(io.BytesIO(player.workbench.content(name)), data_only=True)
 
 
 def values(player: Player, name: str, sheet: str) -> list[list[Any]]:

@@ -167,3 +167,24 @@ async def test_the_limits_are_settings(workbench: Workbench) -> None:
     assert 2.0 < workbench.limits.wall_s < 3.0
     with pytest.raises(ValidationFailed, match="query_hours"):
         kbd_register_tools({"query_hours": 1}, workbench.formats)
+
+
+async def test_a_value_that_no_row_has(workbench: Workbench, ask: Ask) -> None:
+    """A statement that finds nothing is told which values there are; one that finds, nothing."""
+    workbench.add("t.csv", "Status,n\npaid,1\nopen,2\npaid,3\ncancelled,4\n")
+    told = (
+        "no row has Status = 'payed': Status is one of 'paid', 'cancelled', 'open' (4 rows);"
+        " did you mean 'paid'?"
+    )
+    for sql in (
+        "SELECT * FROM data WHERE Status = 'payed'",
+        "SELECT sum(n) FROM data d WHERE n > 0 AND 'payed' = d.status",
+        "SELECT n FROM data WHERE Status IN ('payed') ORDER BY n",
+    ):
+        assert (await ask("query", path="t.csv", query=sql))["warnings"] == [told]
+    for sql in (
+        "SELECT * FROM data WHERE Status = 'paid' AND n = 7",
+        "SELECT * FROM data WHERE Status IN ('payed', 'open') AND n = 2",
+        "SELECT 1 FROM data WHERE n = 9",
+    ):
+        assert "warnings" not in await ask("query", path="t.csv", query=sql)

@@ -29,6 +29,7 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands
 from kbd_xlsx.calculation.stale import stale_results
+from kbd_xlsx.edits.totals import open_totals, with_totals
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.markup import plain, utf8
@@ -210,6 +211,7 @@ class BookEdit:
         notices: What the reader of the result must know.
         is_new: Whether the workbook was made here.
         made: The titles of the sheets that were made here.
+        formulas_set: Where formulas were written, by row and column, by the title of the sheet.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -217,6 +219,7 @@ class BookEdit:
         self.book = BookPart(rewriting.root(main))
         self.notices = WorkbookWarnings()
         self.made: set[str] = set()
+        self.formulas_set: dict[str, set[tuple[int, int]]] = {}
         self._styles: XlsxStyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
@@ -412,6 +415,10 @@ class BookEdit:
             raise ValidationFailed("a workbook needs a sheet; begin with ensure_sheet")
         self.flush()
         self._forget_results()
+        # Last, for what they add up is what the whole edit leaves.
+        for title, places in self.formulas_set.items():
+            if self.find(title) is not None and (part := self.part(title)):
+                self.rewriting.put(part, with_totals(self.rewriting.read(part), title, places))
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
@@ -455,6 +462,7 @@ class BookEdit:
         # Taken out as well: programs that do not calculate on opening would show old results.
         for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
             self.rewriting.put(self.part(title), data)
+            self.formulas_set.setdefault(title, set()).update(open_totals(data, title))
 
     def formulas(self, parts: Mapping[str, bytes]) -> FormulaBook:
         """Return the formulas of sheets' parts, with the workbook's names and tables."""

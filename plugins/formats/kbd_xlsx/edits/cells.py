@@ -148,6 +148,7 @@ class CellWriter:
             content = content_of(cell_value(value, kind, place), from_1904=self._from_1904)
         if content.kind == "formula":
             self._notice_formula(content.text, f"{sheet}!{cell_name(row, column)}")
+            self._book.formulas_set.setdefault(sheet, set()).add((row, column))
         elif content.show and sheet in self._book.made:
             known = self._date_widths.get((sheet, column), 0.0)
             self._date_widths[sheet, column] = max(known, _DATE_WIDTHS[content.show])

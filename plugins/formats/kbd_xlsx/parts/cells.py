@@ -103,11 +103,13 @@ class Content(msgspec.Struct, frozen=True):
         text: A number as it is stored ("12.5"); a boolean as "1" or "0"; a formula without its
             "="; a text with the format's own escapes (_x005F_, _x0007_) done. Not XML-escaped.
         show: What a number stands for: "" for itself, "date", "datetime" or "time".
+        result: What a formula came to, a number as it is stored; "" where that is not known.
     """
 
     kind: ContentKind
     text: str = ""
     show: str = ""
+    result: str = ""
 
 
 class CellEdit(msgspec.Struct, frozen=True):
@@ -172,7 +174,8 @@ def inner_xml(prefix: str, content: Content) -> str:
         case "number" | "boolean":
             return f"<{prefix}v>{content.text}</{prefix}v>"
         case "formula":
-            return f"<{prefix}f>{escaped(content.text)}</{prefix}f>"
+            result = f"<{prefix}v>{content.result}</{prefix}v>" if content.result else ""
+            return f"<{prefix}f>{escaped(content.text)}</{prefix}f>{result}"
         case "blank":
             return ""
         case other:

@@ -32,6 +32,7 @@ from kbd_xlsx.references import (
     whole_number,
 )
 from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
+from kbd_xlsx.rows.obstacles import check_no_total, last_row_texts
 
 __all__ = [
     "EVERYWHERE",
@@ -310,10 +311,11 @@ def _below(
     top = max(used.bottom, max(merged, default=0)) + 1
     table = _last_table(book.tables(placement.sheet), used)
     if table is None:
-        header = first_row(package, book.part(placement.sheet), _strings(package, book.main))
-        return TargetCells(
-            top, used.left, has_header=False, warnings=(_header_note(header, names),)
-        )
+        part, strings = book.part(placement.sheet), _strings(package, book.main)
+        note = _checked_end(book, package, placement.sheet, used, strings)
+        header = first_row(package, part, strings)
+        warnings = (_header_note(header, names), *((note,) if note else ()))
+        return TargetCells(top, used.left, has_header=False, warnings=warnings)
     if table.totals_rows:
         raise ValidationFailed(
             f"table {table.name} ({table.area}) ends with a row of totals, and rows below it would "
@@ -329,6 +331,16 @@ def _below(
         "are no part of it."
     )
     return TargetCells(top, used.left, has_header=False, warnings=(note,))
+
+
+def _checked_end(
+    book: BookEdit, package: Package, sheet: str, used: Area, strings: str
+) -> str | None:
+    """Check that a sheet does not end with a total; return a note where it may do."""
+    data, title = book.rewriting.read(book.part(sheet)), book.title(sheet)
+    wanted = last_row_texts(data, title, used.bottom)
+    texts = _shared(package, strings, wanted) if wanted and strings else {}
+    return check_no_total(data, title, used, texts)
 
 
 def _last_table(tables: Sequence[TablePart], used: Area) -> TablePart | None:

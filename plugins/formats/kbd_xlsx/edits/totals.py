@@ -1,0 +1,94 @@
+"""Results of the plain totals that an edit writes or reaches (=SUM(B2:B6)), worked out and stored.
+
+A formula over numbers of its own sheet alone has a result that needs no program to calculate, so
+whoever opens the file, or reads it, sees it. All other formulas wait for one.
+"""
+
+import re
+from collections.abc import Collection
+from decimal import Decimal, InvalidOperation
+
+from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
+from kbd_xlsx.parts.cells import CellEdit, Content
+from kbd_xlsx.parts.sheet import SheetPart
+from kbd_xlsx.parts.stored_cells import StoredCells
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_area
+from kbd_xlsx.values import spills
+
+__all__ = ["open_totals", "with_totals"]
+
+_TOTAL = re.compile(
+    r"(?i)(SUM|MIN|MAX|COUNT|AVERAGE)\((\$?[A-Z]{1,3}\$?\d{1,7}:\$?[A-Z]{1,3}\$?\d{1,7})\)"
+)
+
+
+def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) -> bytes:
+    """Return a sheet's part with the results of those of its formulas that are plain totals.
+
+    Args:
+        data: The part.
+        title: The sheet's title.
+        places: The cells whose formulas were written or lost their results, by row and column.
+    """
+    # What an array fills has no formula in its cells, and may be about to change.
+    if any(_fills_cells(cell) for cell in formula_cells(data, title)):
+        return data
+    cells = StoredCells(data, title)
+    sheet = SheetPart(data, title)
+    for row, column in sorted(places):
+        formula = next((c.formula for c in cells.of(Area(row, column, row, column))), None)
+        found = _TOTAL.fullmatch(formula or "")
+        if found is None:
+            continue
+        area = parse_area(found[2], Area(1, 1, 1, 1))
+        if area.top <= row <= area.bottom and area.left <= column <= area.right:
+            continue
+        result = _result(cells, found[1].upper(), area)
+        if result is not None:
+            content = Content("formula", formula or "", result=result)
+            sheet.set(row, column, CellEdit(content))
+    return sheet.xml(lambda base, _: base)
+
+
+def open_totals(data: bytes, title: str) -> set[tuple[int, int]]:
+    """Return the cells of a sheet's part whose formulas are plain totals without a result."""
+    cells = StoredCells(data, title).of(Area(1, 1, MAX_ROW, MAX_COLUMN))
+    return {
+        (cell.row, cell.column)
+        for cell in cells
+        if cell.formula and not cell.value and _TOTAL.fullmatch(cell.formula)
+    }
+
+
+def _fills_cells(cell: FormulaCell) -> bool:
+    is_array = cell.is_dynamic or cell.kind in ("array", "dataTable")
+    return is_array or spills(cell.text) is not None
+
+
+def _result(cells: StoredCells, function: str, area: Area) -> str | None:
+    """Return what a function comes to over an area, None where that hangs on other formulas."""
+    numbers: list[Decimal] = []
+    for cell in cells.of(area):
+        if cell.formula is not None or cell.kind == "other":
+            return None
+        # Texts in a range count for none of these functions (ECMA-376 part 1, 18.17.7).
+        if cell.kind == "number":
+            try:
+                numbers.append(Decimal(cell.value))
+            except InvalidOperation:
+                return None
+    match function:
+        case "COUNT":
+            return str(len(numbers))
+        case "SUM":
+            total = sum(numbers, Decimal(0))
+        case "AVERAGE":
+            if not numbers:
+                return None
+            total = sum(numbers, Decimal(0)) / len(numbers)
+        case "MIN":
+            total = min(numbers, default=Decimal(0))
+        case _:
+            total = max(numbers, default=Decimal(0))
+    value = float(total)
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)

@@ -1,0 +1,85 @@
+"""Stored cells of a worksheet part: what an area holds in the file, pending edits aside."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from kbd_xlsx.parts.markup import attribute, plain, without_mark
+from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
+from kbd_xlsx.references import Area
+
+__all__ = ["StoredCell", "StoredCells"]
+
+
+class StoredCell(msgspec.Struct, frozen=True):
+    """A cell that holds something.
+
+    Args:
+        row: Counted from 1, as is the column.
+        kind: What its value is; "shared" for a text that is kept elsewhere.
+        value: The value as it is stored, "" for none; of "shared" the number of the text.
+        formula: Its formula without "=", "" for one that shares another's, None for none.
+    """
+
+    row: int
+    column: int
+    kind: Literal["number", "shared", "text", "other"]
+    value: str
+    formula: str | None = None
+
+
+class StoredCells:
+    """The cells of one part.
+
+    Args:
+        data: The part.
+        name: The sheet's title, for messages.
+
+    Raises:
+        ValidationFailed, FileReadFailed: As `kbd_xlsx.parts.sheet.SheetPart`.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._outline = outline = Outline(data, name)
+        self._rows = Rows(outline)
+        tag = re.escape(outline.qualified(b""))
+        self._formula = re.compile(rb"<%bf(?=[\s/>])[^<>]*?(?:/>|>([^<]*)</%bf\s*>)" % (tag, tag))
+        self._value = re.compile(rb"<%bv(?:\s[^<>]*)?>([^<]+)</%bv\s*>" % (tag, tag))
+        self._text = re.compile(rb"<%bt(?:\s[^<>]*)?>([^<]*)</%bt\s*>" % (tag, tag))
+        self._inline = re.compile(rb"<%bis[\s>]" % tag)
+
+    def of(self, area: Area) -> Iterator[StoredCell]:
+        """Yield the cells of an area that hold something, row by row."""
+        for place in self._rows.places(area):
+            row = self._rows.at(place)
+            for cell in self._rows.cells(row):
+                if area.left <= cell.column <= area.right:
+                    stored = self._stored(row, cell)
+                    if stored is not None:
+                        yield stored
+
+    def _stored(self, row: RowMarkup, cell: CellMarkup) -> StoredCell | None:
+        inner = row.data[cell.inner : cell.inner_end]
+        if not inner:
+            return None
+        found = self._formula.search(inner)
+        formula = None if found is None else plain(without_mark(found[1] or b"")).strip()
+        value = self._value.search(inner)
+        if self._inline.search(inner):
+            text = "".join(plain(without_mark(part)) for part in self._text.findall(inner))
+            return StoredCell(row.number, cell.column, "text", text, formula)
+        if value is None and formula is None:
+            return None
+        shown = "" if value is None else plain(without_mark(value[1]))
+        match attribute(cell.attributes, b"t") or "n":
+            case "n":
+                kind: Literal["number", "shared", "text", "other"] = "number"
+            case "s":
+                kind = "shared"
+            case "str":
+                kind = "text"
+            case _:
+                kind = "other"
+        return StoredCell(row.number, cell.column, kind, shown, formula)

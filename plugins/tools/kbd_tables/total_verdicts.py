@@ -1,0 +1,342 @@
+"""Judging of rows that may sum others up: by their figures, against those of the plain rows. Pure.
+
+A candidate is a total where its figures are what the plain rows above it come to, since the
+beginning or since an earlier total; where nothing above agrees, what those below it come to. Plain
+rows between two candidates come as one `RowStretch`, so that the work grows with the candidates
+alone.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Literal
+
+import msgspec
+
+from kbd.formats import TotalLabel
+
+__all__ = ["Judged", "RowStretch", "TotalCandidate", "TotalsColumn", "judge"]
+
+Number = int | float | Decimal
+
+_NOT_ADDED_WORDS = """
+id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates price
+prices preis preise prix precio prezzo percent percentage pct prozent share anteil part average avg
+mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon
+latitude longitude margin marge balance saldo utilization utilisation usage growth score rating
+yield efficiency progress completion
+"""
+_NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
+_TRIED_STARTS = 50
+_RELATIVE_ERROR = 1e-12
+"""What sums of doubles may be off by, of the sum of their sizes; a few thousand roundings."""
+
+
+class TotalsColumn(msgspec.Struct, frozen=True):
+    """A column of figures: its name, and whether it holds whole numbers."""
+
+    name: str
+    is_whole: bool = False
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether sums of it make sense, by its name: not of rates, prices, years or ids."""
+        words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", self.name))
+        return "%" not in self.name and not _NOT_ADDED & {word.casefold() for word in words}
+
+
+class RowStretch(msgspec.Struct, frozen=True):
+    """Plain rows next to each other: how many, and of each column the count, sum and size."""
+
+    rows: int
+    counts: tuple[int, ...]
+    sums: tuple[Number, ...]
+    sizes: tuple[Number, ...]
+
+
+class TotalCandidate(msgspec.Struct, frozen=True):
+    """A row that may sum others up.
+
+    Args:
+        row: Its place among the rows, from 0.
+        text: What labels it, "" for nothing.
+        label: What that says, None without a label.
+        figures: Its value in each column of figures.
+        is_bare: Whether none of its other fields is filled.
+        is_alike: Whether those that are filled say what a row beside it says.
+        has_others: Whether the table has other fields at all.
+        others: The texts of its other fields.
+        is_outer: Whether it is the first or the last row.
+    """
+
+    row: int
+    text: str
+    label: TotalLabel | None
+    figures: tuple[Number | None, ...]
+    is_bare: bool
+    is_alike: bool
+    has_others: bool
+    is_outer: bool
+    others: tuple[str, ...] = ()
+
+
+Verdict = Literal["above", "below", "unsure", "row"]
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A candidate with what it is: it sums the rows above or below it up, or it is a plain row."""
+
+    candidate: TotalCandidate
+    verdict: Verdict
+
+
+_Match = Literal["agrees", "partly", "no"]
+
+
+class _Sums:
+    """Running sums: rows, and of each column the count, sum and size."""
+
+    def __init__(self, width: int) -> None:
+        self.rows = 0
+        self.counts: list[int] = [0] * width
+        self.sums: list[Number] = [0] * width
+        self.sizes: list[Number] = [0] * width
+
+    def add(self, stretch: RowStretch) -> None:
+        """Add plain rows."""
+        self.rows += stretch.rows
+        self.counts = [a + b for a, b in zip(self.counts, stretch.counts, strict=True)]
+        self.sums = [_plus(a, b) for a, b in zip(self.sums, stretch.sums, strict=True)]
+        self.sizes = [_plus(a, b) for a, b in zip(self.sizes, stretch.sizes, strict=True)]
+
+    def taken(self) -> RowStretch:
+        """Return them as they are now."""
+        return RowStretch(self.rows, tuple(self.counts), tuple(self.sums), tuple(self.sizes))
+
+    def since(self, start: RowStretch) -> RowStretch:
+        """Return what came since a moment."""
+        return RowStretch(
+            self.rows - start.rows,
+            tuple(a - b for a, b in zip(self.counts, start.counts, strict=True)),
+            tuple(_plus(a, -b) for a, b in zip(self.sums, start.sums, strict=True)),
+            tuple(_plus(a, -b) for a, b in zip(self.sizes, start.sizes, strict=True)),
+        )
+
+
+def _plus(one: Number, other: Number) -> Number:
+    if isinstance(one, float) or isinstance(other, float):
+        return float(one) + float(other)
+    return one + other
+
+
+def judge(
+    columns: Sequence[TotalsColumn],
+    stretches: Sequence[RowStretch],
+    candidates: Sequence[TotalCandidate],
+) -> list[Judged]:
+    """Judge candidates, given in the order of the table.
+
+    Args:
+        columns: The columns of figures.
+        stretches: The plain rows before each candidate and after the last one.
+        candidates: Which rows are in question.
+    """
+    return _Judge(columns, stretches, candidates).judged()
+
+
+class _Start(msgspec.Struct, frozen=True):
+    """A moment from which on rows may be summed up.
+
+    Args:
+        without: What came before, rows left out that may be totals.
+        with_: The same with those rows.
+        opened: How many of them there were.
+        place: The first candidate after it, in the direction of the pass.
+    """
+
+    without: RowStretch
+    with_: RowStretch
+    opened: int
+    place: int
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """The rows that a candidate sums up: since when, how many, and whether undecided ones count."""
+
+    start: _Start
+    rows: int
+    counts_undecided: bool
+
+
+class _Judge:
+    """The candidates of one table while they are judged."""
+
+    def __init__(
+        self,
+        columns: Sequence[TotalsColumn],
+        stretches: Sequence[RowStretch],
+        candidates: Sequence[TotalCandidate],
+    ) -> None:
+        self._columns, self._stretches, self._candidates = columns, stretches, candidates
+        self._verdicts: dict[int, Verdict] = {}
+        self._partly: set[int] = set()
+        self._thin: dict[int, Literal["above", "below"]] = {}
+
+    def judged(self) -> list[Judged]:
+        """Return the verdict on each."""
+        # Each round decides at least one more, and what is decided changes what others come to.
+        for _ in range(len(self._candidates) + 1):
+            if not (self._pass("above") or self._pass("below")):
+                break
+        return [
+            Judged(candidate, self._verdicts.get(place) or self._undecided(place, candidate))
+            for place, candidate in enumerate(self._candidates)
+        ]
+
+    def _pass(self, side: Literal["above", "below"]) -> bool:
+        """Go along the rows once; return whether a candidate was decided."""
+        without, with_ = _Sums(len(self._columns)), _Sums(len(self._columns))
+        order = range(len(self._candidates))
+        starts, open_, is_new = [_Start(without.taken(), with_.taken(), 0, 0)], list[int](), False
+        for step, place in enumerate(order if side == "above" else reversed(order)):
+            stretch = self._stretches[place if side == "above" else place + 1]
+            without.add(stretch)
+            with_.add(stretch)
+            candidate, verdict = self._candidates[place], self._verdicts.get(place)
+            if verdict is None and (found := self._found(place, side, without, with_, starts)):
+                is_new = True
+                verdict = self._verdicts[place] = self._agreed(place, found, side)
+                passed = order[:: 1 if side == "above" else -1][found.start.place : step]
+                if found.counts_undecided:
+                    # A total that they are in tells that they are rows like others.
+                    self._verdicts |= dict.fromkeys(open_[found.start.opened :], "row")
+                    return True
+                if verdict == side:
+                    # And one that they are not in, that they are totals themselves.
+                    self._verdicts |= {e: self._thin[e] for e in passed if e in self._thin}
+            if verdict is None or verdict == "row":
+                own = _stretch_of(candidate)
+                with_.add(own)
+                if verdict == "row":
+                    without.add(own)
+                else:
+                    open_.append(place)
+            else:
+                starts.append(_Start(without.taken(), with_.taken(), len(open_), step + 1))
+        return is_new
+
+    def _found(
+        self, place: int, side: str, without: _Sums, with_: _Sums, starts: Sequence[_Start]
+    ) -> _Found | None:
+        """Return the rows that come to what a candidate has, None if none do."""
+        candidate = self._candidates[place]
+        # Totals at the top are known by a label and a figure; else it would be chance too often.
+        if side == "below" and (candidate.label is None or not any(candidate.figures)):
+            return None
+        least = 1 if candidate.label is not None else 2
+        recent = starts[-_TRIED_STARTS:]
+        tried = recent if len(recent) == len(starts) else [starts[0], *recent]
+        for start in reversed(tried):
+            plain, all_ = without.since(start.without), with_.since(start.with_)
+            for rows, counts_undecided in ((plain, False), (all_, all_ != plain)):
+                match = _match(self._columns, candidate, rows) if rows.rows >= least else "no"
+                if match == "agrees":
+                    return _Found(start, rows.rows, counts_undecided)
+                if match == "partly":
+                    self._partly.add(place)
+        return None
+
+    def _agreed(self, place: int, found: _Found, side: Literal["above", "below"]) -> Verdict:
+        """Return the verdict on one whose figures agree."""
+        candidate = self._candidates[place]
+        label = candidate.label
+        # Below texts a total has how many they are.
+        is_counted = all(text == str(found.rows) for text in candidate.others)
+        if label is None or not (candidate.is_bare or candidate.is_alike or is_counted):
+            return "unsure"
+        # The same figure twice may be chance, where nothing but the label tells them apart.
+        is_thin = not candidate.has_others and (found.rows == 1 or not any(candidate.figures))
+        if is_thin and not (candidate.is_outer and label.is_whole):
+            self._thin[place] = side
+            return "unsure"
+        return side
+
+    def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
+        """Return the verdict on one whose figures do not agree with any rows."""
+        label = candidate.label
+        if label is None:
+            return "row"
+        if place in self._partly and (candidate.is_bare or candidate.is_alike):
+            return "unsure"
+        # A vendor may be called "Total": its other fields are filled as those of others are.
+        if candidate.has_others and not candidate.is_bare:
+            return "row"
+        if not candidate.has_others and not candidate.is_outer and not label.is_whole:
+            return "row"
+        # "Average" is a grade, too.
+        if label.kind == "average" and not candidate.has_others and not candidate.is_outer:
+            return "row"
+        return "unsure"
+
+
+def _stretch_of(candidate: TotalCandidate) -> RowStretch:
+    figures = candidate.figures
+    return RowStretch(
+        1,
+        tuple(int(figure is not None) for figure in figures),
+        tuple(0 if figure is None else figure for figure in figures),
+        tuple(_size(figure) for figure in figures),
+    )
+
+
+def _size(figure: Number | None) -> Number:
+    if figure is None:
+        return 0
+    return -figure if figure < 0 else figure
+
+
+def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: RowStretch) -> _Match:
+    """Compare a candidate's figures with what some plain rows come to."""
+    agreed, differing, is_telling = 0, 0, False
+    for place, (column, figure) in enumerate(zip(columns, candidate.figures, strict=True)):
+        if figure is None or not rows.counts[place]:
+            # Nothing to compare it with: no row has a figure there.
+            differing += figure is not None and figure != 0 and column.is_additive
+            continue
+        if _agrees(candidate.label, figure, rows, place):
+            agreed += 1
+            is_telling = is_telling or figure != 0
+        elif column.is_additive and not _is_key(column, figure, rows, place):
+            differing += 1
+    # Zeros agree with anything: a label that says nothing else has to tell what they are.
+    is_said = candidate.label is not None and candidate.label.is_whole
+    if not agreed or not (is_telling or is_said):
+        return "no"
+    if differing:
+        return "partly" if is_telling else "no"
+    return "agrees"
+
+
+def _agrees(label: TotalLabel | None, figure: Number, rows: RowStretch, place: int) -> bool:
+    total, size = rows.sums[place], rows.sizes[place]
+    if label is not None and label.kind == "average":
+        return _is_average(figure, total, rows.counts[place])
+    if isinstance(figure, float) or isinstance(total, float):
+        bound = _RELATIVE_ERROR * float(size) + 4 * math.ulp(float(figure))
+        return abs(float(figure) - float(total)) <= bound
+    return figure == total
+
+
+def _is_average(figure: Number, total: Number, count: int) -> bool:
+    """Tell whether a figure is an average, in the digits that it has."""
+    exact = Decimal(repr(total) if isinstance(total, float) else total) / count
+    shown = Decimal(repr(figure) if isinstance(figure, float) else figure)
+    exponent = shown.as_tuple().exponent
+    step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+    return abs(shown - exact) <= step / 2 + abs(exact) * Decimal("1e-12")
+
+
+def _is_key(column: TotalsColumn, figure: Number, rows: RowStretch, place: int) -> bool:
+    """Tell whether a whole number is that of every row, as the year or the id of a group is."""
+    return column.is_whole and rows.sums[place] == figure * rows.counts[place]

@@ -1,0 +1,453 @@
+"""Totals in a source: rows that sum others up, found, left out of the table, and told.
+
+Candidates are rows with a label of totals, and rows that have nothing but figures. They are read
+one by one, the plain rows between them only as sums. What is certain is taken out; what is not is a
+question, and stays in the table until it is answered.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import msgspec
+
+from kbd.formats import (
+    TOTAL_STEMS,
+    ColumnType,
+    ReadingOption,
+    ReadingQuestion,
+    TableReading,
+    TotalLabel,
+    TouchedRows,
+    total_label,
+)
+from kbd_tables.duck import json_value, quoted_text
+from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
+
+__all__ = ["SummedColumn", "take_out_totals"]
+
+_MAX_LABELS = 20_000
+_MAX_CANDIDATES = 20_000
+"""Rows that are judged one by one; a label of more is not judged, but asked about."""
+_MAX_BARE = 1_000
+_MAX_COLUMNS = 100
+"""Columns of texts that are searched for labels, and columns of figures that are compared."""
+_MAX_SHOWN = 10
+_SHOWN_CHARACTERS = 80
+_COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
+
+Row = dict[str, Any]
+
+
+class SummedColumn(msgspec.Struct, frozen=True):
+    """A column of a table that is loaded.
+
+    Args:
+        name: Its name.
+        type: Its reported type.
+        sql_type: The SQL type that holds it.
+        value: The SQL of its typed value, of the untyped column c0, c1, ...
+    """
+
+    name: str
+    type: ColumnType
+    sql_type: str
+    value: str
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """What became of the totals of a table.
+
+    Args:
+        reading: How the table was read, completed.
+        rows: The rows that were taken out, from 0 among those of the plain form.
+        notes: What a reader of the table must know.
+    """
+
+    reading: dict[str, Any]
+    rows: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def take_out_totals(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    spare: str,
+    columns: Sequence[SummedColumn],
+    read_as: Mapping[str, Any],
+    reading: Mapping[str, Any],
+) -> Totals:
+    """Take the rows out of an untyped table that sum others up.
+
+    Args:
+        connection: Where the work is done.
+        raw: The Parquet of texts, columns c0, c1, ...; it is written again without those rows.
+        spare: A path that may be written meanwhile.
+        columns: Its columns, as they would be typed with all rows.
+        read_as: How it is to be read: a plain `ReadAs`.
+        reading: How the format read it: a plain `TableReading`.
+    """
+    said, told = read_as.get("totals"), msgspec.convert(reading, TableReading)
+    judged = [] if said == "keep" else _judged(connection, raw, columns)
+    out = [each for each in judged if each.verdict in ("above", "below")]
+    unsure = [each for each in judged if each.verdict == "unsure"]
+    if said == "leave_out":
+        out, unsure = sorted([*out, *unsure], key=lambda each: each.candidate.row), []
+    if not out and not unsure:
+        return Totals(dict(reading))
+    rows = tuple(each.candidate.row for each in out)
+    if rows:
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE rows_out AS SELECT unnest(?) AS n", [list(rows)]
+        )
+        connection.execute(
+            f"COPY (SELECT * EXCLUDE (file_row_number) FROM {_numbered(raw)}"
+            " WHERE file_row_number NOT IN (SELECT n FROM rows_out) ORDER BY file_row_number)"
+            f" TO {quoted_text(spare)} ({_COMPRESSION})"
+        )
+        connection.execute(
+            f"COPY (FROM read_parquet({quoted_text(spare)})) TO {quoted_text(raw)} ({_COMPRESSION})"
+        )
+    touched = _touched(out, told)
+    told = msgspec.structs.replace(told, left_out=(*told.left_out, *touched))
+    notes = [_note(each) for each in touched]
+    if unsure:
+        question = _question(connection, raw, columns, unsure, told)
+        told = msgspec.structs.replace(told, questions=(*told.questions, question))
+        meanings = "; ".join(f"{each.value}: {each.meaning}" for each in question.options)
+        notes.append(f"{question.text} ({meanings})")
+    return Totals(msgspec.to_builtins(told), rows, tuple(notes))
+
+
+def _numbered(raw: str) -> str:
+    return f"read_parquet({quoted_text(raw)}, file_row_number = true)"
+
+
+def _judged(
+    connection: duckdb.DuckDBPyConnection, raw: str, columns: Sequence[SummedColumn]
+) -> list[Judged]:
+    """Find the candidates and judge them."""
+    figures = [n for n, each in enumerate(columns) if each.type in ("integer", "float")]
+    others = [n for n in range(len(columns)) if n not in figures]
+    figures = figures[:_MAX_COLUMNS]
+    if not figures:
+        return []
+    count = _one(connection, f"SELECT count(*) FROM {_numbered(raw)}")[0]
+    texts = [n for n in others if columns[n].type == "string"]
+    labels = _labels(connection, raw, texts[:_MAX_COLUMNS])
+    rows, are_too_many = _labeled_rows(connection, raw, labels, figures)
+    if are_too_many:
+        return _unjudged(connection, raw, [columns[n] for n in figures], rows)
+    rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
+    if not rows:
+        return []
+    found = _candidates(connection, raw, columns, figures, others, rows, count)
+    stretches = _stretches(connection, raw, [columns[n] for n in figures], sorted(rows))
+    described = [TotalsColumn(columns[n].name, columns[n].type == "integer") for n in figures]
+    return judge(described, stretches, found)
+
+
+def _labels(
+    connection: duckdb.DuckDBPyConnection, raw: str, texts: Sequence[int]
+) -> dict[int, dict[str, TotalLabel]]:
+    """Return for each column the values that are labels of totals."""
+    if not texts:
+        return {}
+    stems = "|".join(stem.replace(".", "[.]") for stem in TOTAL_STEMS)
+    parts = ", ".join(
+        f"list(DISTINCT c{n}) FILTER (WHERE length(c{n}) <= {_SHOWN_CHARACTERS}"
+        f" AND regexp_matches(lower(c{n}), {quoted_text(stems)}))"
+        for n in texts
+    )
+    found = _one(connection, f"SELECT {parts} FROM {_numbered(raw)}")
+    labels: dict[int, dict[str, TotalLabel]] = {}
+    for column, values in zip(texts, found, strict=True):
+        # Very many different values are names, not labels.
+        some = (values or ())[:_MAX_LABELS]
+        known = {value: label for value in some if (label := total_label(value)) is not None}
+        if known:
+            labels[column] = known
+    return labels
+
+
+def _labeled_rows(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    labels: Mapping[int, Mapping[str, TotalLabel]],
+    figures: Sequence[int],
+) -> tuple[dict[int, str], bool]:
+    """Return the rows that have a label and a figure, with the label.
+
+    And whether they are too many to be judged, by labels that say nothing else.
+    """
+    if not labels:
+        return {}, False
+    # The column whose value says nothing but the label goes first.
+    order = sorted(labels, key=lambda n: not any(each.is_whole for each in labels[n].values()))
+    parts = {n: f"c{n} IN ({', '.join(map(quoted_text, labels[n]))})" for n in order}
+    label = "coalesce(" + ", ".join(f"CASE WHEN {parts[n]} THEN c{n} END" for n in order) + ")"
+    rows = (
+        f"SELECT file_row_number AS r, {label} AS label FROM {_numbered(raw)} WHERE"
+        f" ({' OR '.join(parts.values())}) AND ({_any_filled(figures)})"
+    )
+    counted = connection.execute(
+        f"SELECT label, count(*) FROM ({rows}) GROUP BY label ORDER BY 2, 1"
+    ).fetchall()
+    whole = {text for known in labels.values() for text, each in known.items() if each.is_whole}
+    rare, total = list[str](), 0
+    for text, count in counted:
+        total += count
+        # What stands in very many rows is a value ("Total care"), unless it says nothing else.
+        if total <= _MAX_CANDIDATES:
+            rare.append(text)
+    common = [text for text, _ in counted if text in whole and text not in rare]
+    chosen = ", ".join(map(quoted_text, common or rare))
+    if not chosen:
+        return {}, False
+    found = connection.execute(f"SELECT r, label FROM ({rows}) WHERE label IN ({chosen})")
+    return {int(row): str(text) for row, text in found.fetchall()}, bool(common)
+
+
+def _unjudged(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    rows: Mapping[int, str],
+) -> list[Judged]:
+    """Return rows that are too many to be judged, each with its figures, as ones to ask about."""
+    values = ", ".join(column.value for column in columns)
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE wanted_rows AS SELECT unnest(?) AS n", [[*rows]]
+    )
+    found = connection.execute(
+        f"SELECT file_row_number, {values} FROM {_numbered(raw)}"
+        " WHERE file_row_number IN (SELECT n FROM wanted_rows) ORDER BY 1"
+    )
+    made = []
+    while portion := found.fetchmany(_MAX_CANDIDATES):
+        for row, *figures in portion:
+            text = rows[row]
+            label, has = total_label(text), False
+            made.append(TotalCandidate(row, text, label, tuple(figures), has, has, has, has))
+    return [Judged(each, "unsure") for each in made]
+
+
+def _any_filled(columns: Sequence[int]) -> str:
+    return " OR ".join(f"c{n} IS NOT NULL" for n in columns)
+
+
+def _bare_rows(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    others: Sequence[int],
+    figures: Sequence[int],
+    count: int,
+) -> set[int]:
+    """Return the rows that have nothing but figures, where that is a mark of them."""
+    if count < 3:
+        return set()
+    bare = " AND ".join(f"c{n} IS NULL" for n in others) or "true"
+    found = connection.execute(
+        f"SELECT file_row_number FROM {_numbered(raw)} WHERE ({bare})"
+        f" AND ({_any_filled(figures)}) LIMIT {_MAX_BARE + 1}"
+    ).fetchall()
+    rows = {int(row) for (row,) in found}
+    if len(rows) <= _MAX_BARE and len(rows) * 3 <= count:
+        return rows
+    # Most rows are so; then only a last one counts, and not for a single column of figures,
+    # whose last number is the sum of those before it by chance (1, 2, 3).
+    last = _one(
+        connection,
+        f"SELECT count(*) FROM {_numbered(raw)} WHERE file_row_number = {count - 1} AND ({bare})",
+    )[0]
+    return {count - 1} if last and len(figures) > 1 and count > 3 else set()
+
+
+def _candidates(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    figures: Sequence[int],
+    others: Sequence[int],
+    rows: Mapping[int, str],
+    count: int,
+) -> list[TotalCandidate]:
+    """Read the candidates and the plain rows beside them."""
+    wanted = sorted({near for row in rows for near in (row - 1, row, row + 1) if near >= 0})
+    values = [f"{columns[n].value}" for n in figures]
+    texts = [f"c{n}" for n in others]
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE wanted_rows AS SELECT unnest(?) AS n", [wanted]
+    )
+    read = connection.execute(
+        f"SELECT file_row_number, {', '.join([*values, *texts])} FROM {_numbered(raw)}"
+        " WHERE file_row_number IN (SELECT n FROM wanted_rows)"
+    ).fetchall()
+    by_row = {int(row): found for row, *found in read}
+    width = len(figures)
+    made = []
+    for row, text in sorted(rows.items()):
+        own = by_row[row]
+        beside = [
+            by_row[near] for near in (row - 1, row + 1) if near in by_row and near not in rows
+        ]
+        filled = [n for n, value in enumerate(own) if n >= width and value is not None]
+        # The labels themselves tell nothing of the row.
+        other = [n for n in filled if not (text and total_label(own[n]))]
+        made.append(
+            TotalCandidate(
+                row,
+                text,
+                total_label(text),
+                tuple(own[:width]),
+                not other,
+                bool(other) and any(all(near[n] == own[n] for n in other) for near in beside),
+                len(others) > len(filled) - len(other),
+                row in (0, count - 1),
+                tuple(str(own[n]) for n in other),
+            )
+        )
+    return made
+
+
+def _stretches(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    rows: Sequence[int],
+) -> list[RowStretch]:
+    """Return what the rows before, between and after the candidates come to."""
+    values = ", ".join(f"{column.value} AS v{n}" for n, column in enumerate(columns))
+    parts = ", ".join(f"count(v{n}), sum(v{n}), sum(abs(v{n}))" for n in range(len(columns)))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE marked_rows AS"
+        " SELECT n, row_number() OVER (ORDER BY n) AS place FROM (SELECT unnest(?) AS n)",
+        [list(rows)],
+    )
+    # One scan that keeps no rows: the candidates are few, and are looked up by their place.
+    found = connection.execute(
+        f"SELECT coalesce(place, 0) AS stretch, count(*), {parts}"
+        f" FROM (SELECT file_row_number AS r, {values} FROM {_numbered(raw)}"
+        " WHERE file_row_number NOT IN (SELECT n FROM marked_rows))"
+        " ASOF LEFT JOIN marked_rows ON r > n GROUP BY stretch"
+    ).fetchall()
+    by_place = {int(place): answer for place, *answer in found}
+    width = len(columns)
+    empty = [0, *[0, 0, 0] * width]
+    made = []
+    for place in range(len(rows) + 1):
+        answer = by_place.get(place, empty)
+        cells = [answer[1 + 3 * n : 4 + 3 * n] for n in range(width)]
+        made.append(
+            RowStretch(
+                answer[0],
+                tuple(cell[0] for cell in cells),
+                tuple(cell[1] or 0 for cell in cells),
+                tuple(cell[2] or 0 for cell in cells),
+            )
+        )
+    return made
+
+
+_WHAT = {
+    ("sum", "above"): "total of the rows above",
+    ("sum", "below"): "total of the rows below",
+    ("sum", "unsure"): "total, as was said",
+    ("carried", "above"): "sum carried forward",
+    ("carried", "below"): "sum carried forward",
+    ("carried", "unsure"): "sum carried forward, as was said",
+    ("average", "above"): "average of the rows above",
+    ("average", "below"): "average of the rows below",
+    ("average", "unsure"): "average, as was said",
+}
+"""What a row is that is left out, by its label and its figures."""
+
+
+def _touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
+    """Return the rows that are left out, by what they are."""
+    by_what: dict[str, list[TotalCandidate]] = {}
+    for each in out:
+        kind = each.candidate.label.kind if each.candidate.label else "sum"
+        by_what.setdefault(_WHAT[kind, each.verdict], []).append(each.candidate)
+    return [
+        TouchedRows(
+            what,
+            len(found),
+            tuple(_file_row(each.row, reading) for each in found[:_MAX_SHOWN]),
+            _sample(found[0])[:_SHOWN_CHARACTERS],
+        )
+        for what, found in by_what.items()
+    ]
+
+
+def _file_row(row: int, reading: TableReading) -> int:
+    """Return the number in the file of a row of the table, rows left out before it counted."""
+    number = reading.header_row + 1 + row
+    for gone in sorted(n for each in reading.left_out for n in each.rows):
+        number += reading.header_row < gone <= number
+    return number
+
+
+def _sample(candidate: TotalCandidate) -> str:
+    figures = (str(json_value(figure)) for figure in candidate.figures if figure is not None)
+    return " | ".join([candidate.text or "(no label)", *figures])
+
+
+def _note(touched: TouchedRows) -> str:
+    more = " …" if touched.count > len(touched.rows) else ""
+    rows = ", ".join(map(str, touched.rows))
+    which = "1 row is" if touched.count == 1 else f"{touched.count:,} rows are"
+    return (
+        f"{which} left out, being a {touched.what}: row {rows}{more} ({touched.sample}); "
+        'read_as {"totals": "keep"} keeps such rows'
+    )
+
+
+def _question(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    unsure: Sequence[Judged],
+    reading: TableReading,
+) -> ReadingQuestion:
+    """Return the question about rows that may be totals, with what either answer means."""
+    numbers = [each for each in columns if each.type in ("integer", "float")]
+    theirs = unsure[0].candidate.figures
+    filled = [n for n, figure in enumerate(theirs) if figure is not None]
+    added = [n for n in filled if TotalsColumn(numbers[n].name).is_additive]
+    place = (added or filled)[0]
+    first = numbers[place]
+    total, count = _one(connection, f"SELECT sum({first.value}), count(*) FROM {_numbered(raw)}")
+    without: Any = total or 0
+    for each in unsure:
+        # The sum is in it, so they are of one type.
+        without -= each.candidate.figures[place] or 0
+    shown = ", ".join(str(_file_row(each.candidate.row, reading)) for each in unsure[:_MAX_SHOWN])
+    sample = _sample(unsure[0].candidate)[:_SHOWN_CHARACTERS]
+    if len(unsure) == 1:
+        text = f"Row {shown} ({sample}) may sum others up, but label and figures do not prove it"
+    else:
+        more = " …" if len(unsure) > _MAX_SHOWN else ""
+        text = (
+            f"{len(unsure):,} rows may sum others up, but labels and figures do not prove it"
+            f" (rows {shown}{more}; the first: {sample})"
+        )
+    options = (
+        ReadingOption("leave_out", _meaning(first.name, without, count - len(unsure))),
+        ReadingOption("keep", _meaning(first.name, total or 0, count)),
+    )
+    names = tuple(column.name for column in numbers)
+    return ReadingQuestion("totals", names, f"{text}. Leave out, or keep?", options)
+
+
+def _meaning(name: str, total: Any, rows: int) -> str:
+    plain = format(total.normalize(), "f") if isinstance(total, Decimal) else str(total)
+    return f"{name} adds up to {plain} in {rows:,} rows"
+
+
+def _one(connection: duckdb.DuckDBPyConnection, statement: str) -> tuple[Any, ...]:
+    """Return the one row of an aggregate."""
+    row = connection.execute(statement).fetchone()
+    assert row is not None
+    return tuple(row)

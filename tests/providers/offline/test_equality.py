@@ -1,0 +1,156 @@
+"""Texts that differ in capitals or blanks alone are one value, and a value must be there."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import anyio
+import openpyxl
+import pytest
+
+from kbd_offline.equality import take_exactness
+from providers.offline.playing import Outcome, Player
+
+SPENT = "Status,Category,Amount\npaid,Food,1\nPaid ,food,2\nopen,FOOD,4\npaid,Food,8\nPAID,Car,16\n"
+TOTALED = "Category,Amount\nfood,1\nFood,2\nTotal,3\n"
+
+
+def play(root: Path, request: str, text: str = SPENT) -> tuple[Player, Outcome]:
+    """Run a request on spent.csv and return the player and the outcome."""
+    player = Player(root, {"spent.csv": text})
+    return player, anyio.run(player.run, request)
+
+
+def rows(player: Player, name: str) -> list[list[str]]:
+    """Return the rows of a text table."""
+    return list(csv.reader(io.StringIO(player.workbench.content(name).decode(), newline="")))
+
+
+def values(player: Player, name: str, sheet: str) -> list[list[Any]]:
+    """Return the stored values of a sheet."""
+    data = io.BytesIO(player.workbench.content(name))
+    return [list(row) for row in openpyxl.load_workbook(data, data_only=True)[sheet].values]
+
+
+def test_groups(tmp_path: Path) -> None:
+    """One group under its most frequent spelling, and it is said."""
+    _, outcome = play(tmp_path, "what is the total amount per category?")
+    assert "- Car: Total Amount 16\n- Food: Total Amount 15" in outcome.summary
+    assert '"FOOD", "Food" and "food" count as one Category ("Food")' in outcome.summary
+    assert "spent.csv: blanks around texts taken off in 1 row" in outcome.summary
+
+
+@pytest.mark.full
+def test_groups_told_apart(tmp_path: Path) -> None:
+    """The word "exactly" keeps the spellings apart, and nothing is said of them."""
+    for word in ("exactly", "case-sensitively"):
+        _, outcome = play(tmp_path / word, f"what is the total amount per category, {word}?")
+        assert "- FOOD: Total Amount 4" in outcome.summary
+        assert "- Food: Total Amount 9" in outcome.summary
+        assert "count as one" not in outcome.summary
+
+
+@pytest.mark.full
+def test_filters(tmp_path: Path) -> None:
+    """A value is found in capitals or not, blanks around it or not, unless "exactly" is said."""
+    player, _ = play(tmp_path / "a", "only rows where status is PAID, sorted by amount, as csv")
+    assert [row[2] for row in rows(player, "spent-filtered.csv")[1:]] == ["1", "2", "8", "16"]
+    player, _ = play(tmp_path / "b", "only rows where status is exactly paid, as csv")
+    assert [row[2] for row in rows(player, "spent-filtered.csv")[1:]] == ["1", "8"]
+
+
+@pytest.mark.full
+def test_sheets(tmp_path: Path) -> None:
+    """One sheet for all spellings of a value, with the rows as the file has them."""
+    player, _ = play(tmp_path, "one sheet per category with category and amount, and totals")
+    assert values(player, "summary.xlsx", "Food")[1:] == [
+        ["Food", 1], ["food", 2], ["FOOD", 4], ["Food", 8],
+    ]  # fmt: skip
+    assert values(player, "summary.xlsx", "Summary")[1:] == [
+        ["Car", 1, 16], ["Food", 4, 15], ["Total", 5, 31],
+    ]  # fmt: skip
+
+
+@pytest.mark.full
+def test_duplicates(tmp_path: Path) -> None:
+    """Rows alike but for capitals are duplicates, which is said; "exactly" keeps them."""
+    player, outcome = play(tmp_path / "a", "remove duplicates by status and category, as csv")
+    assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "4", "16"]
+    assert '1 of them differs in capitals alone; say "exactly"' in outcome.summary
+    player, outcome = play(
+        tmp_path / "b", "dedupe by status and category, case-sensitively, as csv"
+    )
+    assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "2", "4", "16"]
+    assert "capitals" not in outcome.summary
+
+
+def test_a_value_that_no_row_has(tmp_path: Path) -> None:
+    """No file is made; the values that there are and the near one are told."""
+    player, outcome = play(tmp_path, "only rows where status is payed, as csv")
+    assert player.workbench.files.names() == ["spent.csv"]
+    assert 'no row has "payed" as Status; Status is one of paid, open (5 rows)' in outcome.summary
+    assert 'did you mean "paid"?' in outcome.summary
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("request_text", "reason"),
+    [
+        ("rows where status is not payed, as csv", 'no row has "payed" as Status'),
+        ("rows where category contains foot", 'in no row Category contains "foot"'),
+        ("rows where amount > 100, as csv", "no row of spent.csv is left where Amount > 100"),
+        ("rows where status is exactly PAD, as csv", 'no row has "PAD" as Status'),
+        ("total amount per category where status is payed", 'did you mean "paid"?'),
+        ("one sheet per category with amount where status is payed", 'did you mean "paid"?'),
+        ("rows where status is open and category is car, as csv", "is left where Status = open"),
+    ],
+)
+def test_nothing_is_left(tmp_path: Path, request_text: str, reason: str) -> None:
+    """A choice of no rows is declined with its reason, whatever the job."""
+    player, outcome = play(tmp_path, request_text)
+    assert player.workbench.files.names() == ["spent.csv"]
+    assert reason in outcome.summary
+
+
+def test_words_for_exactness() -> None:
+    """They are taken out in place; what stands in quotes is a value."""
+    assert take_exactness("Status is exactly Paid") == (True, "Status is         Paid")
+    assert take_exactness("total per city, Case-Sensitive")[0]
+    assert take_exactness('Note is "exactly"') == (False, 'Note is "exactly"')
+    assert not take_exactness("the exact total per case")[0]
+
+
+@pytest.mark.full
+def test_totals_of_a_source(tmp_path: Path) -> None:
+    """Groups leave them out and say so; a copy of the whole keeps them."""
+    _, outcome = play(tmp_path / "a", "what is the total amount?", TOTALED)
+    assert "Total Amount 3" in outcome.summary
+    assert "1 row of spent.csv left out of it (total of the rows above): Total | 3" in (
+        outcome.summary
+    )
+    player, outcome = play(tmp_path / "b", "convert it to xlsx", TOTALED)
+    assert values(player, "spent.xlsx", "Sheet1")[-1] == ["Total", 3]
+    assert "left out" not in outcome.summary
+
+
+@pytest.mark.full
+def test_an_open_question(tmp_path: Path) -> None:
+    """A figure that hangs on an unanswered question is not told; the question is."""
+    _, outcome = play(tmp_path, "what is the total amount?", TOTALED.replace("Total,3", "Total,4"))
+    assert "may sum others up" in outcome.summary
+    assert "Amount adds up to 3 in 2 rows" in outcome.summary
+    assert "Total Amount" not in outcome.summary
+
+
+@pytest.mark.full
+def test_totals_are_formulas(tmp_path: Path) -> None:
+    """A row of totals is worked out by the sheet, and its values are stored with the formulas."""
+    request = "total amount and number of rows per category, as xlsx"
+    player, _ = play(tmp_path, request)
+    data = player.workbench.content("summary.xlsx")
+    sheet = openpyxl.load_workbook(io.BytesIO(data))["Summary"]
+    assert [cell.value for cell in sheet[4]] == ["Total", "=SUM(B2:B3)", "=SUM(C2:C3)"]
+    assert values(player, "summary.xlsx", "Summary")[1:] == [
+        ["Car", 16, 1], ["Food", 15, 4], ["Total", 31, 5],
+    ]  # fmt: skip

@@ -1,0 +1,258 @@
+"""Rows of a source that sum others up are no rows of its table, and are told."""
+
+from typing import Any
+
+import pytest
+
+from backends import on_trio
+from kbd.errors import ValidationFailed
+from kbd.testing.tools import Workbench
+from tools.small_formats import book
+from tools.tables.conftest import Ask
+
+pytestmark = [pytest.mark.anyio, on_trio]
+
+LEFT_OUT: dict[str, tuple[str, list[int]]] = {
+    "grand total": ("Item,Amount\na,10\nb,20\nTotal,30\n", [4]),
+    "signs and capitals": ("Item,Amount\na,10.50\nb,20\n** TOTAL: **,30.50\n", [4]),
+    "one row above": ("Item,Amount\na,10\nTotal,10\n", [3]),
+    "negative amounts": ("Item,Amount\na,10\nb,-30\nSumme,-20\n", [4]),
+    "zeros": ("Item,Day,Amount\na,2024-01-01,0\nb,2024-01-02,0\nTotal,,0\n", [4]),
+    "subtotals": (
+        ("Group,Item,Amount\nFood,a,1\nFood,b,2\nFood total,,3\nCar,c,4\nCar,d,5\nCar total,,9\n"
+        "Grand total,,12\n"),
+        [4, 7, 8],
+    ),
+    "subtotals of one row": (
+        "Item,Amount\na,5\nSubtotal,5\nb,6\nc,1\nSubtotal,7\nTotal,12\n", [3, 6, 7],
+    ),
+    "nested": (
+        ("Item,Amount\na,1\nb,2\nSubtotal,3\nc,4\nd,5\nSubtotal,9\nTotal North,12\ne,7\nf,8\n"
+        "Subtotal,15\nTotal South,15\nGrand total,27\n"),
+        [4, 7, 8, 11, 12, 13],
+    ),
+    "at the top": ("Item,Amount\nTotal,60\na,10\nb,20\nc,30\n", [2]),
+    "group heads": (
+        ("Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
+        "Male,2021,20\nFemale,2021,30\n"),
+        [2, 5],
+    ),
+    "carried forward": (
+        "Text;Betrag\na;10\nb;20\nÜbertrag;30\nÜbertrag;30\nc;5\nd;6\nGesamt;41\n", [4, 5, 8],
+    ),
+    "pivot": (
+        ("Region,Product,Amount\nNorth,x,1\nNorth,y,2\nNorth,Total,3\nSouth,x,4\nSouth,y,6\n"
+        "South,Total,10\n"),
+        [4, 7],
+    ),
+    "average": ("Item,Amount\na,10\nb,21\nTotal,31\nAverage,15.5\n", [4, 5]),
+    "several columns": ("Item,Qty,Amount\na,1,10\nb,2,20\nTotal,3,30\n", [4]),
+    "one column of several": ("Item,Qty,Amount\na,1,10\nb,2,20\nTotal,,30\n", [4]),
+    "a rate beside": ("Item,Amount,Rate %\na,10,1.5\nb,20,2.5\nTotal,30,2.1\n", [4]),
+    "a list of prices": ("Item,Price\na,1.25\nb,2.50\nTotal,3.75\n", [4]),
+    "a vendor and a total": (
+        "Day,Vendor,Amount\n2024-01-01,Shell,10\n2024-01-02,Total,20\n2024-01-03,BP,5\n,Total,35\n",
+        [5],
+    ),
+    "a vendor by its total": ("Vendor,Amount\nShell,10\nTotal,20\nBP,5\nTotal,35\n", [5]),
+    "doubles": (
+        "Item,Amount\na,0.1000000001\nb,0.2000000002\nc,0.7000000001\nTotal,1.0000000004\n", [5],
+    ),
+    "a year that is repeated": ("Year,Item,Amount\n2020,a,1\n2020,b,2\n2020,Total,3\n", [4]),
+    "a count below texts": ("Item,Amount,Photo\na,1,yes\nb,2,no\nc,4,yes\nTotal,7,3\n", [5]),
+    "years": ("Year,Amount\n2020,1\n2021,2\nTotal,3\n", [4]),
+}  # fmt: skip
+"""Tables, and the rows of the file that are left out."""
+
+WORDS = (
+    "Total", "Sum", "Sub-total", "Grand Total", "SUMME", "Gesamtsumme", "Zwischensumme",
+    "Total général", "Somme", "Totale", "Totaal", "Suma", "Razem", "Ukupno", "Итого", "合計",
+    "小計", "总计", "합계", "Σ", "Total (EUR)", "Totals:", "Food total", "Total Food", "Всего",
+    "Összesen", "Yhteensä", "المجموع", "סה״כ", "∑", "Celkem", "食品小計",
+)  # fmt: skip
+
+KEPT: dict[str, str] = {
+    "a vendor": "Day,Vendor,Amount\n2024-01-01,Shell,10\n2024-01-02,Total,20\n2024-01-03,BP,5\n",
+    "ids that count up": "id\n1\n2\n3\n",
+    "figures alone": "a,b\n1,5\n2,9\n3,1\n",
+    "a grade": "Grade,Count\nGood,5\nAverage,3\nPoor,2\n",
+    "no figures": "Item,Note\na,x\nTotal,y\n",
+    "a label without figures": "Item,Amount\na,1\nb,2\nTotal,\n",
+    "a name and zeros": "Name,n\na,0\nb,0\nTotal_recall,0\nc,0\n",
+    "prose": "Text,n\nthe total of it all was low,1\nsummer,2\n",
+    "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
+}
+"""Tables in which every row is one."""
+
+ASKED: dict[str, tuple[str, str, str]] = {
+    "another sum": ("Item,Amount\na,10\nb,20\nTotal,31\n", "30 in 2 rows", "61 in 3 rows"),
+    "no label": ("Item,Amount\na,10\nb,20\nc,5\n,35\n", "35 in 3 rows", "70 in 4 rows"),
+    "columns that differ": (
+        "Item,Qty,Amount\na,1,10\nb,2,20\nTotal,4,30\n", "3 in 2 rows", "7 in 3 rows",
+    ),
+    "an agreeing vendor": (
+        "Day,Vendor,Amount\n2024-01-01,Shell,10\n2024-01-02,BP,20\n2024-01-03,Total,30\n",
+        "30 in 2 rows", "60 in 3 rows",
+    ),
+    "a group of which a column differs": (
+        "Region,Product,Qty,Amount\nNorth,x,1,1\nNorth,y,2,2\nNorth,Total,9,3\n",
+        "3 in 2 rows", "12 in 3 rows",
+    ),
+    "a last value that is repeated": (
+        "Item,Amount,Tax\na,1,2\nb,2,5\nTotal,3,5\n", "3 in 2 rows", "6 in 3 rows",
+    ),
+    "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
+                        "530 in 3 rows"),
+    "rounded": ("Item,Amount\na,1.004\nb,1.004\nTotal,2.01\n", "2.008 in 2 rows",
+                "4.018 in 3 rows"),
+    "a product of that name": ("Product,Amount\na,3.99\nPaste Total,3.99\nb,1.00\n",
+                               "4.99 in 2 rows", "8.98 in 3 rows"),
+}  # fmt: skip
+"""Tables, and what the figures come to if rows that may be totals are left out or kept."""
+
+
+async def _map(workbench: Workbench, ask: Ask, text: str, **arguments: Any) -> dict[str, Any]:
+    workbench.add("t.csv", text)
+    return dict(await ask("get_map", path="t.csv", **arguments))
+
+
+def _rows_out(found: dict[str, Any]) -> list[int]:
+    return sorted(row for each in found["reading"].get("left_out", ()) for row in each["rows"])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", LEFT_OUT)
+async def test_totals_are_left_out(workbench: Workbench, ask: Ask, name: str) -> None:
+    """Where label and figures agree the rows are out of the table, and the reading names them."""
+    text, rows = LEFT_OUT[name]
+    found = await _map(workbench, ask, text)
+    assert _rows_out(found) == rows
+    assert not found["reading"].get("questions")
+    assert found["row_count"] == text.count("\n") - 1 - len(rows)
+    assert any("left out" in warning for warning in found["warnings"])
+
+
+@pytest.mark.full
+async def test_the_label_in_many_languages(workbench: Workbench, ask: Ask) -> None:
+    """Whatever language a total is named in, signs and capitals aside."""
+    for word in WORDS:
+        found = await _map(workbench, ask, f"Item;Amount\na;10\nb;20\nc;1\n{word};31\n")
+        assert _rows_out(found) == [5], word
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", KEPT)
+async def test_ordinary_rows_stay(workbench: Workbench, ask: Ask, name: str) -> None:
+    """A label that is a name, or figures that add up by chance, raise no question."""
+    found = await _map(workbench, ask, KEPT[name])
+    assert found["row_count"] == KEPT[name].count("\n") - 1
+    assert "questions" not in found["reading"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ASKED)
+async def test_what_is_not_sure_is_asked(workbench: Workbench, ask: Ask, name: str) -> None:
+    """The rows stay, the question says what either answer means, and no figure is worked out."""
+    text, left_out, kept = ASKED[name]
+    found = await _map(workbench, ask, text)
+    (question,) = found["reading"]["questions"]
+    assert question["about"] == "totals"
+    assert [option["value"] for option in question["options"]] == ["leave_out", "keep"]
+    meanings = [option["meaning"] for option in question["options"]]
+    assert [meaning.partition(" adds up to ")[2] for meaning in meanings] == [left_out, kept]
+    assert found["row_count"] == text.count("\n") - 1
+
+    rows = await ask("query", path="t.csv", query="SELECT * FROM data")
+    assert rows["total_row_count"] == found["row_count"]
+    for sql in ("SELECT count(*) FROM data", "SUMMARIZE data",
+                "SELECT row_number() OVER (), sum(1) OVER () FROM data"):  # fmt: skip
+        with pytest.raises(ValidationFailed, match="Figures wait for the answer"):
+            await ask("query", path="t.csv", query=sql)
+    with pytest.raises(ValidationFailed, match="Figures wait for the answer"):
+        await ask("stats", path="t.csv")
+
+    for answer, meaning in (("leave_out", left_out), ("keep", kept)):
+        column = meanings[0].partition(" adds up to ")[0]
+        told = await ask("query", path="t.csv", read_as={"totals": answer},
+                         query=f'SELECT sum("{column}"), count(*) FROM data')  # fmt: skip
+        assert f"{told['rows'][0][0]:g} in {told['rows'][0][1]} rows" == meaning
+
+
+@pytest.mark.full
+async def test_totals_are_kept_where_that_is_said(workbench: Workbench, ask: Ask) -> None:
+    """`keep` makes rows of them again, without a word on totals."""
+    found = await _map(workbench, ask, LEFT_OUT["grand total"][0], read_as={"totals": "keep"})
+    assert (found["row_count"], found["reading"].get("left_out")) == (3, None)
+
+
+async def test_what_is_left_out_is_out_everywhere(workbench: Workbench, ask: Ask) -> None:
+    """Rows by number, groups and whole exports have the same rows; the file keeps all of them."""
+    text = "Item,Amount\na,1.50\nb,2.50\nSubtotal,4.00\nc,3.00\nTotal,7.00\n"
+    workbench.add("t.csv", text)
+    rows = await ask("read_rows", path="t.csv", row_start=3, row_count=5)
+    assert (rows["rows"], rows["total_rows"]) == ([["c", 3.0]], 3)
+    found = await ask("query", path="t.csv", query="SELECT sum(Amount), count(*) FROM data")
+    assert found["rows"] == [[7.0, 3]]
+    written = await ask("export", path="t.csv", target_path="u.csv", format="csv")
+    assert workbench.content("u.csv").decode() == "Item,Amount\na,1.50\nb,2.50\nc,3.00\n"
+    assert any("total of the rows above" in warning for warning in written["warnings"])
+    assert workbench.content("t.csv").decode() == text
+
+
+async def test_a_column_is_typed_without_the_labels(workbench: Workbench, ask: Ask) -> None:
+    """A "Total" below years or dates does not make texts of them."""
+    found = await _map(workbench, ask, "Day,Year,Amount\n2024-01-01,2024,1\n2024-01-02,2025,2\n"
+                                       "Total,Total,3\n")  # fmt: skip
+    assert [column["type"] for column in found["columns"]] == ["date", "integer", "integer"]
+
+
+@pytest.mark.full
+async def test_totals_of_a_sheet(workbench: Workbench, ask: Ask) -> None:
+    """The rule looks at values, whatever format they come from."""
+    columns = [["Item", "string"], ["Amount", "float"]]
+    workbench.add("b.book", book(S=(columns, [["a", 0.1], ["b", 0.2], ["Total", 0.1 + 0.2]])))
+    found = await ask("get_map", path="b.book", source_sheet="S")
+    assert found["row_count"] == 2
+
+
+@pytest.mark.full
+async def test_totals_in_a_long_table(workbench: Workbench, ask: Ask) -> None:
+    """Between many rows each subtotal is found, and exactly those rows go."""
+    lines, total = ["Group,Item,Amount"], 0
+    for group in range(40):
+        lines += [f"G{group},i{n},{n}.25" for n in range(100)]
+        lines.append(f"Total G{group},,{sum(range(100)) + 25}.00")
+        total += sum(range(100)) + 25
+    found = await _map(workbench, ask, "\n".join([*lines, f"Grand total,,{total}.00"]) + "\n")
+    assert found["row_count"] == 4_000
+    assert sum(each["count"] for each in found["reading"]["left_out"]) == 41
+
+
+@pytest.mark.full
+async def test_a_label_in_very_many_rows(workbench: Workbench, ask: Ask) -> None:
+    """Too many to be judged one by one they are asked about; a name that begins so is a name."""
+    rows = "".join(f"{n},Total,2\n{n},Total care,1\n" for n in range(21_000))
+    found = await _map(workbench, ask, f"n,Sex,People\n{rows}")
+    (question,) = found["reading"]["questions"]
+    assert question["text"].startswith("21,000 rows may sum others up")
+    assert [option["meaning"] for option in question["options"]] == [
+        "n adds up to 220489500 in 21,000 rows", "n adds up to 440979000 in 42,000 rows",
+    ]  # fmt: skip
+    query = "SELECT sum(People), count(*) FROM data"
+    told = await ask("query", path="t.csv", query=query, read_as={"totals": "leave_out"})
+    assert told["rows"] == [[21_000, 21_000]]
+    found = await _map(workbench, ask, f"n,Sex,People\n{rows.replace('Total,', 'Total hip,')}")
+    assert (found["row_count"], "questions" in found["reading"]) == (42_000, False)
+
+
+async def test_blanks_around_texts(workbench: Workbench, ask: Ask) -> None:
+    """They are no part of a value, unless it is said; how many rows had them is told."""
+    text = 'Item,Amount\n"Food ",1\nFood,2\n"\u00a0Food",3\n"  ",4\n'
+    found = await _map(workbench, ask, text)
+    (repaired,) = found["reading"]["repaired"]
+    assert (repaired["count"], repaired["rows"], repaired["sample"]) == (3, (2, 4, 5), "'Food '")
+    query = "SELECT Item, sum(Amount) FROM data GROUP BY Item ORDER BY 2"
+    grouped = await ask("query", path="t.csv", query=query)
+    assert grouped["rows"] == [[None, 4], ["Food", 6]]
+    kept = await ask("query", path="t.csv", query=query, read_as={"blanks": "keep"})
+    assert len(kept["rows"]) == 4
