@@ -32,7 +32,6 @@ VERB_FORMS = {
     "kbd/core/audit/verify/opening.py": "its bytes lie in case files",
     "kbd/core/audit/verify/packed.py": "its bytes lie in case files",
     "kbd/core/audit/verify/unpacking.py": "its bytes lie in case files",
-    "kbd/formats/table_reading.py": "public: how a table is read",
     "kbd/formats/styled.py": "public: named for the capability that it is about",
 }
 """Modules that are named by a form of a verb, each with its reason."""

@@ -1,12 +1,10 @@
 """Head of a table: its encoding, its dialect and its layout, found by its first rows or said."""
 
-import codecs
-
 import msgspec
 
-from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, ReadingOption, ReadingQuestion, Source
-from kbd.plaintext import Encoding
+from kbd.plaintext import Encoding, detect
 from kbd_csv.dialect import Dialect, said_delimiter
 from kbd_csv.layout import (
     LineRow,
@@ -21,7 +19,6 @@ from kbd_csv.rows import RowReader
 __all__ = ["TableHead", "column_names", "read_head"]
 
 _HEAD_ROWS = 200
-_NO_TEXT = frozenset(("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"))
 
 
 class TableHead(msgspec.Struct, frozen=True):
@@ -31,7 +28,6 @@ class TableHead(msgspec.Struct, frozen=True):
         encoding: How its bytes are text.
         dialect: What separates and quotes its fields.
         layout: Where the table is in the text, and what its rows look like.
-        encoding_reason: What the encoding was told by.
         joins_decimals: Whether digits around a comma are joined where a row is too long.
         question: What must be asked before its figures mean anything.
     """
@@ -39,7 +35,6 @@ class TableHead(msgspec.Struct, frozen=True):
     encoding: Encoding
     dialect: Dialect
     layout: TableLayout
-    encoding_reason: str = ""
     joins_decimals: bool = False
     question: ReadingQuestion | None = None
 
@@ -83,9 +78,8 @@ def read_head(
         ValidationFailed: What was said does not fit it.
     """
     read_as = read_as or ReadAs()
-    reason = ""
     if read_as.encoding is not None:
-        encoding, reason = _said_encoding(source, read_as.encoding), "said"
+        encoding = detect(source.path, read_as.encoding)
     delimiter = None if read_as.delimiter is None else said_delimiter(read_as.delimiter)
     reader = RowReader(source, encoding, delimiter=delimiter)
     said = read_as.header_row
@@ -100,35 +94,8 @@ def read_head(
     if said is not None:
         _check_said(source, said, rows, reader)
     layout = find_layout(rows, said, is_first=start > 0)
-    head = TableHead(reader.encoding, reader.dialect, layout, reason or _reason(reader.encoding))
+    head = TableHead(reader.encoding, reader.dialect, layout)
     return _with_question(head, rows, read_as)
-
-
-def _said_encoding(source: Source, name: str) -> Encoding:
-    """Return the encoding that was said."""
-    try:
-        found = codecs.lookup(name)
-    except (LookupError, ValueError):
-        raise ValidationFailed(f"{name[:40]!r} is no encoding that is known here") from None
-    if found.name.replace("-", "_") in _NO_TEXT or not getattr(found, "_is_text_encoding", True):
-        raise ValidationFailed(f"{name[:40]!r} is no encoding of text")
-    codec = found.name
-    if codec == "utf-8":
-        try:
-            with source.path.open("rb") as file:
-                has_mark = file.read(3) == codecs.BOM_UTF8
-        except OSError as error:
-            raise FileReadFailed(f"{source.name} cannot be opened") from error
-        codec = "utf-8-sig" if has_mark else codec
-    return Encoding(codec, 1.0)
-
-
-def _reason(encoding: Encoding) -> str:
-    if encoding.name in ("utf-8-sig", "utf-16", "utf-32"):
-        return "byte order mark"
-    if encoding.name == "utf-8" and not encoding.repairs:
-        return "valid UTF-8"
-    return "guessed by its bytes"
 
 
 def _check_said(source: Source, said: int, rows: list[LineRow], reader: RowReader) -> None:

@@ -23,6 +23,7 @@ from kbd.formats import (
 )
 from kbd.formats.active import ActiveContent
 from kbd.formats.headings import names_of_columns
+from kbd.plaintext import with_encoding
 from kbd.plaintext.formulas import formula_fields
 from kbd.plaintext.lines import line_passages, measure, read_lines
 from kbd_csv.head import TableHead, column_names, read_head
@@ -303,7 +304,7 @@ def _pass(source: Source, table_head: TableHead, width: int, taker: RowTaker | N
     ):
         # In what was found to be UTF-8 such a sign is a letter of the file.
         is_own = what == REPLACED and reader.encoding.name == "utf-8"
-        if touched.count and not (is_own and table_head.encoding_reason != "said"):
+        if touched.count and not (is_own and table_head.encoding.reason != "said"):
             tally.repaired.put(what, touched)
     _add_renamed(table_head, tally)
     tally.left_out = sorter.records()
@@ -343,10 +344,7 @@ def _details(table_head: TableHead) -> dict[str, Any]:
 def _reading(table_head: TableHead, tally: _Tally) -> TableReading:
     """Return how the table was read."""
     dialect = table_head.dialect
-    return TableReading(
-        encoding=table_head.encoding.name,
-        encoding_confidence=table_head.encoding.confidence,
-        encoding_reason=table_head.encoding_reason,
+    found = TableReading(
         delimiter=dialect.delimiter if tally.widest > 1 else "",
         quote_char=dialect.quote_char if dialect.quoted else "",
         header_row=table_head.header_row,
@@ -354,6 +352,7 @@ def _reading(table_head: TableHead, tally: _Tally) -> TableReading:
         repaired=tuple(tally.repaired.records()),
         questions=() if table_head.question is None else (table_head.question,),
     )
+    return with_encoding(found, table_head.encoding)
 
 
 def _warnings(table_head: TableHead, tally: _Tally, reading: TableReading) -> tuple[str, ...]:

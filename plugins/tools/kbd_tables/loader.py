@@ -69,18 +69,12 @@ def load(
             for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
         ]
         totals = take_out_totals(connection, raw, target, summed, read_as, reading)
-        if totals.rows:
-            # Without them a column of years is one of numbers, whose last row said "Total".
-            typed = typed_with(found - len(totals.rows))
+        # Without them a column of years is one of numbers, whose last row said "Total".
+        typed = typed_with(found - len(totals.rows)) if totals.rows else typed
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
-        selected = ", ".join(
-            f"{_value(place, column, edges)} AS {quoted_name(name)}"
-            for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
-        )
-        connection.execute(
-            f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
-        )
+        values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
+        _write(connection, source, target, names, values)
         roles = _roles(connection, target, names, typed.columns)
     return {
         "columns": [
@@ -93,6 +87,22 @@ def load(
         "left_out_rows": totals.rows,
         "warnings": [*warnings, *typed.warnings, *totals.notes],
     }
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    target: str,
+    names: Sequence[str],
+    values: Sequence[str],
+) -> None:
+    """Write the typed Parquet: the SQL of each column's values, under its name."""
+    selected = ", ".join(
+        f"{value} AS {quoted_name(name)}" for name, value in zip(names, values, strict=True)
+    )
+    connection.execute(
+        f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
+    )
 
 
 def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
