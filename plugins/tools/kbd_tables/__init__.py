@@ -7,10 +7,10 @@ from typed columns. DuckDB is imported in workers only, and only by this plugin.
 Read in this order: `cache` (a table's record and its Parquet), `loader` (a table as typed Parquet)
 with `column_types` (what a column is by its own values: `shapes`, `numbers`, `dates`), `evidence`
 (what the columns of a file prove for each other) and `typed_columns` (how each is held:
-`number_types`, `date_types`, `verdicts`), `read_tools` and `results` (the tools that only read, and
-what they answer with), `sandbox` (SQL, its lock-down, and what makes it answer the same each time),
-`export_tools` (rows into other files). They share `jobs` (calls of the worker, and its limits) and
-`duck` (DuckDB itself, and its values as JSON).
+`number_types`, `date_types`, `verdicts`) and `additivity` (whose sums mean nothing), `read_tools`
+and `results` (the tools that only read, and what they answer with), `sandbox` (SQL, its lock-down,
+and what makes it answer the same each time), `export_tools` (rows into other files). They share
+`jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself, and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from kbd_tables.additivity import NumberFacts, additivity
 from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.typed_columns import type_columns
-from kbd_tables.verdicts import RawTable
+from kbd_tables.verdicts import RawTable, TypedColumns
 
 __all__ = ["load", "plain_rows_sql"]
 
@@ -64,24 +64,28 @@ def load(
             f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
         )
         roles = _roles(connection, target, names, typed.columns)
-    before = msgspec.convert(reading, TableReading)
-    completed = msgspec.structs.replace(
-        before,
-        decimal=typed.decimal,
-        thousands=typed.thousands,
-        date_order=typed.date_order,
-        questions=(*before.questions, *typed.questions),
-    )
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
             for name, column in zip(names, typed.columns, strict=True)
         ],
         "row_count": found,
-        "reading": msgspec.to_builtins(completed),
+        "reading": msgspec.to_builtins(_completed(reading, typed)),
         "roles": roles,
         "warnings": [*warnings, *typed.warnings],
     }
+
+
+def _completed(reading: dict[str, Any], typed: TypedColumns) -> TableReading:
+    """Return how the format read the table, with how its values are read."""
+    found = msgspec.convert(reading, TableReading)
+    return msgspec.structs.replace(
+        found,
+        decimal=typed.decimal,
+        thousands=typed.thousands,
+        date_order=typed.date_order,
+        questions=(*found.questions, *typed.questions),
+    )
 
 
 def _roles(
