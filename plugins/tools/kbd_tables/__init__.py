@@ -7,12 +7,13 @@ from typed columns. DuckDB is imported in workers only, and only by this plugin.
 Read in this order: `cache` (a table's record and its Parquet), `loader` (a table as typed Parquet)
 with `column_types` (what a column is by its own values: `shapes`, `numbers`, `dates`), `evidence`
 (what the columns of a file prove for each other), `typed_columns` (how each is held:
-`number_types`, `date_types`, `verdicts`; `additivity` is whether a sum of it means anything), `totals` (rows that sum others up; `total_verdicts`
-judges them, `open_questions` holds figures back) and `blanks`, `read_tools` and `results` (the
-tools that only read, and what they answer with), `sandbox` (SQL, its lock-down, and what makes it
-answer the same each time; `absent_values` helps where nothing was found), `export_tools` (rows into
-other files). `reading_text` says how a table was read. They share `jobs` (calls of the worker, and
-its limits) and `duck` (DuckDB itself, and its values as JSON).
+`number_types`, `date_types`, `verdicts`; `additivity` is whether a sum of it means anything),
+`totals` (rows that sum others up; `total_verdicts` judges them, `open_questions` holds figures
+back) and `blanks`, `read_tools` and `results` (the tools that only read, and what they answer
+with), `sandbox` (SQL, its lock-down, and what makes it answer the same each time; `absent_values`
+helps where nothing was found), `export_tools` (rows into other files). `reading_text` says how a
+table was read. They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself,
+and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence

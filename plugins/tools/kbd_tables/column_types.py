@@ -32,7 +32,7 @@ _MIN_COMPACT = 5
 
 
 _VERSION_NAME = re.compile(
-    r"(^|[^a-z])(version|ver|release|revision|rev|section|chapter|paragraph|kapitel|abschnitt)"
+    r"(^|[^a-z])(version|release|revision|section|chapter|paragraph|kapitel|abschnitt)"
     r"([^a-z]|$)",
     re.IGNORECASE,
 )
@@ -85,6 +85,11 @@ class TextColumn(msgspec.Struct, frozen=True):
     value_count: int = 0
     is_coded: bool = False
     odd: tuple[str, int] | None = None
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether most values are numbers, or most are dates."""
+        return max(self.number_count, self.date_count) >= _LIKELY * self.value_count
 
 
 ColumnFinding = TypedColumn | NumberColumn | DateColumn | TextColumn
@@ -265,9 +270,7 @@ def _likely_shapes(
 def _is_likely(shapes: Sequence[Shape] | None) -> bool:
     if shapes is None:
         return False
-    text = _text(shapes)
-    most = max(text.number_count, text.date_count)
-    return most >= _LIKELY * text.value_count
+    return _text(shapes).is_likely
 
 
 def _text(shapes: Sequence[Shape]) -> TextColumn:

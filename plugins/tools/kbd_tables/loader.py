@@ -172,10 +172,13 @@ def _untyped(
     """Write the table as Parquet of texts and return its rows; no row may be lost.
 
     Reading in parallel has to guess where a quoted field began; where the count differs from the
-    format's, it is read again in one piece.
+    format's, it is read again in one piece. So it is where two threads need more memory than there
+    is, as for a file of 300 MB; all that follows is then done by one thread, too.
     """
     for parallel in (True, False):
         Path(raw).unlink(missing_ok=True)
+        if not parallel:
+            connection.execute("SET threads = 1")
         source = plain_rows_sql(plain, width, parallel=parallel)
         try:
             connection.execute(f"COPY (FROM {source}) TO {quoted_text(raw)} ({_COMPRESSION})")

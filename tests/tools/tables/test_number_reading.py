@@ -199,16 +199,18 @@ def test_late_values_count(loading: Loading) -> None:
             "late proof": [*["1.234"] * rows, "1.5"],
             "late missing": [*["5"] * rows, "n/a"],
             "late comma": [*["5"] * rows, "2,50"],
+            "late texts": [*[""] * rows, "x", "5"],
         }
     )
     assert table.types == {
         "late text": "VARCHAR", "late proof": "DECIMAL(18, 3)", "late missing": "BIGINT",
-        "late comma": "DECIMAL(18, 2)",
+        "late comma": "DECIMAL(18, 2)", "late texts": "VARCHAR",
     }  # fmt: skip
     assert 'late text: 3,000 of 3,001 values are numbers, but not "x" (row 3001)' in "\n".join(
         table.warnings
     )
     assert "late missing: read as empty: n/a (1)" in table.warnings
+    assert not any(warning.startswith("late texts") for warning in table.warnings)
 
 
 @pytest.mark.full
