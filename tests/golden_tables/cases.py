@@ -275,8 +275,10 @@ def _one(found: set[str]) -> str | None:
 
 def _answer(columns: Sequence[Column], **said: Any) -> ReadAs:
     """Return what somebody who knows the columns would answer."""
+    marks = {column.decimal for column in columns} - {""}
     facts = {
-        "decimal": _one({column.decimal for column in columns}),
+        # Where no number has a mark that could be taken for another, a point is as right as any.
+        "decimal": _one(marks or {"."}),
         "date_order": _one({column.date_order for column in columns}),
         **said,
     }

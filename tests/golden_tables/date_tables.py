@@ -175,7 +175,10 @@ def _times() -> list[Case]:
         column = moment("Zeit", moments, layout, order=order, **traits)
         found.append(case(f"times/{name}", [NAMES, column]))
     clock = text("Uhrzeit", "08:30|23:59|00:00|12:01")
-    found.append(case("times/clock", [NAMES, clock, number("Wert", "1 2 3 4")]))
+    full = text("Uhrzeit", "08:30:00|23:59:00|00:00:00|12:01:00")
+    counts = number("Wert", "1 2 3 4")
+    also = [_with(NAMES, full, counts)]
+    found.append(case("times/clock", [NAMES, clock, counts], also=also))
     lengths = text("Dauer", "1:30:00|0:45:10|25:00:00|100:15:00")
     found.append(case("times/durations", [NAMES, lengths, number("Wert", "1 2 3 4")]))
     zones = text(

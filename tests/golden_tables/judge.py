@@ -64,6 +64,7 @@ class Answer(msgspec.Struct, frozen=True):
         left_out: Rows that it says are not in the table.
         questions: What it asks, and about which columns; none, about the whole table.
         options: The answers that it offers, by what it asks.
+        withheld: Whether it gives no figures until its questions are answered.
         refusal: Why it did not read it; the rest is then empty.
     """
 
@@ -73,6 +74,7 @@ class Answer(msgspec.Struct, frozen=True):
     left_out: int = 0
     questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     options: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    withheld: bool = False
     refusal: str = ""
 
 
@@ -120,11 +122,9 @@ def _judge_asked(
     case: Case, answer: Answer, answered: Sequence[tuple[Expected, Answer]]
 ) -> Verdict:
     """Judge a case that was asked: no figure before the answer, the right ones after it."""
-    kinds = {column.name: column.kind for column in answer.columns}
-    for about, columns in answer.questions:
-        early = [name for name in columns if kinds.get(name) in ("number", "date", "datetime")]
-        if early and about in ("decimal", "date_order"):
-            return Verdict(case, "silently wrong", f"{early[0]} has figures before the answer")
+    early = None if answer.withheld else _early(answer)
+    if early is not None:
+        return Verdict(case, "silently wrong", f"{early} has figures before the answer")
     asked = {about for about, _ in answer.questions}
     if case.must_ask and case.must_ask not in asked:
         return Verdict(case, "silently wrong", f"asked {sorted(asked)}, not {case.must_ask}")
@@ -136,6 +136,19 @@ def _judge_asked(
             verdict = _verdict(case, faults)
             return Verdict(case, verdict.outcome, f"after the answer: {verdict.reason}")
     return Verdict(case, "asked", ", ".join(sorted(asked)))
+
+
+def _early(answer: Answer) -> str | None:
+    """Return a column that has figures although it is not known what they are.
+
+    Whatever the letters are, numbers stay the same.
+    """
+    kinds = {column.name: column.kind for column in answer.columns}
+    for about, columns in answer.questions:
+        for name in columns or kinds if about != "encoding" else ():
+            if kinds.get(name) in ("number", "date", "datetime"):
+                return name
+    return None
 
 
 def _judge_unasked(case: Case, answer: Answer) -> Verdict:

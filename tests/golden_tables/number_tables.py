@@ -245,10 +245,16 @@ def _no_numbers() -> list[Case]:
         ("units", "12 kg|3 kg|150 g|2 l|7 m"),
         ("scores", "3:1|2:2|0:4|1:0|5:3"),
     ):  # fmt: skip
-        found.append(case(f"no numbers/{name}", [ITEMS, text("Nummer", values)], delimiter=";"))
+        # Past 64 bits they may be whole numbers as well, as long as no digit is lost.
+        whole = number("Nummer", values.replace("|", " ")) if name == "long_ids" else None
+        also = [Expected((ITEMS, whole))] if whole else []
+        columns = [ITEMS, text("Nummer", values)]
+        found.append(case(f"no numbers/{name}", columns, delimiter=";", also=also))
         # And in a comma file, where the sum of another column is asked for.
-        columns = [text("Nummer", values), number("Betrag", SMALL, decimal=".")]
-        found.append(case(f"no numbers/{name}_beside", columns))
+        amounts = number("Betrag", SMALL, decimal=".")
+        also = [Expected((whole, amounts))] if whole else []
+        columns = [text("Nummer", values), amounts]
+        found.append(case(f"no numbers/{name}_beside", columns, also=also))
     # All fifteen digits and more that 64 bits hold are numbers; the last digit must not be lost.
     exact = number("Zahl", "9007199254740993 9007199254740995 1 2 3")
     found.append(case("no numbers/past_doubles", [ITEMS, exact]))

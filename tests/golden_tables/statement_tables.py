@@ -44,15 +44,18 @@ def _german_direct() -> Case:
         '"28.03.2024";"28.03.2024";"Stadtwerke";"-1.088,12";\n'
         '"15.03.2024";"15.03.2024";"Arbeitgeber";"2.949,29";\n'
     )
+    columns = [
+        day("Buchungstag", "2024-03-28 2024-03-15", "%d.%m.%Y", order="dmy"),
+        day("Wertstellung", "2024-03-28 2024-03-15", "%d.%m.%Y", order="dmy"),
+        text("Auftraggeber", "Stadtwerke|Arbeitgeber"),
+        number("Betrag (EUR)", "-1088.12 2949.29", decimal=","),
+    ]
+    wider = Expected((*columns, text(None, "~|~")), left_out=4, words=ABOVE)
     return written(
         "statements/german_direct",
         direct,
-        [
-            day("Buchungstag", "2024-03-28 2024-03-15", "%d.%m.%Y", order="dmy"),
-            day("Wertstellung", "2024-03-28 2024-03-15", "%d.%m.%Y", order="dmy"),
-            text("Auftraggeber", "Stadtwerke|Arbeitgeber"),
-            number("Betrag (EUR)", "-1088.12 2949.29", decimal=","),
-        ],
+        columns,
+        also=[wider],
         encoding="latin-1",
         delimiter=";",
         header_row=7,

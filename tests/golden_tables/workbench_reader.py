@@ -4,8 +4,7 @@ The map tells the columns, their types and the questions, statistics and SQL the
 agree, and `table_read_rows` the letters. A question is answered by `read_as`, as a person would.
 """
 
-import codecs
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import msgspec
 
 from golden_tables.cases import Case, Expected, Kind
 from golden_tables.judge import Answer, ReadColumn, Verdict, judge
-from kbd.errors import KbdError
+from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import ReadAs
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
@@ -22,7 +21,7 @@ from kbd_csv import CsvFormat
 from kbd_tables import kbd_register_tools
 from kbd_xlsx import XlsxFormat
 
-__all__ = ["WorkbenchReader"]
+__all__ = ["WorkbenchReader", "offered"]
 
 _KINDS: Mapping[str, Kind] = {
     "integer": "number",
@@ -78,7 +77,7 @@ class WorkbenchReader:
                 value = msgspec.to_builtins(expected.answer).get(about)
                 if value is None:
                     return Answer(refusal=f"the case has no answer to {about}")
-                new[about] = _offered(value, case, answer.options[about])
+                new[about] = offered(value, case.content, answer.options[about])
                 if new[about] is None:
                     return Answer(refusal=f"{about}: {value!r} is not among the options")
             if new.items() <= said.items():
@@ -100,7 +99,14 @@ class WorkbenchReader:
     async def _read(self, case: Case, read_as: ReadAs) -> Answer:
         found = await self._call("get_map", case, read_as)
         columns, reading = found["columns"], found.get("reading", {})
-        figures = await self._figures(case, read_as, columns)
+        withheld = False
+        try:
+            figures = await self._figures(case, read_as, columns)
+        except ValidationFailed:
+            if not reading.get("questions"):
+                raise
+            # What is open has to be answered first.
+            figures, withheld = {}, True
         texts = [each["name"] for each in columns if _KINDS[each["type"]] == "text"]
         letters: dict[str, tuple[str | None, ...]] = {}
         if texts and found["row_count"]:
@@ -113,7 +119,7 @@ class WorkbenchReader:
         return Answer(
             row_count=found["row_count"],
             columns=tuple(
-                _column(each, figures[each["name"]], letters.get(each["name"], ()))
+                _column(each, figures.get(each["name"], [0]), letters.get(each["name"], ()))
                 for each in columns
             ),
             said=(*warnings, *_told(reading)),
@@ -125,6 +131,7 @@ class WorkbenchReader:
                 each["about"]: tuple(option["value"] for option in each["options"])
                 for each in reading.get("questions", ())
             },
+            withheld=withheld,
         )
 
     async def _figures(
@@ -189,18 +196,21 @@ def _told(reading: Mapping[str, Any]) -> list[str]:
     return rows
 
 
-def _offered(value: Any, case: Case, options: tuple[str, ...]) -> Any:
-    """Return the option that means a value, as `ReadAs` takes it; None if there is none."""
+def offered(value: Any, content: bytes, options: Sequence[str]) -> Any:
+    """Return the option that means a value, as `ReadAs` takes it; None if there is none.
+
+    Two names of a code page, or two code pages that do not differ in this file, are one answer.
+    """
     if isinstance(value, int):
         return value if str(value) in options else None
     if value in options:
         return value
-    for option in options:
-        try:
-            codecs.lookup(option)
-        except LookupError:
-            return None
-        # Two names of a code page, or two that do not differ in this file, are one answer.
-        if case.content.decode(option, "replace") == case.content.decode(value, "replace"):
-            return option
-    return None
+    try:
+        wanted = _decoded(content, value)
+    except LookupError:
+        return None
+    return next((each for each in options if _decoded(content, each) == wanted), None)
+
+
+def _decoded(content: bytes, encoding: str) -> str:
+    return content.decode(encoding, "replace").lstrip("\ufeff")

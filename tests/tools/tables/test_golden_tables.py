@@ -14,7 +14,7 @@ from golden_tables.corpus_tables import corpus_cases
 from golden_tables.judge import Answer, ReadColumn, Verdict, judge
 from golden_tables.outcomes import failures, table
 from golden_tables.styles import german
-from golden_tables.workbench_reader import WorkbenchReader
+from golden_tables.workbench_reader import WorkbenchReader, offered
 
 SAMPLE = (
     "encodings/polish_utf-8.csv",
@@ -154,14 +154,28 @@ def test_answers_have_to_make_it_right() -> None:
     turned = [(one, other) for (one, _), (_, other) in zip(right, reversed(right), strict=True)]
     asked = answer(READ_SHOPS, READ_TEXTS, questions=ASKED)
     early = answer(READ_SHOPS, READ_SALES, questions=ASKED)
+    withheld = answer(READ_SHOPS, READ_SALES, questions=ASKED, withheld=True)
     other = answer(READ_SHOPS, READ_TEXTS, questions=(("encoding", ()),))
 
     assert judge(UNSURE, asked, right).outcome == "asked"
     assert judge(UNSURE, asked, turned).outcome == "silently wrong"
     assert judge(UNSURE, asked, [(UNSURE.tables[0], asked)]).outcome == "silently wrong"
     assert judge(UNSURE, early, right).outcome == "silently wrong"
+    assert judge(UNSURE, withheld, right).outcome == "asked"
     assert judge(UNSURE, other, right).outcome == "silently wrong"
     assert judge(SURE, asked, [(SURE.tables[0], answer(READ_SHOPS, READ_SALES))]).outcome == "asked"
+
+
+def test_an_answer_is_one_of_those_offered() -> None:
+    """A code page is given by the name that is offered, if it says the same of this file."""
+    content = "Peña".encode("cp1252")
+
+    assert offered("windows-1252", content, ["utf-16", "cp1252"]) == "cp1252"
+    assert offered("cp1252", content, ["cp1250", "latin-1"]) == "latin-1"
+    assert offered("cp1252", content, ["cp1250"]) is None
+    assert offered(",", content, [",", "."]) == ","
+    assert offered(3, content, ["0", "3"]) == 3
+    assert offered(3, content, ["0"]) is None
 
 
 def test_rows_that_are_left_out_must_be_said() -> None:
