@@ -194,11 +194,28 @@ def text(name: str | None, values: str | Sequence[str], **traits: Any) -> Column
 
 
 def day(
-    name: str | None, values: str, layout: str, *, order: str = "", missing: str = "", **traits: Any
+    name: str | None,
+    values: str,
+    layout: str,
+    *,
+    order: str = "",
+    missing: str = "",
+    texts: Sequence[str] | None = None,
+    **traits: Any,
 ) -> Column:
-    """Return a column of dates, given as ISO dates with blanks between them."""
+    """Return a column of dates, given as ISO dates with blanks between them.
+
+    Args:
+        name: As in `Column`.
+        values: The dates.
+        layout: How they are written, in the letters of `strftime`.
+        order: As `Column.date_order`.
+        missing: What is written where there is none.
+        texts: How they are written, where no layout does that.
+        traits: Other fields of `Column`.
+    """
     found = [None if part is None else date.fromisoformat(part) for part in _split(values, None)]
-    texts = [missing if each is None else each.strftime(layout) for each in found]
+    texts = texts or [missing if each is None else each.strftime(layout) for each in found]
     return Column(name, "date", tuple(found), tuple(texts), date_order=order, **traits)
 
 

@@ -66,6 +66,7 @@ def _case(table: CorpusTable, path: Path) -> Case:
             "delimiter": table.delimiter,
             "header_row": table.header_row,
             "totals": "keep",
+            "decimal": ".",
             **({"date_order": table.date_order} if table.date_order else {}),
         },
         ReadAs,

@@ -75,10 +75,12 @@ def _words() -> list[Case]:
     ):
         dates = day("Datum", PROVEN, layout, may_be_text=True)
         found.append(case(f"month names/{name}", [NAMES, dates]))
-    german_names = text("Datum", "1. März 2024|15. März 2024|31. Dez. 2024|28. Februar 2023")
-    found.append(case("month names/german", [NAMES, german_names], delimiter=";"))
-    french_names = text("Date", "1er mars 2024|15 mars 2024|31 déc. 2024|28 février 2023")
-    found.append(case("month names/french", [NAMES, french_names], delimiter=";"))
+    for name, values in (
+        ("german", "1. März 2024|15. März 2024|31. Dez. 2024|28. Februar 2023"),
+        ("french", "1er mars 2024|15 mars 2024|31 déc. 2024|28 février 2023"),
+    ):
+        named = day("Datum", PROVEN, "", may_be_text=True, texts=values.split("|"))
+        found.append(case(f"month names/{name}", [NAMES, named], delimiter=";"))
     months = text("Monat", "2024-03|2024-04|2024-12|2023-02")
     found.append(case("month names/months", [NAMES, months, number("Wert", "1 2 3 4")]))
     quarters = text("Quartal", "Q1 2024|Q2 2024|Q4 2024|Q1 2023")

@@ -172,12 +172,23 @@ def _several() -> list[Case]:
     second = "\nCity,Year\nRome,2001\nOslo,2002\n"
     words = ("table", "below", "above", "left out", "block")
     first = case("several tables/below", THREE, below=second, left_out=3, words=words)
+    # Two that are alike are one, whose header comes again.
+    joined = Expected(
+        (
+            text("Name", "Anna|Bert|Cleo|Dora|Emil|Fred"),
+            number("Amount", "1.50 2.25 -3.00 40.00 5.00 6.00"),
+            number("Count", "1 2 3 4 5 6"),
+        ),
+        left_out=1,
+        words=words,
+    )
     same = case(
         "several tables/same_columns",
         THREE,
         below="\nName,Amount,Count\nEmil,5.00,5\nFred,6.00,6\n",
         left_out=3,
         words=words,
+        also=[joined],
     )
     facts = case(
         "several tables/facts_above",

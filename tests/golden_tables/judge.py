@@ -60,7 +60,8 @@ class Answer(msgspec.Struct, frozen=True):
     Args:
         row_count: Its rows.
         columns: Its columns.
-        said: All that it says about how it was read.
+        said: All that it says about how it was read, without the rows that it mended.
+        mended: What it says about rows that are in the table, but not as they stand in the file.
         left_out: Rows that it says are not in the table.
         questions: What it asks, and about which columns; none, about the whole table.
         options: The answers that it offers, by what it asks.
@@ -71,6 +72,7 @@ class Answer(msgspec.Struct, frozen=True):
     row_count: int = 0
     columns: tuple[ReadColumn, ...] = ()
     said: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
     left_out: int = 0
     questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     options: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
@@ -106,7 +108,8 @@ def judge(case: Case, answer: Answer, answered: Sequence[tuple[Expected, Answer]
     Args:
         case: The case.
         answer: What was read at first.
-        answered: Where it asked, each reading with what was read after its answers were given.
+        answered: Where it asked, readings with what was read after their answers were given: each
+            one of a case that must be asked, of others the first.
     """
     if answer.refusal:
         return Verdict(case, "refused", answer.refusal)
@@ -114,8 +117,7 @@ def judge(case: Case, answer: Answer, answered: Sequence[tuple[Expected, Answer]
         return _judge_asked(case, answer, answered)
     if case.must_ask:
         return _judge_unasked(case, answer)
-    found = [faults_of(expected, answer) for expected in case.tables]
-    return _verdict(case, min(found, key=lambda faults: (_weight(faults), len(faults))))
+    return _verdict(case, _least_faults(case.tables, answer))
 
 
 def _judge_asked(
@@ -132,7 +134,8 @@ def _judge_asked(
         if after.refusal or after.questions:
             left = after.refusal or f"still asks {[about for about, _ in after.questions]}"
             return Verdict(case, "silently wrong", f"after the answer: {left}")
-        if faults := faults_of(expected, after):
+        rights = [expected] if case.must_ask else case.tables
+        if faults := _least_faults(rights, after):
             verdict = _verdict(case, faults)
             return Verdict(case, verdict.outcome, f"after the answer: {verdict.reason}")
     return Verdict(case, "asked", ", ".join(sorted(asked)))
@@ -173,6 +176,12 @@ def _judge_unasked(case: Case, answer: Answer) -> Verdict:
     return _verdict(case, faults or [Fault(f"{case.must_ask} was not asked")])
 
 
+def _least_faults(rights: Sequence[Expected], answer: Answer) -> list[Fault]:
+    """Return what differs from the reading that is nearest, out of those that are right."""
+    found = [faults_of(expected, answer) for expected in rights]
+    return min(found, key=lambda faults: (_weight(faults), len(faults)))
+
+
 def _weight(faults: Sequence[Fault]) -> int:
     """Tell how bad faults are: 3 for what nothing names."""
     return max((1 if f.is_named else 2 if f.is_text else 3 for f in faults), default=0)
@@ -186,26 +195,29 @@ def _verdict(case: Case, faults: Sequence[Fault]) -> Verdict:
 def faults_of(expected: Expected, answer: Answer) -> list[Fault]:
     """Return what differs between a reading that is right and what was read."""
     faults = []
-    rows_named = bool(expected.words) and _says(expected.words, answer)
+    # Of a row that was mended it is known that it is in the table, not what that does to sums.
+    is_said = bool(expected.words) and _says(expected.words, answer.said)
+    is_known = is_said or (bool(expected.words) and _says(expected.words, answer.mended))
     if answer.row_count != expected.row_count:
         text = f"{answer.row_count} rows, not {expected.row_count}"
-        faults.append(Fault(text, is_named=rows_named))
-    elif expected.left_out and answer.left_out < expected.left_out:
+        faults.append(Fault(text, is_named=is_known))
+    # A program that has no record of such rows may say it in words.
+    elif answer.left_out < expected.left_out and not is_said:
         text = f"{expected.left_out} row(s) left out, said of {answer.left_out}"
-        # A program that has no record of such rows may say it in words.
-        if not rows_named:
-            faults.append(Fault(text))
+        faults.append(Fault(text))
     if len(answer.columns) != len(expected.columns):
         text = f"{len(answer.columns)} columns, not {len(expected.columns)}"
-        return [*faults, Fault(text, is_named=rows_named)]
+        return [*faults, Fault(text, is_named=is_known)]
+    is_other = answer.row_count != expected.row_count
     for column, read in zip(expected.columns, answer.columns, strict=True):
         if not _is_named_so(column, read):
-            named = _says(("encoding", "column name"), answer)
+            named = _says(("encoding", "column name"), answer.said)
             wanted = column.name or "as its digest says"
             faults.append(Fault(f"named {read.name!r}, not {wanted!r}", is_named=named))
         if (fault := _column_fault(column, read, answer)) is not None:
-            # What a row too many does to a figure is named with the row.
-            is_named = fault.is_named or (bool(faults) and rows_named and faults[0].is_named)
+            # What a row too many does to a column is named with the row.
+            excused = is_other and (is_said if column.kind == "number" else is_known)
+            is_named = fault.is_named or excused
             faults.append(msgspec.structs.replace(fault, is_named=is_named))
     return faults
 
@@ -271,7 +283,7 @@ def _text_fault(column: Column, figures: Figures, read: ReadColumn, answer: Answ
     wanted = digest(column.texts) if column.texts else figures.digest
     if digest(read.texts) == wanted or not (column.texts or column.figures or read.texts):
         return None
-    letters = _says(("encoding", "code page", "utf-", "not valid"), answer)
+    letters = _says(("encoding", "code page", "utf-", "not valid"), answer.said)
     difference = _first_difference(column.texts, read.texts) if column.texts else "other texts"
     return Fault(f"{read.name}: {difference}", is_named=letters)
 
@@ -336,9 +348,9 @@ def _first_difference(wanted: Sequence[str | None], found: Sequence[str | None])
     return f"{len(found)} texts, not {len(wanted)}"
 
 
-def _says(words: Sequence[str], answer: Answer) -> bool:
+def _says(words: Sequence[str], said: Sequence[str]) -> bool:
     """Tell whether one of the words is in what was said."""
-    return any(word in said.casefold() for word in words for said in answer.said)
+    return any(word in each.casefold() for word in words for each in said)
 
 
 def _names(name: str, answer: Answer, *, doubted: bool = False) -> bool:

@@ -290,7 +290,7 @@ duckdb__locations_header_trailing_comma.csv ntnn
 duckdb__matching_types.csv dnn header=no
 duckdb__max_10.csv tn
 duckdb__mixed_dates.csv nt
-duckdb__mixed_decimal.csv nt by=semicolon
+duckdb__mixed_decimal.csv n? by=semicolon
 duckdb__multiple_casts_mixed.csv tntt
 duckdb__new_line_string.csv n3t by=bar header=no
 duckdb__normalize_names_2.csv ntt

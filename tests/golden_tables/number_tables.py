@@ -214,7 +214,7 @@ def _signs() -> list[Case]:
         ("percent_blank", after(" %", plain), ".", ","),
         ("percent_german", percent(german), ",", ";"),
         ("percent_nbsp", after(NBSP + "%", german), ",", ";"),
-        ("percent_negative", percent(accounting(plain)), ".", ","),
+        ("percent_negative", accounting(percent(plain)), ".", ","),
     ):
         rates = number(
             "Quote", "12.5 -3.0 100.0 0.5 7.25", style, decimal=decimal,

@@ -15,6 +15,7 @@ from golden_tables.cases import Case, Expected, Kind
 from golden_tables.judge import Answer, ReadColumn, Verdict, judge
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import ReadAs
+from kbd.plaintext import LOW_CONFIDENCE
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_csv import CsvFormat
@@ -53,7 +54,7 @@ class WorkbenchReader:
             answer = await self.read(case, ReadAs())
             answered = [
                 (each, await self._answered(case, each, answer))
-                for each in case.tables
+                for each in (case.tables if case.must_ask else case.tables[:1])
                 if answer.questions
             ]
         except Exception as error:  # noqa: BLE001 - one bad file must not hide what others give
@@ -122,7 +123,8 @@ class WorkbenchReader:
                 _column(each, figures.get(each["name"], [0]), letters.get(each["name"], ()))
                 for each in columns
             ),
-            said=(*warnings, *_told(reading)),
+            said=(*warnings, *_told(reading, "left_out")),
+            mended=tuple(_told(reading, "repaired")),
             left_out=sum(each["count"] for each in reading.get("left_out", ())),
             questions=tuple(
                 (each["about"], tuple(each["columns"])) for each in reading.get("questions", ())
@@ -184,14 +186,10 @@ def _column(
     )
 
 
-def _told(reading: Mapping[str, Any]) -> list[str]:
-    """Return what a reading says in words: what was left out, repaired and decided."""
-    rows = [
-        f"{kind}: {each['what']} {each.get('sample', '')}"
-        for kind in ("left out", "repaired")
-        for each in reading.get(kind.replace(" ", "_"), ())
-    ]
-    if reading.get("encoding_confidence", 1.0) < 0.7:
+def _told(reading: Mapping[str, Any], what: str) -> list[str]:
+    """Return in words what a reading says about rows, and that its encoding is a guess."""
+    rows = [f"{each['what']} {each.get('sample', '')}" for each in reading.get(what, ())]
+    if what == "left_out" and reading.get("encoding_confidence", 1.0) < LOW_CONFIDENCE:
         rows.append("the encoding is a guess")
     return rows
 

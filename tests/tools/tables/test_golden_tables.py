@@ -163,7 +163,8 @@ def test_answers_have_to_make_it_right() -> None:
     assert judge(UNSURE, early, right).outcome == "silently wrong"
     assert judge(UNSURE, withheld, right).outcome == "asked"
     assert judge(UNSURE, other, right).outcome == "silently wrong"
-    assert judge(SURE, asked, [(SURE.tables[0], answer(READ_SHOPS, READ_SALES))]).outcome == "asked"
+    assert judge(SURE, asked, right[:1]).outcome == "asked"
+    assert judge(SURE, asked, right[1:]).outcome == "silently wrong"
 
 
 def test_an_answer_is_one_of_those_offered() -> None:
@@ -186,3 +187,14 @@ def test_rows_that_are_left_out_must_be_said() -> None:
     assert judge(TOTALED, answer(*figures)).outcome == "silently wrong"
     assert judge(TOTALED, answer(*figures, said=said)).outcome == "right"
     assert judge(TOTALED, answer(*figures, left_out=1)).outcome == "right"
+
+
+def test_a_total_that_is_counted_is_wrong_where_it_was_only_mended() -> None:
+    """That a row was padded does not say that its sum is counted a second time."""
+    doubled = msgspec.structs.replace(READ_SALES, count=3, total=Decimal(7468), high=Decimal(3734))
+    shops = ReadColumn("Shop", "text", 3, texts=("Nord", "Süd", "Summe"))
+    figures = (shops, doubled)
+    words = ("padded Summe total",)
+
+    assert judge(TOTALED, answer(*figures, row_count=3, mended=words)).outcome == "silently wrong"
+    assert judge(TOTALED, answer(*figures, row_count=3, said=words)).outcome == "told"
