@@ -197,7 +197,7 @@ def _delimiters() -> list[Case]:
     found = []
     notes = text("Note", ["a; b; c", "d | e", "f, g, h", "1;2;3"])
     for name, delimiter in (("comma", ","), ("semicolon", ";"), ("tab", "\t"), ("bar", "|")):
-        for suffix in (".csv", ".tsv", ".psv"):
+        for suffix in (".csv", ".tsv", ".psv", ".tab"):
             label = f"delimiters/{name}_in{suffix.replace('.', '_')}{suffix}"
             found.append(case(label, THREE, delimiter=delimiter))
         found.append(
