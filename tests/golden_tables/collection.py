@@ -1,0 +1,36 @@
+"""Collection of all golden tables, by the subjects that they are hard in.
+
+`encoding_tables`: letters; `number_tables`: marks, signs, currencies; `date_tables`: their orders;
+`row_tables`: line ends, quotes, ragged rows, remarks, delimiters; `header_tables`: names, titles
+above and lines below; `total_tables`: sums in the source; `statement_tables`: statements of banks;
+`workbook_tables`: sheets.
+"""
+
+from collections.abc import Mapping
+
+from golden_tables import (
+    date_tables,
+    encoding_tables,
+    header_tables,
+    number_tables,
+    row_tables,
+    statement_tables,
+    total_tables,
+    workbook_tables,
+)
+from golden_tables.cases import Case
+
+__all__ = ["CASES", "SUBJECTS"]
+
+SUBJECTS: Mapping[str, tuple[Case, ...]] = {
+    "encodings": encoding_tables.CASES,
+    "numbers": number_tables.CASES,
+    "dates": date_tables.CASES,
+    "rows": row_tables.CASES,
+    "headers": header_tables.CASES,
+    "totals": total_tables.CASES,
+    "statements": statement_tables.CASES,
+    "workbooks": workbook_tables.CASES,
+}
+
+CASES: tuple[Case, ...] = tuple(case for cases in SUBJECTS.values() for case in cases)

@@ -1,0 +1,203 @@
+"""Cases of headers: none, doubled, empty, of years, below titles; and of lines below the rows."""
+
+from golden_tables.cases import Case, Column, Expected, case, day, number, text, written
+from golden_tables.styles import german
+
+__all__ = ["CASES"]
+
+NAMES = text("Name", "Anna|Bert|Cleo|Dora")
+AMOUNTS = number("Amount", "1.50 2.25 -3.00 40.00", decimal=".")
+COUNTS = number("Count", "1 2 3 4")
+THREE = [NAMES, AMOUNTS, COUNTS]
+ABOVE = ("title", "above", "header", "before")
+BELOW = ("below", "foot", "end", "after", "note")
+
+
+def _none() -> list[Case]:
+    """No header: the first row counts."""
+    days = day("Date", "2024-03-01 2024-03-15 2024-12-31 2023-02-28", "%Y-%m-%d")
+    return [
+        case("no header/three", THREE, header=False),
+        case("no header/dates", [days, AMOUNTS], header=False),
+        case("no header/numbers", [COUNTS, AMOUNTS], header=False),
+        case("no header/semicolon", [NAMES, number("B", "1.50 2.25 3.00 9.99", german, decimal=",")],
+             header=False, delimiter=";"),
+        case("no header/one_column", [AMOUNTS], header=False),
+        case("no header/missing_first", [
+            text("N", "~|Bert|Cleo|Dora"), AMOUNTS, number("C", "~ 2 3 4")], header=False),
+        case("no header/negative", [number("A", "-1 -2 -3 -4"), AMOUNTS], header=False),
+        case("no header/texts_and_zip", [NAMES, text("Zip", "01067|10115|04109|99084")],
+             header=False),
+    ]  # fmt: skip
+
+
+def _names() -> list[Case]:
+    """Names that occur twice, are empty, look like numbers or hold what SQL minds."""
+    second = number(None, "5 6 7 8")
+    doubled = "Name,Amount,Amount\nAnna,1.50,5\nBert,2.25,6\nCleo,-3.00,7\nDora,40.00,8\n"
+    found = [
+        written("names/doubled", doubled, [NAMES, AMOUNTS, second]),
+        written("names/doubled_case", doubled.replace("Amount\n", "AMOUNT\n"),
+                [NAMES, AMOUNTS, second]),
+        written("names/doubled_blank", doubled.replace("Amount\n", " Amount \n"),
+                [NAMES, AMOUNTS, second]),
+        written("names/empty", doubled.replace("Amount\n", "\n"), [NAMES, AMOUNTS, second]),
+        written("names/empty_first", doubled.replace("Name,", ",").replace("Amount\n", "Sum\n"),
+                [text(None, "Anna|Bert|Cleo|Dora"), AMOUNTS, number("Sum", "5 6 7 8")]),
+        case("names/years", [
+            text("Region", "Nord|Süd|Ost|West"), number("2022", "10 20 30 40"),
+            number("2023", "11 21 31 41"), number("2024", "12 22 32 42")]),
+        case("names/months", [
+            text("Region", "Nord|Süd|Ost|West"), number("2024-01", "10 20 30 40"),
+            number("2024-02", "11 21 31 41")]),
+        case("names/quotes", [text('The "name"', "Anna|Bert|Cleo|Dora"),
+                              number("a.b;c", "1 2 3 4")]),
+        case("names/sql", [text("select", "Anna|Bert|Cleo|Dora"), number("from", "1 2 3 4"),
+                           number("order by", "5 6 7 8")]),
+        case("names/padded", THREE, pad="  "),
+        case("names/broken", [text("Name\nof person", "Anna|Bert|Cleo|Dora"), AMOUNTS]),
+        case("names/texts_only", [NAMES, text("City", "Rome|Oslo|Bern|Rome")]),
+        case("names/texts_like_names", [
+            text("First", "Anna|Bert|Cleo|Dora"), text("Last", "Berg|Diaz|Egli|Falk"),
+            text("City", "Rome|Oslo|Bern|Wien")]),
+        case("names/one_row", [text("Name", "Anna"), number("Amount", "1.50", decimal=".")]),
+        case("names/long", [text("N" * 300, "Anna|Bert|Cleo|Dora"), AMOUNTS]),
+        case("names/units", [NAMES, number("Amount (€)", "1 2 3 4"), number("Rate %", "5 6 7 8")]),
+    ]  # fmt: skip
+    only = written("names/header_alone", "Name,Amount,Count\n", [
+        text("Name", []), Column("Amount", "text", ()), Column("Count", "text", ())])  # fmt: skip
+    return [*found, only]
+
+
+def _above() -> list[Case]:
+    """Titles and remarks above the header; every column keeps its type."""
+    found = []
+    for name, above, count in (
+        ("one_title", "Sales report\n", 1),
+        ("title_and_blank", "Sales report\n\n", 1),
+        ("two_titles", "Sales report\nfirst quarter 2024\n\n", 2),
+        ("padded_title", "Sales report,,\n,,\n", 1),
+        ("facts", "Report:,Sales\nPeriod:,Q1 2024\nUser:,abc\n\n", 3),
+        ("dated", "Exported 2024-03-01 10:00\n\n\n", 1),
+        ("quoted", '"Sales, first quarter"\n\n', 1),
+        ("numbers", "Account,12345678\nBalance,1234.50\n\n", 2),
+        ("blank_lines", "\n\n\n", 0),
+        ("six", "a\nb\nc\nd\ne\nf\n\n", 6),
+    ):
+        found.append(case(f"titles/{name}", THREE, above=above, left_out=count, words=ABOVE))
+    prices = number("Preis", "1234.50 2.25 -3.00 40.00", german, decimal=",")
+    dates = day("Datum", "2024-03-01 2024-03-15 2024-12-31 2023-02-28", "%d.%m.%Y", order="dmy")
+    for name, above, count in (
+        ("german", "Umsatzliste\nStand:;01.04.2024\n\n", 2),
+        ("german_padded", "Umsatzliste;;\n;;\n", 1),
+    ):
+        found.append(
+            case(f"titles/{name}", [NAMES, prices, dates], above=above, left_out=count,
+                 words=ABOVE, delimiter=";", encoding="cp1252")
+        )  # fmt: skip
+    return found
+
+
+def _two_rows() -> list[Case]:
+    """Headers of two rows, units below the names, and a header that comes again."""
+    found = []
+    bands = "Person,2024,,2025,\nName,Amount,Count,Amount,Count\n" + "".join(
+        f"{row}\n" for row in ("Anna,1.50,1,5,6", "Bert,2.25,2,7,8", "Cleo,-3.00,3,9,1")
+    )
+    found.append(
+        written(
+            "titles/bands",
+            bands,
+            [
+                text(None, "Anna|Bert|Cleo"),
+                number(None, "1.50 2.25 -3.00"),
+                number(None, "1 2 3"),
+                number(None, "5 7 9"),
+                number(None, "6 8 1"),
+            ],
+            header_row=2,
+            left_out=1,
+            words=ABOVE,
+        )
+    )
+    units = "Name,Weight,Price\n,kg,EUR\nAnna,1.50,1\nBert,2.25,2\nCleo,3.00,3\n"
+    found.append(
+        written(
+            "titles/units_below",
+            units,
+            [
+                text("Name", "Anna|Bert|Cleo"),
+                number("Weight", "1.50 2.25 3.00"),
+                number("Price", "1 2 3"),
+            ],
+            left_out=1,
+            words=(*ABOVE, "unit"),
+            also=[
+                Expected(
+                    (
+                        text("Name", "~|Anna|Bert|Cleo"),
+                        text("Weight", "kg|1.50|2.25|3.00"),
+                        text("Price", "EUR|1|2|3"),
+                    )
+                )
+            ],
+        )
+    )
+    repeated = "Name,Amount,Count\nAnna,1.50,1\nBert,2.25,2\nName,Amount,Count\nCleo,-3.00,3\nDora,40.00,4\n"
+    found.append(
+        written(
+            "titles/header_again", repeated, THREE, left_out=1, words=("header", "again", "repeat")
+        )
+    )
+    return found
+
+
+def _below() -> list[Case]:
+    """Remarks below the last row."""
+    found = []
+    for name, below, count in (
+        ("source", "\nSource: Statistics Office\n", 1),
+        ("source_at_once", "Source: Statistics Office\n", 1),
+        ("two_lines", "\nAll figures in thousands\nAs of 2024-03-01\n", 2),
+        ("padded", ",,\nSource: Statistics Office,,\n", 1),
+        ("end", "*** end of report ***\n", 1),
+        ("rows_affected", "\n(4 rows affected)\n", 1),
+    ):
+        found.append(case(f"footers/{name}", THREE, below=below, left_out=count, words=BELOW))
+    return found
+
+
+def _several() -> list[Case]:
+    """Several tables in one file: one of them, and the others are named."""
+    second = "\nCity,Year\nRome,2001\nOslo,2002\n"
+    words = ("table", "below", "above", "left out", "block")
+    first = case("several tables/below", THREE, below=second, left_out=3, words=words)
+    # Two that are alike are one, whose header comes again.
+    joined = Expected(
+        (
+            text("Name", "Anna|Bert|Cleo|Dora|Emil|Fred"),
+            number("Amount", "1.50 2.25 -3.00 40.00 5.00 6.00"),
+            number("Count", "1 2 3 4 5 6"),
+        ),
+        left_out=1,
+        words=words,
+    )
+    same = case(
+        "several tables/same_columns",
+        THREE,
+        below="\nName,Amount,Count\nEmil,5.00,5\nFred,6.00,6\n",
+        left_out=3,
+        words=words,
+        also=[joined],
+    )
+    facts = case(
+        "several tables/facts_above",
+        THREE,
+        above="Key,Value\nBranch,12\nUser,abc\n\n",
+        left_out=3,
+        words=(*words, "title", "header"),
+    )
+    return [first, same, facts]
+
+
+CASES = (*_none(), *_names(), *_above(), *_two_rows(), *_below(), *_several())

@@ -1,0 +1,213 @@
+"""Cases of rows that sum others up: at the end, between, above; and of rows that only look so."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from golden_tables.cases import Case, Column, Expected, case, number, page, text, written
+from golden_tables.styles import english, german
+
+__all__ = ["CASES"]
+
+SHOPS = text("Shop", "North|South|East|West|Center")
+AMOUNTS = number("Amount", "10.50 20.25 -3.00 40.00 2.25", decimal=".")
+COUNTS = number("Count", "1 2 3 4 5")
+TOTAL_WORDS = ("total", "sum")
+
+
+def _at_end() -> list[Case]:
+    """One row at the end, with the words that people use."""
+    found = []
+    for word in (
+        "Total", "TOTAL", "total:", "Totals", "Grand Total", "Sum", "Overall",
+        "Summe", "Gesamt", "Gesamtsumme", "Insgesamt", "Endsumme",
+        "Total général", "Somme", "Totale", "Suma", "Razem", "Totaal", "Toplam", "Итого", "合計",
+    ):  # fmt: skip
+        called = word.lower().replace(" ", "_").replace(":", "_colon") + ("_upper" * word.isupper())
+        found.append(
+            case(
+                f"totals/{called}",
+                [SHOPS, AMOUNTS, COUNTS],
+                below=f"{word},70.00,15\n",
+                left_out=1,
+                words=TOTAL_WORDS,
+            )
+        )
+    for name, below in (
+        ("blank_line_before", "\nTotal,70.00,15\n"),
+        ("one_column_only", "Total,70.00,\n"),
+        ("short_row", "Total,70.00\n"),
+        ("bare", ",70.00,15\n"),
+        ("padded_label", "  Total  ,70.00,15\n"),
+        ("of_all", "Total of all shops,70.00,15\n"),
+    ):
+        found.append(
+            case(f"totals/{name}", [SHOPS, AMOUNTS, COUNTS], below=below, left_out=1,
+                 words=TOTAL_WORDS)
+        )  # fmt: skip
+    return [*found, *_with_more()]
+
+
+def _with_more() -> list[Case]:
+    """A total beside other things that are no rows, or written with marks."""
+    # A row of nothing may be one or not; no figure depends on it.
+    kept = Expected(
+        (
+            text("Shop", f"{'|'.join(SHOPS.texts)}|~"),
+            number("Amount", f"{' '.join(AMOUNTS.texts)} ~"),
+            number("Count", f"{' '.join(COUNTS.texts)} ~"),
+        ),
+        left_out=1,
+        words=TOTAL_WORDS,
+    )
+    found = [
+        case("totals/empty_row_before", [SHOPS, AMOUNTS, COUNTS], below=",,\nTotal,70.00,15\n",
+             left_out=1, words=TOTAL_WORDS, also=[kept]),
+        case("totals/with_footer", [SHOPS, AMOUNTS, COUNTS],
+             # No word, so that neither line excuses the other.
+             below="Total,70.00,15\n\nSource: books\n", left_out=2),
+    ]  # fmt: skip
+    money = number("Betrag", "1234.50 2000.25 -300.00 40.00 2.25", german, decimal=",")
+    found.append(
+        case("totals/german_marks", [SHOPS, money], delimiter=";", below="Summe;2.977,00\n",
+             left_out=1, words=TOTAL_WORDS)
+    )  # fmt: skip
+    dollars = number("Amount", "1234.50 2000.25 -300.00 40.00 2.25", english, decimal=".")
+    found.append(
+        case("totals/english_marks", [SHOPS, dollars], below='Total,"2,977.00"\n',
+             left_out=1, words=TOTAL_WORDS)
+    )  # fmt: skip
+    titled = case(
+        "totals/title_and_total",
+        [SHOPS, AMOUNTS, COUNTS],
+        above="Sales\n\n",
+        below="Total,70.00,15\n",
+        left_out=2,
+        words=TOTAL_WORDS,
+    )
+    second = case(
+        "totals/label_in_second_column",
+        [text("No", "A1|A2|A3|A4|A5"), SHOPS, AMOUNTS],
+        below=",Total,70.00\n",
+        left_out=1,
+        words=TOTAL_WORDS,
+    )
+    return [*found, titled, second]
+
+
+def _written(columns: Sequence[Column], lines: Sequence[str]) -> str:
+    """Return a header with the lines below it."""
+    return ",".join(column.name or "" for column in columns) + "\n" + "\n".join(lines) + "\n"
+
+
+def _between() -> list[Case]:
+    """Subtotals between groups, a grand total, an average beside the total, a total above."""
+    region = text("Region", "North|North|South|South|South")
+    shop = text("Shop", "a|b|c|d|e")
+    amounts = number("Amount", "10 20 30 40 50")
+    columns = [region, shop, amounts]
+    rows = ["North,a,10", "North,b,20", "South,c,30", "South,d,40", "South,e,50"]
+    sums = {
+        "subtotals": [*rows[:2], "Total North,,30", *rows[2:], "Total South,,120"],
+        "subtotals_excel": [*rows[:2], "North Total,,30", *rows[2:], "South Total,,120"],
+        "subtotals_word": [*rows[:2], "Subtotal,,30", *rows[2:], "Subtotal,,120"],
+        "subtotals_and_grand": [
+            *rows[:2], "North Total,,30", *rows[2:], "South Total,,120", "Grand Total,,150",
+        ],
+        "zwischensumme": [
+            *rows[:2], "Zwischensumme,,30", *rows[2:], "Zwischensumme,,120", "Gesamtsumme,,150",
+        ],
+        "total_and_average": [*rows, "Total,,150", "Average,,30"],
+        "total_above": ["Total,,150", *rows],
+        "blank_before_each": [
+            *rows[:2], "Subtotal,,30", "", *rows[2:], "Subtotal,,120", "", "Total,,150",
+        ],
+    }  # fmt: skip
+    found = []
+    for name, lines in sums.items():
+        out = len([line for line in lines if line]) - 5
+        found.append(
+            written(
+                f"subtotals/{name}", _written(columns, lines), columns, left_out=out,
+                words=(*TOTAL_WORDS, "average"),
+            )
+        )  # fmt: skip
+    # Groups named once, as pivot tables are saved.
+    named_once = [text("Region", "North|~|South|~|~"), shop, amounts]
+    pivot = ["North,a,10", ",b,20", "North Total,,30", "South,c,30", ",d,40", ",e,50",
+             "South Total,,120", "Grand Total,,150"]  # fmt: skip
+    found.append(
+        written("subtotals/pivot", _written(columns, pivot), named_once, left_out=3,
+                words=TOTAL_WORDS,
+                also=[Expected(tuple(columns), left_out=3, words=TOTAL_WORDS)])
+    )  # fmt: skip
+    # A running balance is no total, the last one of it neither.
+    balance = number("Balance", "10 30 60 100 150")
+    found.append(case("subtotals/running_balance", [shop, amounts, balance], totals="keep"))
+    # A column that sums the others up stays.
+    side = number("Total", "11 22 33 44 55")
+    ones = number("Extra", "1 2 3 4 5")
+    found.append(case("subtotals/total_column", [shop, amounts, ones, side], totals="keep"))
+    return found
+
+
+def _names() -> list[Case]:
+    """Rows that bear such a word and are rows like others: the sums do not agree."""
+    found = []
+    for name, labels in (
+        ("oil_company", "Shell|Total|Esso|Aral|Jet"),
+        ("total_energies", "Shell|TotalEnergies|Esso|Aral|Jet"),
+        ("last_row", "Shell|Esso|Aral|Jet|Total"),
+        ("summer", "Spring|Summer|Sum Ting|Autumn|Winter"),
+        ("gesamtschule", "Gymnasium|Gesamtschule|Realschule|Hauptschule|Grundschule"),
+    ):
+        brands = text("Brand", labels)
+        figures = [brands, AMOUNTS, COUNTS]
+        found.append(case(f"no totals/{name}", figures, totals="keep"))
+    # The last value is by chance what the others come to, and nothing calls it a sum.
+    chance = [text("Item", "a|b|c"), number("Amount", "1 2 3")]
+    found.append(case("no totals/by_chance", chance, totals="keep"))
+    zeros = [text("Item", "a|b|c|d"), number("Amount", "0 0 0 0")]
+    found.append(case("no totals/zeros", zeros, totals="keep"))
+    single = [text("Item", "a"), number("Amount", "5")]
+    found.append(
+        case("no totals/one_row", single, below="Total,5\n", left_out=1, words=TOTAL_WORDS)
+    )
+    return found
+
+
+def _wrong_sums() -> list[Case]:
+    """A label says total and the figures do not agree: it has to be asked."""
+    found = []
+    for name, label, amount in (
+        ("off_by_one", "Total", "71.00"),
+        ("old_total", "Grand Total", "57.75"),
+        ("rounded", "Summe", "70"),
+    ):
+        totals = (Decimal(amount), Decimal(15))
+        if name == "rounded":
+            # Written with fewer digits, it agrees.
+            found.append(
+                case(f"wrong totals/{name}", [SHOPS, AMOUNTS, COUNTS],
+                     below=f"{label},{amount},15\n", left_out=1, words=TOTAL_WORDS)
+            )  # fmt: skip
+            continue
+        out = [SHOPS, AMOUNTS, COUNTS]
+        kept = [
+            text("Shop", f"{'|'.join(SHOPS.texts)}|{label}"),
+            number("Amount", f"{' '.join(AMOUNTS.texts)} {totals[0]}", decimal="."),
+            number("Count", f"{' '.join(COUNTS.texts)} {totals[1]}"),
+        ]
+        found.append(_asked(f"wrong totals/{name}", page(kept), out, kept))
+    return found
+
+
+def _asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column]) -> Case:
+    """Return a case in which it has to be asked whether a row is a total."""
+    left = written(label, content, out, left_out=1, words=TOTAL_WORDS, totals="leave_out")
+    keep = written(label, content, kept, totals="keep")
+    return Case(
+        left.subject, left.name, left.content, (*left.tables, *keep.tables), must_ask="totals"
+    )
+
+
+CASES = (*_at_end(), *_between(), *_names(), *_wrong_sums())

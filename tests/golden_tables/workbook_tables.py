@@ -1,0 +1,285 @@
+"""Cases of workbooks: titles, notes, totals, types, gaps and several tables on a sheet."""
+
+import io
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from openpyxl import Workbook as Book
+from openpyxl.worksheet.table import Table as Listing
+from openpyxl.worksheet.worksheet import Worksheet
+
+from golden_tables.cases import Case, Column, Expected, day, flag, number, text, written
+from golden_tables.styles import english, german
+
+__all__ = ["CASES"]
+
+NAMES = text("Name", "Anna|Bert|Cleo|Dora")
+AMOUNTS = number("Amount", "1.50 2.25 -3.00 40.00")
+COUNTS = number("Count", "1 2 3 4")
+THREE = [NAMES, AMOUNTS, COUNTS]
+ABOVE = ("title", "above", "header", "before", "not in it")
+TOTALS = ("total", "sum", "not in it")
+
+Fill = Callable[[Worksheet], object]
+
+
+def _native(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _put(
+    sheet: Worksheet,
+    columns: Sequence[Column],
+    top: int = 1,
+    left: int = 1,
+    *,
+    header: bool = True,
+    as_text: bool = False,
+) -> int:
+    """Write columns into a sheet, typed or as texts, and return the row below them."""
+    for at, column in enumerate(columns, left):
+        if header:
+            sheet.cell(top, at, column.name)
+        values = column.texts if as_text else column.values
+        for row, value in enumerate(values, top + header):
+            if value is not None and value != "":
+                sheet.cell(row, at, _native(value))
+    return top + header + len(columns[0].values)
+
+
+def _book(fill: Fill, *more: tuple[str, Fill]) -> bytes:
+    """Return a workbook with the sheets that functions fill."""
+    book = Book()
+    first = book.active
+    assert isinstance(first, Worksheet)
+    first.title = "Data"
+    fill(first)
+    for name, each in more:
+        each(book.create_sheet(name))
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _case(
+    name: str, fill: Fill, columns: Sequence[Column], *more: tuple[str, Fill], **facts: Any
+) -> Case:
+    return written(f"workbooks/{name}.xlsx", _book(fill, *more), columns, **facts)
+
+
+def _rows(*rows: Sequence[Any]) -> Fill:
+    """Return what writes rows as they are given."""
+
+    def fill(sheet: Worksheet) -> None:
+        for row in rows:
+            sheet.append([_native(value) for value in row])
+
+    return fill
+
+
+def _plain() -> list[Case]:
+    """Typed cells, and where the table stands."""
+    dates = day("Day", "2024-03-01 2024-03-15 2024-12-31 2023-02-28", "%Y-%m-%d")
+    return [
+        _case("plain", lambda sheet: _put(sheet, THREE), THREE),
+        _case("dates", lambda sheet: _put(sheet, [NAMES, dates, AMOUNTS]), [NAMES, dates, AMOUNTS]),
+        _case("offset", lambda sheet: _put(sheet, THREE, 4, 3), THREE),
+        _case("no_header", lambda sheet: _put(sheet, THREE, header=False),
+              [text(None, "Anna|Bert|Cleo|Dora"), number(None, "1.5 2.25 -3 40"),
+               number(None, "1 2 3 4")], header_row=0),
+        _case("flags", lambda sheet: _put(sheet, [NAMES, flag("Paid", "1 0 1 1", "", "")]),
+              [NAMES, flag("Paid", "1 0 1 1", "", "")]),
+        _case("years", lambda sheet: _put(sheet, [NAMES, number("2023", "1 2 3 4"), number("2024", "5 6 7 8")]),
+              [NAMES, number("2023", "1 2 3 4"), number("2024", "5 6 7 8")]),
+        _case("doubled_names", _rows(["Name", "Amount", "Amount"], ["Anna", 1.5, 5], ["Bert", 2.25, 6]),
+              [text("Name", "Anna|Bert"), number("Amount", "1.5 2.25"), number(None, "5 6")]),
+        _case("empty_name", _rows(["Name", None, "Count"], ["Anna", 1.5, 5], ["Bert", 2.25, 6]),
+              [text("Name", "Anna|Bert"), number(None, "1.5 2.25"), number("Count", "5 6")]),
+        _case("number_names", _rows(["Name", 2023, 2024], ["Anna", 1.5, 5], ["Bert", 2.25, 6]),
+              [text("Name", "Anna|Bert"), number("2023", "1.5 2.25"), number("2024", "5 6")]),
+        _case("gaps", _rows(["Name", "Amount"], ["Anna", 1.5], [None, None], ["Bert", 2.25], ["Cleo", None],
+                            ["Dora", 4]),
+              [NAMES, number("Amount", "1.5 2.25 ~ 4")], words=("not in it",)),
+        _case("large_numbers", _rows(["Name", "Amount"], ["Anna", 123456789012], ["Bert", 0.1], ["Cleo", 0.2]),
+              [text("Name", "Anna|Bert|Cleo"), number("Amount", "123456789012 0.1 0.2")]),
+        _case("midnights", _rows(["Name", "At"], ["Anna", datetime(2024, 3, 1, 0, 0)], ["Bert", datetime(2024, 3, 2, 8, 30)]),
+              [text("Name", "Anna|Bert"),
+               Column("At", "datetime", (datetime(2024, 3, 1), datetime(2024, 3, 2, 8, 30)))]),
+        _case("header_alone", _rows(["Name", "Amount"]),
+              [Column("Name", "text", ()), Column("Amount", "text", ())]),
+    ]  # fmt: skip
+
+
+def _stored_texts() -> list[Case]:
+    """Numbers and dates that are stored as texts, as exports leave them."""
+    money = number("Betrag", "1234.50 -3.20 1000000.00 0.99", german, decimal=",")
+    dollars = number("Amount", "1234.50 -3.20 1000000.00 0.99", english, decimal=".")
+    days = day("Datum", "2024-03-01 2024-03-15 2024-12-31 2023-02-28", "%d.%m.%Y", order="dmy")
+    ids = text("Id", "007|0123|00001|0999")
+    found = []
+    for name, column in (("german", money), ("english", dollars), ("dates", days), ("ids", ids),
+                         ("points", AMOUNTS)):  # fmt: skip
+        # A cell that holds text may be text on purpose.
+        loose = _loose(column)
+        columns = [NAMES, loose]
+        found.append(
+            _case(f"stored_{name}", partial(_put, columns=[NAMES, column], as_text=True), columns)
+        )
+    mixed = _rows(["Name", "Amount"], ["Anna", 1.5], ["Bert", "2.25"], ["Cleo", 3], ["Dora", "n/a"])
+    found.append(_case("mixed_cells", mixed, [NAMES, number("Amount", "1.5 2.25 3 ~")]))
+    dash = _rows(["Name", "Amount"], ["Anna", 1.5], ["Bert", "-"], ["Cleo", 3], ["Dora", 4])
+    found.append(_case("dash_cell", dash, [NAMES, number("Amount", "1.5 ~ 3 4")]))
+    return found
+
+
+def _loose(column: Column) -> Column:
+    """Return a column that may be read as it is stored."""
+    return Column(
+        column.name, column.kind, column.values, column.texts, True,
+        decimal=column.decimal, date_order=column.date_order,
+    )  # fmt: skip
+
+
+def _around() -> list[Case]:
+    """Titles, notes and totals around a table."""
+
+    def titled(sheet: Worksheet) -> None:
+        sheet.cell(1, 1, "Sales report")
+        _put(sheet, THREE, 3)
+
+    def titled_at_once(sheet: Worksheet) -> None:
+        sheet.cell(1, 1, "Sales report")
+        _put(sheet, THREE, 2)
+
+    def merged(sheet: Worksheet) -> None:
+        sheet.cell(1, 1, "Sales report")
+        sheet.merge_cells("A1:C1")
+        _put(sheet, THREE, 2)
+
+    def facts(sheet: Worksheet) -> None:
+        sheet.append(["Report", "Sales"])
+        sheet.append(["Date", date(2024, 3, 1)])
+        sheet.append(["User", "abc"])
+        _put(sheet, THREE, 5)
+
+    def noted(sheet: Worksheet) -> None:
+        below = _put(sheet, THREE)
+        sheet.cell(below + 1, 1, "Source: books")
+
+    def beside(sheet: Worksheet) -> None:
+        _put(sheet, THREE)
+        sheet.cell(2, 7, "checked by Anna")
+
+    return [
+        _case("title", titled, THREE, left_out=1, words=ABOVE),
+        _case("title_at_once", titled_at_once, THREE, left_out=1, words=ABOVE),
+        _case("title_merged", merged, THREE, left_out=1, words=ABOVE),
+        _case("facts_above", facts, THREE, left_out=3, words=ABOVE),
+        _case("note_below", noted, THREE, left_out=1, words=(*ABOVE, "below", "foot", "note")),
+        _case("note_beside", beside, THREE, left_out=0),
+    ]
+
+
+def _line(sheet: Worksheet, row: int, values: Sequence[Any]) -> None:
+    """Write values into a row."""
+    for at, value in enumerate(values, 1):
+        sheet.cell(row, at, value)
+
+
+def _sums() -> list[Case]:
+    """Rows that sum up: as values, as formulas, after a gap, between."""
+    total: list[Any] = ["Total", 40.75, 10]
+
+    def with_total(*, gap: int = 0, formulas: bool = False, label: str = "Total") -> Fill:
+        def fill(sheet: Worksheet) -> None:
+            row = _put(sheet, THREE) + gap
+            values = [label, "=SUM(B2:B5)", "=SUM(C2:C5)"] if formulas else [label, *total[1:]]
+            _line(sheet, row, values)
+
+        return fill
+
+    found = [
+        _case("total", with_total(), THREE, left_out=1, words=TOTALS),
+        _case("total_gap", with_total(gap=1), THREE, left_out=1, words=TOTALS),
+        _case("total_german", with_total(label="Summe"), THREE, left_out=1, words=TOTALS),
+        # Written without its value, as programs do that do not calculate.
+        _case("total_formulas", with_total(formulas=True), THREE, left_out=1,
+              words=(*TOTALS, "formula")),
+    ]  # fmt: skip
+    grouped = _rows(
+        ["Region", "Shop", "Amount"], ["North", "a", 10], ["North", "b", 20],
+        ["North Total", None, 30], ["South", "c", 30], ["South", "d", 40],
+        ["South Total", None, 70], ["Grand Total", None, 100],
+    )  # fmt: skip
+    found.append(
+        _case(
+            "subtotals",
+            grouped,
+            [text("Region", "North|North|South|South"), text("Shop", "a|b|c|d"),
+             number("Amount", "10 20 30 40")],
+            left_out=3,
+            words=TOTALS,
+        )
+    )  # fmt: skip
+
+    def listing(sheet: Worksheet) -> None:
+        row = _put(sheet, THREE)
+        _line(sheet, row, total)
+        table = Listing(displayName="Sales", ref=f"A1:C{row}")
+        table.totalsRowCount = 1
+        sheet.add_table(table)
+
+    found.append(_case("listing_totals", listing, THREE, left_out=1, words=TOTALS))
+    brands = [text("Brand", "Shell|Total|Esso|Aral"), AMOUNTS]
+    found.append(_case("brand_total", lambda sheet: _put(sheet, brands), brands, totals="keep"))
+    return found
+
+
+def _several() -> list[Case]:
+    """Several tables on a sheet, and several sheets."""
+
+    def side_by_side(sheet: Worksheet) -> None:
+        _put(sheet, THREE)
+        _put(sheet, [text("City", "Rome|Oslo"), number("Year", "2001 2002")], 1, 6)
+
+    def below(sheet: Worksheet) -> None:
+        row = _put(sheet, THREE)
+        _put(sheet, [text("City", "Rome|Oslo"), number("Year", "2001 2002")], row + 2)
+
+    def same_below(sheet: Worksheet) -> None:
+        row = _put(sheet, THREE)
+        _put(
+            sheet,
+            [text("Name", "Emil|Fred"), number("Amount", "5 6"), number("Count", "5 6")],
+            row + 2,
+        )
+
+    words = ("not in it", "table", "below", "header")
+    joined = Expected(
+        (
+            text("Name", "Anna|Bert|Cleo|Dora|Emil|Fred"),
+            number("Amount", "1.5 2.25 -3 40 5 6"),
+            number("Count", "1 2 3 4 5 6"),
+        ),
+        left_out=1,
+        words=words,
+    )
+
+    def other(sheet: Worksheet) -> None:
+        _put(sheet, [text("City", "Rome|Oslo"), number("Year", "2001 2002")])
+
+    second = _case("two_sheets", lambda sheet: _put(sheet, THREE), [
+        text("City", "Rome|Oslo"), number("Year", "2001 2002")],
+        ("Other", other), sheet="Other")  # fmt: skip
+    return [
+        _case("side_by_side", side_by_side, THREE, left_out=0, words=words),
+        _case("below", below, THREE, left_out=3, words=words),
+        _case("same_below", same_below, THREE, left_out=3, words=words, also=[joined]),
+        second,
+    ]
+
+
+CASES = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_several())
