@@ -339,10 +339,10 @@ class TableQuery(Tool):
     description = (
         "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE) on a "
         "table; it is called data. Column names as in table_get_map, in double quotes where they "
-        "hold blanks. Texts have no blanks around them and compare to the letter: lower() takes "
-        "capitals for small letters. Count first (SELECT count(*) FROM data), then fetch windows "
-        "with window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do "
-        "not add up rows yourself. No other file can be reached."
+        "hold blanks. Texts have no blanks around them and compare to the letter: lower() ignores "
+        "capitals. Count first (SELECT count(*) FROM data), then fetch windows with "
+        "window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do not "
+        "add up rows yourself. No other file can be reached."
     )
     arguments = QueryArguments
     effect: ClassVar[Effect] = Effect.READ

@@ -11,11 +11,14 @@ from rows_trials import Where, rows_into
 pytestmark = [pytest.mark.corpora, pytest.mark.full, pytest.mark.timeout(1800)]
 
 
-@pytest.mark.parametrize(("where", "least"), [("below", 0.97), ("beside", 0.97), ("over", 0.75)])
+@pytest.mark.parametrize(("where", "least"), [("below", 0.96), ("beside", 0.97), ("over", 0.65)])
 def test_rows_in_every_workbook(
     corpora: Path, capsys: pytest.CaptureFixture[str], where: Where, least: float
 ) -> None:
-    """Three rows below, beside or over what is there: 0 loss; what is in the way is named."""
+    """Three rows below, beside or over what is there: 0 loss; what is in the way is named.
+
+    Below a total none are written, nor over a formula.
+    """
     found = [*corpora.glob("xlsx/*.xls[xm]"), *corpora.glob("xlsx_rare/*.xls[xm]")]
     found += corpora.glob("spreadsheetbench/**/*.xlsx")
     counts: Counter[str] = Counter()

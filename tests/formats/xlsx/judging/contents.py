@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from judging.book import Sheet
 from judging.cells import Cell, Value
@@ -14,6 +14,14 @@ from judging.places import Place, box, letters, name
 
 __all__ = ["Grid", "compare_cells", "holds", "plain"]
 
+_TOTAL = re.compile(r"(?i)(SUM|MIN|MAX|COUNT|AVERAGE)\((\$?[A-Z]+\$?\d+:\$?[A-Z]+\$?\d+)\)")
+_WORK: dict[str, Callable[[list[float]], float]] = {
+    "SUM": math.fsum,
+    "MIN": lambda numbers: min(numbers, default=0.0),
+    "MAX": lambda numbers: max(numbers, default=0.0),
+    "COUNT": lambda numbers: float(len(numbers)),
+    "AVERAGE": lambda numbers: math.fsum(numbers) / len(numbers) if numbers else math.nan,
+}
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
@@ -129,10 +137,25 @@ class _Cells:
         elif now.value is None and was.value is not None:
             if spot not in self.affected.may:
                 yield Difference("stored result lost", where, _shown(old), _shown(new))
+        elif self._is_added_up(spot, now):
+            return
         elif not _same(was.value, now.value):
             yield Difference("stored result changed", where, _shown(old), _shown(new))
         elif spot in self.affected.must and was.value is not None:
             yield Difference("stale result", where, _shown(old), _shown(new))
+
+    def _is_added_up(self, spot: tuple[str, Place], now: Cell) -> bool:
+        """Whether a plain total that the edit reaches shows what its numbers come to now."""
+        found = _TOTAL.fullmatch(now.formula or "")
+        if found is None or spot not in self.affected.may or not isinstance(now.value, float):
+            return False
+        area = box(found[2].replace("$", "").upper())
+        inside = [cell for at, cell in self.after.cells.items() if area.holds(at)]
+        if any(cell.formula is not None or cell.array for cell in inside):
+            return False
+        numbers = [float(cell.value) for cell in inside if isinstance(cell.value, float)]
+        work = _WORK[found[1].upper()]
+        return math.isclose(work(numbers), now.value, rel_tol=1e-12, abs_tol=1e-9)
 
     def _looks(self, at: Place) -> Iterator[Difference]:
         if self.edit.may_look(self.title, at):
