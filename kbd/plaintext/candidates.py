@@ -47,6 +47,9 @@ _IDEOGRAPHIC_BYTES = 4 * 1024
 _HOPELESS = 60.0
 """Of what is behind by this after the first tokens no more is looked at."""
 
+_MOST_BROKEN = 0.1
+"""How many characters of two bytes may be broken ones, as a share: more is another encoding."""
+
 _OTHER_LANGUAGE = 5.0
 """What a word costs in a language that is not that of the others."""
 
@@ -108,8 +111,11 @@ def _ideographic(
     """Judge encodings of two bytes a character, against the best of one on the same lines."""
     words = tokens_of(_thinned(_words(sample)).decode(best.name, "replace"))
     ahead = best.cost - _judged(best.name, words, costs).cost
+    texts = {name: sample.decode(name, "replace") for name in IDEOGRAPHIC}
     found = [
-        _judged(name, tokens_of(sample.decode(name, "replace")), costs) for name in IDEOGRAPHIC
+        _judged(name, tokens_of(text), costs)
+        for name, text in texts.items()
+        if text.count("\ufffd") <= _MOST_BROKEN * sum(not one.isascii() for one in text)
     ]
     return [msgspec.structs.replace(each, cost=each.cost + ahead) for each in found]
 
