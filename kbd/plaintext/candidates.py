@@ -59,6 +59,9 @@ _USUAL_IDEOGRAPH = 8.0
 _ODD = 12.0
 """What a word costs more than its letters usually do, if it is of no language known here."""
 
+_ODD_ALONE = 6.0
+"""The same for a letter alone: a list of letters is of no language."""
+
 _LACKING_LETTER = 2.0
 """What a language costs in an encoding for a letter that the encoding lacks; at most for two."""
 
@@ -179,7 +182,8 @@ def _judged(name: str, tokens: list[Token], costs: dict[str, tuple[float, ...]])
         language, each = _in_languages(name, tokens, costs)
         usual = _USUAL_LETTER
     odd = sum(
-        cost > usual * len(token.text) + _ODD for token, cost in zip(tokens, each, strict=True)
+        cost > usual * len(token.text) + (_ODD if len(token.text) > 1 else _ODD_ALONE)
+        for token, cost in zip(tokens, each, strict=True)
     )
     total = sum(each) + _PRIORS[name]
     return RankedEncoding(name, language, total, tuple(each), tuple(tokens), odd)

@@ -277,3 +277,12 @@ def test_a_question_only_where_it_is_unsure() -> None:
         ("cp850", "Mßlaga"),
     ]
     assert "Peńa (cp1250)" in question.text
+
+
+def test_lone_letters_are_no_words(tmp_path: Path) -> None:
+    """A list of all letters of a code page is of no language, and its reader is told so."""
+    data = b"letter\n" + b"".join(bytes([byte]) + b"\n" for byte in range(0xA1, 0x100))
+    found = detect(written(tmp_path, data))
+
+    assert found.warnings
+    assert found.confidence < LOW_CONFIDENCE
