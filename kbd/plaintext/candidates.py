@@ -28,10 +28,10 @@ __all__ = ["CODECS", "RankedEncoding", "is_usual", "ranked"]
 
 _PRIORS = {
     "cp1252": 0.0, "latin-1": 0.7, "iso8859-15": 1.0, "cp1250": 1.0, "iso8859-2": 1.5,
-    "cp1251": 1.0, "koi8-r": 1.5, "koi8-u": 1.8, "cp866": 2.5, "iso8859-5": 3.0,
-    "mac_cyrillic": 3.5, "cp1253": 1.0, "iso8859-7": 1.8, "cp1254": 1.2, "cp1257": 1.2,
-    "cp1255": 1.5, "cp1256": 1.5, "cp874": 1.5, "cp850": 2.0, "cp437": 2.3, "cp852": 2.5,
-    "cp857": 3.5, "cp775": 3.5, "mac_roman": 2.3, "mac_latin2": 4.0,
+    "cp1251": 1.0, "koi8-r": 2.0, "koi8-u": 2.8, "cp866": 4.0, "iso8859-5": 4.5,
+    "mac_cyrillic": 5.0, "cp1253": 1.0, "iso8859-7": 2.3, "cp1254": 1.2, "cp1257": 1.2,
+    "cp1255": 1.5, "cp1256": 1.5, "cp874": 1.5, "cp850": 3.5, "cp437": 3.8, "cp852": 4.5,
+    "cp857": 5.5, "cp775": 5.5, "mac_roman": 3.8, "mac_latin2": 6.0,
     "cp932": 1.0, "gb18030": 1.0, "big5": 1.2, "cp949": 1.0, "euc_jp": 1.5,
 }  # fmt: skip
 """What an encoding costs for being rare; of two that read a text alike the cheaper one is named."""
@@ -47,6 +47,9 @@ _IDEOGRAPHIC_BYTES = 4 * 1024
 _HOPELESS = 60.0
 """Of what is behind by this after the first tokens no more is looked at."""
 
+_MOST_BROKEN = 0.1
+"""How many characters of two bytes may be broken ones, as a share: more is another encoding."""
+
 _OTHER_LANGUAGE = 5.0
 """What a word costs in a language that is not that of the others."""
 
@@ -55,6 +58,9 @@ _USUAL_LETTER = 3.4
 _USUAL_IDEOGRAPH = 8.0
 _ODD = 12.0
 """What a word costs more than its letters usually do, if it is of no language known here."""
+
+_ODD_ALONE = 6.0
+"""The same for a letter alone: a list of letters is of no language."""
 
 _LACKING_LETTER = 2.0
 """What a language costs in an encoding for a letter that the encoding lacks; at most for two."""
@@ -108,8 +114,11 @@ def _ideographic(
     """Judge encodings of two bytes a character, against the best of one on the same lines."""
     words = tokens_of(_thinned(_words(sample)).decode(best.name, "replace"))
     ahead = best.cost - _judged(best.name, words, costs).cost
+    texts = {name: sample.decode(name, "replace") for name in IDEOGRAPHIC}
     found = [
-        _judged(name, tokens_of(sample.decode(name, "replace")), costs) for name in IDEOGRAPHIC
+        _judged(name, tokens_of(text), costs)
+        for name, text in texts.items()
+        if text.count("\ufffd") <= _MOST_BROKEN * sum(not one.isascii() for one in text)
     ]
     return [msgspec.structs.replace(each, cost=each.cost + ahead) for each in found]
 
@@ -173,7 +182,8 @@ def _judged(name: str, tokens: list[Token], costs: dict[str, tuple[float, ...]])
         language, each = _in_languages(name, tokens, costs)
         usual = _USUAL_LETTER
     odd = sum(
-        cost > usual * len(token.text) + _ODD for token, cost in zip(tokens, each, strict=True)
+        cost > usual * len(token.text) + (_ODD if len(token.text) > 1 else _ODD_ALONE)
+        for token, cost in zip(tokens, each, strict=True)
     )
     total = sum(each) + _PRIORS[name]
     return RankedEncoding(name, language, total, tuple(each), tuple(tokens), odd)

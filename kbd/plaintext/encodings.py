@@ -21,7 +21,7 @@ from charset_normalizer import from_bytes
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.lookalikes import mark_hidden
 from kbd.plaintext.candidates import CODECS, RankedEncoding, is_usual, ranked
-from kbd.plaintext.likelihood import IDEOGRAPHIC, tokens_of
+from kbd.plaintext.likelihood import IDEOGRAPHIC, is_letter, tokens_of
 from kbd.plaintext.wide import wide_codec
 
 __all__ = [
@@ -54,6 +54,12 @@ _FEW_WORDS_MARGIN = 8.0
 
 _ONE_LETTER_MARGIN = 6.0
 """How much more where one letter alone is another one, and half of it for two."""
+
+_SIGNS_MARGIN = 5.0
+"""How much less likely it must be where there are signs alone, such as quotes and a euro."""
+
+_OFTEN_LETTERS = "\xa0…„"
+"""Signs that stand in the places of the commonest letters of other encodings."""
 
 _MOST_RIVALS = 3
 _MARGIN_UNIT = 2.0
@@ -430,6 +436,8 @@ def _margin(best: RankedEncoding, other: RankedEncoding, present: bytes) -> floa
 
     A few words may be odd ones, and a single letter may be odd in all its words.
     """
+    if not any(_has_letters(token.text) for token in best.tokens):
+        return _SIGNS_MARGIN
     letters = 0
     if best.name not in IDEOGRAPHIC and other.name not in IDEOGRAPHIC:
         one, two = (present.decode(each.name, "replace") for each in (best, other))
@@ -438,6 +446,13 @@ def _margin(best: RankedEncoding, other: RankedEncoding, present: bytes) -> floa
         RIVAL_MARGIN
         + _FEW_WORDS_MARGIN / max(1, len(best.tokens))
         + (_ONE_LETTER_MARGIN / letters if letters else 0)
+    )
+
+
+def _has_letters(text: str) -> bool:
+    """Tell whether a token has letters beyond ASCII, or signs that often stand for such."""
+    return text.endswith("’") or any(
+        not one.isascii() and (is_letter(one) or one in _OFTEN_LETTERS) for one in text
     )
 
 

@@ -20,6 +20,18 @@ class Language(msgspec.Struct, frozen=True):
 
 LANGUAGES = (
     Language(
+        "English",
+        "éèêëïöüñçà",
+        "the of and to in is it its that was for on are as with his they at be this have from or "
+        "had by but not what all were we when your can said there use each which she do how "
+        "their if will up other about out many then them these so some her would make like him "
+        "into time has look two more write see no way could people my than first been call who "
+        "now find long down day did get come made may part don t s ll ve re d m isn doesn o name "
+        "city amount price total date order customer note number street house company january "
+        "market service john mary smith brown wilson café résumé naïve cliché fiancée façade "
+        "señor über zoë chloë jalapeño à déjà née crème entrée",
+    ),
+    Language(
         "French",
         "àâæçèéêëîïôùûüÿœ",
         "à été où déjà très après être même père mère frère élève école hôtel hôpital forêt tête "

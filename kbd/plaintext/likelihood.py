@@ -43,6 +43,12 @@ _LETTER = 3.4
 _FOREIGN = 9.0
 """What a letter costs beside that if its language does not write it."""
 
+_LONE = 5.0
+"""What a letter costs that is a word of its own, but not one of its language."""
+
+_BESIDE_LETTERS = 4.0
+"""What an ideograph costs beside a letter of the English alphabet."""
+
 _MIXED_SCRIPTS = 15.0
 """What a word costs that has letters of the English alphabet and such of another script."""
 
@@ -117,6 +123,7 @@ class LanguageModel:
                     self._threes[three] += 1
                     self._after[three[:2]] += 1
         self._total = sum(self._ones.values())
+        self._alone = {word for word in language.words.split() if len(word) == 1}
         self._words: dict[str, float] = {}
 
     def cost(self, word: str) -> float:
@@ -140,7 +147,7 @@ class LanguageModel:
                 three = text[place - 2 : place + 1]
                 likely = (self._threes[three] + 4 * likely) / (self._after[three[:2]] + 4)
             total -= math.log(likely)
-        return total
+        return total + (_LONE if len(word) == 1 and word not in self._alone else 0.0)
 
 
 @cache
@@ -166,25 +173,25 @@ def form_cost(word: str) -> float:
 
 
 # Signs and where they stand: "o" opens (behind a blank), "c" closes (behind something), "b" stands
-# between, "n" beside a figure, "w" between letters.
+# between, "n" beside a figure, "w" between letters, "s" is a blank.
 _PLACES = {
-    **dict.fromkeys("“‘«„‚‹¿¡", "o"),
+    **dict.fromkeys("“‘«„‹¿¡", "o"),
     **dict.fromkeys("”»›", "c"),
     "’": "cw",
-    **dict.fromkeys("–—", "bnc"),
+    **dict.fromkeys("–—", "bn"),
     **dict.fromkeys("€£¥", "n"),
-    "°": "n",
+    "°": "nc",
     **dict.fromkeys("ºª", "n"),
     **dict.fromkeys("²³", "c"),
     **dict.fromkeys("¼½¾±", "n"),
     **dict.fromkeys("×÷", "bn"),
     **dict.fromkeys("§©®™•…†‡№", "bc"),
     "·": "bw",
-    "\xa0": "bnc",
+    "\xa0": "s",
     "\u00ad": "w",
     **dict.fromkeys("¢µ‰¹¶", "n"),
 }
-_COMMON = frozenset("“”‘’«»„‚–—€£°º…§®©№\xa0¿¡")
+_COMMON = frozenset("“”‘’«»„–—€£°º…§®©№\xa0¿¡")
 
 
 def mark_cost(mark: str, before: str, after: str) -> float:
@@ -206,14 +213,15 @@ def mark_cost(mark: str, before: str, after: str) -> float:
         ("o" in places and not before.isalnum() and not after.isspace())
         or ("c" in places and not before.isspace() and not after.isalpha())
         or ("b" in places and not before.isalnum() and not after.isalnum())
+        or ("s" in places and not before.isspace() and (after.isalnum() or after in "€%«»:!?"))
         or ("n" in places and (before.isdigit() or after.isdigit()))
         or ("w" in places and is_word)
     )
-    if mark in "€£¥°§©®™•…–—" and not is_word:
-        fits = True
-    if not fits:
+    # Before a word these open it; behind one they may close it.
+    is_free = mark in "€£¥°§©•" and not before.isalpha()
+    if not fits and not is_free:
         return 12.0
-    return 5.0 if mark in _COMMON else 7.0
+    return 4.0 if mark in _COMMON else 6.0
 
 
 def is_common_mark(mark: str) -> bool:
@@ -257,6 +265,8 @@ def ideographic_cost(language: str, token: Token) -> float:
     text = f"{token.before}{token.text}{token.after}"
     for before, character, after in zip(text, text[1:], text[2:], strict=False):
         code = ord(character)
+        total += _BESIDE_LETTERS * (before.isascii() and before.isalpha() and code > 0x7F)
+        total += _BESIDE_LETTERS * (after.isascii() and after.isalpha() and code > 0x7F)
         if code < 0x80:
             total += _LETTER + 1
         elif 0x3041 <= code <= 0x30FF:

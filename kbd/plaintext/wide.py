@@ -9,7 +9,7 @@ from collections import Counter
 
 __all__ = ["wide_codec"]
 
-_MOST_ODD = 0.02
+_MOST_ODD = 0.05
 """How many characters may be none of a text, as a share."""
 
 _MOST_PAGES = 0.95

@@ -113,6 +113,18 @@ def test_equal_letters_are_no_rivals(tmp_path: Path) -> None:
     assert (found.name, found.rivals, found.warnings) == ("cp1252", (), ())
 
 
+@pytest.mark.parametrize(
+    "sign", ["5 €", "“quoted”", "don’t", "2019–2020", "Acme®", "«mot»", "§ 12"]
+)
+def test_signs_alone_are_read_as_signs(tmp_path: Path, sign: str) -> None:
+    """A table with a euro or quotes of cp1252 and no accents is read so, without a warning."""
+    text = f"id;note\n1;{sign};plain\n2;{sign}\n"
+    path = written(tmp_path, text.encode("cp1252"))
+    found = detect(path)
+
+    assert (text_of(path, found), found.warnings) == (text, ())
+
+
 def test_a_letter_far_down_counts(tmp_path: Path) -> None:
     """A byte that first turns up megabytes behind the start decides between encodings."""
     rows = "1;Kovács József\n2;Tóth Éva\n" * 60_000
@@ -265,3 +277,12 @@ def test_a_question_only_where_it_is_unsure() -> None:
         ("cp850", "Mßlaga"),
     ]
     assert "Peńa (cp1250)" in question.text
+
+
+def test_lone_letters_are_no_words(tmp_path: Path) -> None:
+    """A list of all letters of a code page is of no language, and its reader is told so."""
+    data = b"letter\n" + b"".join(bytes([byte]) + b"\n" for byte in range(0xA1, 0x100))
+    found = detect(written(tmp_path, data))
+
+    assert found.warnings
+    assert found.confidence < LOW_CONFIDENCE
