@@ -103,6 +103,7 @@ class RowSorter:
         self._held: list[LineRow] = []
         self._held_chars = 0
         self._blank_count = 0
+        self._more_blank: dict[int, int] = {}
         self._given = 0
         self._text: str | None = None
         self._has_begun = False
@@ -140,6 +141,8 @@ class RowSorter:
                 self._given += 1
                 self._text = None
                 yield row
+                continue
+            if not row and self._gap and self._is_more_of_a_gap():
                 continue
             yield from self._give(self._taken(LineRow(reader.line, row, reader.row_text)))
         yield from self._give(self._end())
@@ -221,6 +224,17 @@ class RowSorter:
         is_full = len(self._held) > MAX_HELD or self._held_chars > _MAX_HELD_CHARS
         return self._all_but_last() if is_full else ()
 
+    def _is_more_of_a_gap(self) -> bool:
+        """Count an empty line below another one, of which there may be millions."""
+        if self._layout.is_list:
+            self._blank_count += self._given > 0
+            return True
+        if not self._held or self._held[-1].fields:
+            return False
+        first = self._held[-1].line
+        self._more_blank[first] = self._more_blank.get(first, 0) + 1
+        return True
+
     def _taken_by_list(self, row: LineRow) -> Iterable[LineRow]:
         """Take a row of a table of one column: empty lines between its rows are empty values."""
         self._gap = not row.fields
@@ -264,9 +278,10 @@ class RowSorter:
         blank = ""
         for row in self._held:
             if not row.fields or (len(row.fields) == 1 and not value_count(row.fields)):
+                count = 1 + self._more_blank.pop(row.line, 0)
                 if self._given or given:
-                    self._kinds.add(EMPTY, row.line, row.text)
-                blank += row.text
+                    self._kinds.add(EMPTY, row.line, row.text, count)
+                blank += row.text * count
                 continue
             if not value_count(row.fields):
                 self.valueless.add(row.line, row.text)
