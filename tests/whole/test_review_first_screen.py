@@ -12,6 +12,8 @@ from backends import mostly
 from kbd.cli import main
 from wired import Wired, wired
 
+pytestmark = pytest.mark.full
+
 SCREEN_LINES = 24
 ROWS = 40_001
 

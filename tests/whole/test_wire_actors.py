@@ -15,6 +15,7 @@ import pytest
 from backends import mostly
 from kbd.client.aio import connect
 from kbd.client.blocking import Client
+from whole.watched import eventually
 from wired import Wired, wired
 
 
@@ -124,6 +125,8 @@ def test_commands_of_every_kind_carry_their_client(wire: Wired) -> None:
         fork = {"source_workbench_id": workbench_id, "mode": "clone_all", "name": "f"}
         forked = desk.send("WorkbenchFork", fork)["workbench_id"]
         desk.send("WorkbenchFilesRemove", {**named, "workbench_paths": ["a.txt"]})
+        # It is made behind the publish, which does not wait for it.
+        eventually("the receipt", lambda: actors(wire, workbench_id, "ReceiptMade"))
         told = actors(wire, workbench_id)
         desk.send("WorkbenchDelete", named)
         desk.send("UserSetConsentMode", {"mode": "allow_all", "approved": True})

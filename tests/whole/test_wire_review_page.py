@@ -14,6 +14,8 @@ from backends import mostly
 from browsing import count_of, opened, started
 from wired import Wired, wired
 
+pytestmark = pytest.mark.full
+
 TEXT = "".join(f"key{number} = {number}\n" for number in range(20))
 TABLE = "id,item,price\n" + "".join(f"{n},thing {n},{n * 10}\n" for n in range(1, 30))
 
@@ -186,7 +188,6 @@ def test_what_cannot_be_drawn_is_refused(wire: Wired, changed: str) -> None:
     assert "draft not found" in refused.message
 
 
-@pytest.mark.full
 @pytest.mark.browser
 def test_real_changes_are_walked_in_a_browser(wire: Wired, changed: str, tmp_path: Path) -> None:
     """A workbook, document, deck, table, text and paged file: no fault, no request, every key."""
