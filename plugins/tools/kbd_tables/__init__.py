@@ -5,10 +5,11 @@ types and keeps it as Parquet in the workbench's cache, named by content, so eac
 from typed columns. DuckDB is imported in workers only, and only by this plugin.
 
 Read in this order: `cache` (a table's record and its Parquet), `loader` (types),
-`read_tools` and `results` (the tools that only read, and what they answer with), `sandbox` (SQL,
-its lock-down, and what makes it answer the same each time), `export_tools` (rows into other files).
-They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself, and its values as
-JSON).
+`read_tools` and `results` (the tools that only read, and what they answer with), `named_tables` and
+`table_names` (which tables a statement means), `sandbox` (SQL and its lock-down, with `statements`,
+what may run, `statement_time`, what makes it answer the same each time, and `sql_errors`),
+`export_tools` (rows into other files). They share `jobs` (calls of the worker, and its limits) and
+`duck` (DuckDB itself, and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 from kbd import hookimpl
 from kbd.tools import FormatCatalog, Tool
+from kbd_tables.cache import TableCache
 from kbd_tables.export_tools import TableExport, TableUpdateFromExport
 from kbd_tables.jobs import query_limits
 from kbd_tables.read_tools import TableDescribe, TableGetMap, TableQuery, TableReadRows, TableStats
@@ -27,15 +29,17 @@ __all__ = ["kbd_register_tools"]
 def kbd_register_tools(settings: Mapping[str, Any], formats: FormatCatalog) -> Sequence[Tool]:
     """Return the table tools.
 
-    Settings: `query_seconds` (5), `query_memory_mb` (512), `query_threads` (2).
+    Settings: `query_seconds` (5), `query_memory_mb` (512), `query_threads` (2), `query_rows`
+    (10000), `cache_mb` (2048).
     """
     limits = query_limits(settings)
+    tables = TableCache(limits.cache_mb * 1024 * 1024)
     return [
-        TableGetMap(),
-        TableDescribe(),
-        TableStats(),
-        TableReadRows(),
-        TableQuery(limits),
-        TableExport(limits, formats),
-        TableUpdateFromExport(limits, formats),
+        TableGetMap(tables),
+        TableDescribe(tables),
+        TableStats(tables),
+        TableReadRows(tables),
+        TableQuery(tables, limits),
+        TableExport(tables, limits, formats),
+        TableUpdateFromExport(tables, limits, formats),
     ]

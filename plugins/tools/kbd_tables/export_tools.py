@@ -15,8 +15,9 @@ from kbd.formats import FormatHandler, Placement, Readable, ReadAs, Tabular, Wri
 from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
-from kbd_tables.cache import OpenTable, TableRef, open_table, run_job
-from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
+from kbd_tables.cache import TableCache, TableRef
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
+from kbd_tables.named_tables import StatementCall, ask_tables
 from kbd_tables.read_tools import HowToRead, SourceSheet, TablePath
 
 __all__ = ["RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
@@ -38,30 +39,31 @@ class RowExport(msgspec.Struct, frozen=True):
     limits: QueryLimits
 
 
-async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
+async def export_rows(
+    tables: TableCache, context: ToolContext, row_export: RowExport, rows: Path
+) -> list[str]:
     """Write the rows to a path; return what the reader of the export must know.
 
     Raises:
-        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for `kbd_tables.cache.run_job`.
+        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for
+            `kbd_tables.named_tables.ask_tables`.
     """
-    if row_export.query is None and row_export.keep_text:
-        return await _plain(context, row_export, rows)
-    opened = await open_table(context, row_export.table)
-    request = {
-        "row_count": opened.record.row_count,
-        "sql": row_export.query,
-        "limits": msgspec.to_builtins(row_export.limits),
-        "now_us": context.now_us,
-        "target": rows,
-    }
-
-    def limits(table: OpenTable) -> CallLimits:
-        if row_export.query is None:
-            return WORK_LIMITS
-        return worker_limits(row_export.limits, table.size_bytes)
-
-    table, answer = await run_job(context, row_export.table, jobs.export, request, limits)
-    notes = list(table.record.warnings)
+    if row_export.query is not None:
+        call = StatementCall(
+            ref=row_export.table,
+            sql=row_export.query,
+            limits=row_export.limits,
+            job=jobs.export_query,
+            arguments={"target": rows},
+        )
+        found = await ask_tables(tables, context, call)
+        notes, answer = list(found.warnings), found.answer
+    elif row_export.keep_text:
+        return await _plain(tables, context, row_export, rows)
+    else:
+        target = {"target": rows}
+        table, answer = await tables.run(context, row_export.table, jobs.export, target)
+        notes = list(table.record.warnings)
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:
@@ -69,12 +71,14 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
     return notes
 
 
-async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
+async def _plain(
+    tables: TableCache, context: ToolContext, row_export: RowExport, rows: Path
+) -> list[str]:
     """Export the whole table with its numbers as they are written in the file."""
     plain = context.files.stage()
     file = context.files.get(row_export.table.path)
     # For its types and warnings; the rows are read again below, as the file spells them.
-    opened = await open_table(context, row_export.table)
+    opened = await tables.open(context, row_export.table)
     read = await context.formats.read_table(file, row_export.table.sheet, opened.read_as, plain)
     request = {
         "plain": plain,
@@ -89,7 +93,8 @@ async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> lis
 _CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
 
 Query = Annotated[
-    str | None, Meta(description="A reading SQL statement over data; without it the whole table.")
+    str | None,
+    Meta(description="A reading SQL statement as in table_query; without it the whole table."),
 ]
 TargetPath = Annotated[str, Meta(description="The file to write, in the draft.")]
 
@@ -129,6 +134,7 @@ class _ExportTool(Tool):
     """Base of the tools that export.
 
     Args:
+        tables: The typed tables that are kept.
         limits: Time, memory and threads of a statement.
         formats: The installed formats.
     """
@@ -137,7 +143,8 @@ class _ExportTool(Tool):
     limits: ClassVar[CallLimits] = WORK_LIMITS
     preload: ClassVar[tuple[str, ...]] = ("kbd_tables.results",)
 
-    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
+    def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
+        self._tables = tables
         self._query_limits = limits
         self._handlers = [h for h in formats.handlers() if isinstance(h, Tabular)]
 
@@ -152,8 +159,8 @@ class TableExport(_ExportTool):
 
     name: ClassVar[str] = "table_export"
 
-    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
-        super().__init__(limits, formats)
+    def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
+        super().__init__(tables, limits, formats)
         names = [handler.name for handler in self._handlers]
         self.description = (
             "Write a table, or what a query makes of it, to a file in the draft, types kept: dates "
@@ -189,7 +196,8 @@ class TableExport(_ExportTool):
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, notes = await _write(context, row_export, handler, name, source, placement)
+        target = _Target(handler, name, source, placement)
+        written, notes = await _write(self._tables, context, row_export, target)
         value = {
             "target_path": name,
             "format": handler.name,
@@ -208,8 +216,8 @@ class TableUpdateFromExport(_ExportTool):
     name: ClassVar[str] = "table_update_from_export"
     arguments = UpdateArguments
 
-    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
-        super().__init__(limits, formats)
+    def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
+        super().__init__(tables, limits, formats)
         names = ", ".join(handler.name for handler in self._handlers if has_sheets(handler))
         plain = ", ".join(handler.name for handler in self._handlers if not has_sheets(handler))
         self.description = (
@@ -249,7 +257,8 @@ class TableUpdateFromExport(_ExportTool):
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, notes = await _write(context, row_export, handler, name, existing, placement)
+        target = _Target(handler, name, existing, placement)
+        written, notes = await _write(self._tables, context, row_export, target)
         value = {
             "target_path": name,
             "sheet": arguments.sheet if has_sheets(handler) else None,
@@ -326,24 +335,29 @@ def _target(
     return existing, name, context.formats.for_name(name)
 
 
+class _Target(msgspec.Struct, frozen=True):
+    """Where rows go: the format that writes them, the file and what it is now, and the place."""
+
+    handler: FormatHandler
+    name: FileName
+    source: FileRef | None
+    placement: Placement
+
+
 async def _write(
-    context: ToolContext,
-    row_export: RowExport,
-    handler: FormatHandler,
-    name: FileName,
-    source: FileRef | None,
-    placement: Placement,
+    tables: TableCache, context: ToolContext, row_export: RowExport, target: _Target
 ) -> tuple[Written, list[str]]:
     """Export the rows, have the format write them, and stage the file for the draft."""
     rows = context.files.stage()
+    source, placement = target.source, target.placement
     # A format with several suffixes writes what the suffix says: commas or tabs.
-    target = context.files.stage(PurePosixPath(name).suffix)
-    notes = await export_rows(context, row_export, rows)
-    written = await context.formats.write_table(handler, source, rows, placement, target)
+    staged = context.files.stage(PurePosixPath(target.name).suffix)
+    notes = await export_rows(tables, context, row_export, rows)
+    written = await context.formats.write_table(target.handler, source, rows, placement, staged)
     # Last: whatever fails before leaves the draft as it was.
     is_whole = source is None or placement.mode == "new_file"
     remaining = () if is_whole else written.remaining
     context.files.put(
-        name, target, remaining=remaining, notes=written.warnings, focus=written.focus
+        target.name, staged, remaining=remaining, notes=written.warnings, focus=written.focus
     )
     return written, notes

@@ -5,9 +5,10 @@ already, imported by the zygote before the fork.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
@@ -18,6 +19,7 @@ __all__ = [
     "describe",
     "export",
     "export_plain",
+    "export_query",
     "load",
     "query",
     "query_limits",
@@ -69,6 +71,13 @@ def export(**arguments: Any) -> Any:
     return results.export(**arguments)
 
 
+def export_query(**arguments: Any) -> Any:
+    """Write what a statement makes of tables: `kbd_tables.results.export_query`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
+
+    return results.export_query(**arguments)
+
+
 def export_plain(**arguments: Any) -> Any:
     """Write rows with numbers in their own text form: `kbd_tables.results.export_plain`."""
     from kbd_tables import results  # noqa: PLC0415 - as in `load`
@@ -90,18 +99,23 @@ WORK_LIMITS = CallLimits(memory_bytes=3 * _GIB, cpu_s=60)
 
 
 class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Limits of one statement (contract, section 7).
+    """Limits of one statement (contract, section 7), and of the cache.
 
     Args:
         query_seconds: Seconds, the loading of the table not counted.
         query_memory_mb: Memory in MiB, the table itself not counted.
         query_threads: Threads that load the table; the statement itself has one, so that it answers
             the same each time.
+        query_rows: The most rows of a window.
+        cache_mb: The most MiB of typed tables that are kept for a workbench; the least recently
+            used ones go.
     """
 
-    query_seconds: float = 5.0
-    query_memory_mb: int = 512
-    query_threads: int = 2
+    query_seconds: Annotated[float, Meta(gt=0)] = 5.0
+    query_memory_mb: Annotated[int, Meta(ge=1)] = 512
+    query_threads: Annotated[int, Meta(ge=1)] = 2
+    query_rows: Annotated[int, Meta(ge=1)] = 10_000
+    cache_mb: Annotated[int, Meta(ge=1)] = 2048
 
 
 def query_limits(settings: Mapping[str, Any]) -> QueryLimits:

@@ -13,12 +13,12 @@ from kbd_tables import jobs
 from kbd_tables.cache import (
     ROWS_PER_CHUNK,
     OpenTable,
+    TableCache,
     TableColumn,
     TableRef,
-    open_table,
-    run_job,
 )
-from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
+from kbd_tables.named_tables import KnownTotal, StatementCall, ask_tables
 
 __all__ = [
     "QueryArguments",
@@ -94,11 +94,18 @@ class RowsArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fiel
 
 
 class _TableTool(Tool):
-    """Base of the tools that read without SQL."""
+    """Base of the tools that read.
+
+    Args:
+        tables: The typed tables that are kept.
+    """
 
     effect: ClassVar[Effect] = Effect.READ
     limits: ClassVar[CallLimits] = WORK_LIMITS
     preload: ClassVar[tuple[str, ...]] = _PRELOAD
+
+    def __init__(self, tables: TableCache) -> None:
+        self._tables = tables
 
 
 class TableGetMap(_TableTool):
@@ -113,7 +120,7 @@ class TableGetMap(_TableTool):
 
     async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
         """Return the table's map (contract, sections 7 and 8)."""
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         record = table.record
         found: dict[str, Any] = {
             "path": table.name,
@@ -147,9 +154,9 @@ class TableDescribe(_TableTool):
 
     async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
         """Return `{row_count, column_count, columns[...]}`."""
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         request = {"row_count": table.record.row_count}
-        table, columns = await run_job(context, arguments.ref, jobs.describe, request)
+        table, columns = await self._tables.run(context, arguments.ref, jobs.describe, request)
         value = {
             "row_count": table.record.row_count,
             "column_count": len(columns),
@@ -175,10 +182,10 @@ class TableStats(_TableTool):
         Raises:
             ValidationFailed: A column does not exist.
         """
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         chosen = _chosen(table, arguments.columns)
         left_out = chosen[_MAX_COLUMNS:]
-        table, found = await run_job(
+        table, found = await self._tables.run(
             context,
             arguments.ref,
             jobs.stats,
@@ -209,14 +216,14 @@ class TableReadRows(_TableTool):
         Raises:
             ValidationFailed: A column does not exist.
         """
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         chosen = _chosen(table, arguments.columns)
         request = {
             "columns": [msgspec.structs.astuple(column) for column in chosen],
             "row_start": arguments.row_start,
             "row_count": arguments.row_count,
         }
-        table, rows = await run_job(context, arguments.ref, jobs.rows, request)
+        table, rows = await self._tables.run(context, arguments.ref, jobs.rows, request)
         total = table.record.row_count
         value: dict[str, Any] = {
             "columns": [column.name for column in chosen],
@@ -265,7 +272,7 @@ class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fie
     """A statement about a table, and which window of its rows to return."""
 
     path: TablePath
-    query: Annotated[str, Meta(description="One reading SQL statement (DuckDB); FROM data.")]
+    query: Annotated[str, Meta(description="One reading SQL statement (DuckDB).")]
     window_rows: Annotated[
         int, Meta(description="How many rows to return.", ge=1, le=_MAX_WINDOW_ROWS)
     ] = 100
@@ -274,50 +281,63 @@ class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fie
     read_as: HowToRead = ReadAs()
 
 
-class TableQuery(Tool):
-    """`table_query`: one read-only statement over a table.
+class TableQuery(_TableTool):
+    """`table_query`: one read-only statement over the tables of the workbench.
 
     Args:
-        limits: Time, memory and threads of a statement.
+        tables: The typed tables that are kept.
+        limits: Time, memory and threads of a statement, and rows of a window.
     """
 
     name: ClassVar[str] = "table_query"
     description = (
-        "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE) on a "
-        "table; it is called data. Column names as in table_get_map, in double quotes where they "
-        "hold blanks. Count first (SELECT count(*) FROM data), then fetch windows with "
-        "window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do not "
-        "add up rows yourself. No other file can be reached."
+        "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE). The "
+        "table at path is called data; every other table of the workbench is called as its file "
+        'is, in double quotes ("orders.csv", "in/2024/a.csv"), a sheet "book.xlsx"."Sheet"; SHOW '
+        "TABLES lists them. Join them as you need. Column names as in table_get_map, in double "
+        "quotes where they hold blanks. Count first (SELECT count(*) FROM data), then fetch "
+        "windows with window_rows and window_offset and an ORDER BY. Let SQL compute sums and "
+        "groups; do not add up rows yourself. No file outside of the workbench can be reached."
     )
     arguments = QueryArguments
-    effect: ClassVar[Effect] = Effect.READ
     preload: ClassVar[tuple[str, ...]] = ("kbd_tables.sandbox",)
 
-    def __init__(self, limits: QueryLimits) -> None:
+    def __init__(self, tables: TableCache, limits: QueryLimits) -> None:
+        super().__init__(tables)
         self._limits = limits
 
     async def run(self, context: ToolContext, arguments: QueryArguments) -> ToolResult:
         """Return a window of the rows, and how many there are.
 
         Raises:
-            ValidationFailed: The statement is refused; the message names the columns.
+            ValidationFailed: The statement is refused; the message names what is near.
             ToolTimeout: It needs more time or memory than it may use.
         """
-        opened = await open_table(context, arguments.ref)
-        request = {
-            "row_count": opened.record.row_count,
-            "sql": arguments.query,
-            "limits": msgspec.to_builtins(self._limits),
-            "now_us": context.now_us,
-            "window_rows": arguments.window_rows,
-            "window_offset": arguments.window_offset,
-        }
+        if arguments.window_rows > self._limits.query_rows:
+            raise ValidationFailed(
+                f"window_rows is {arguments.window_rows}; a window has at most "
+                f"{self._limits.query_rows} rows"
+            )
+        place = await self._tables.place(context, arguments.ref)
+        total = KnownTotal(context, place, arguments.query)
+        window = {"rows": arguments.window_rows, "offset": arguments.window_offset}
+        known = await total.find()
+        call = StatementCall(
+            ref=arguments.ref,
+            sql=arguments.query,
+            limits=self._limits,
+            job=jobs.query,
+            arguments={"window": window, "total": known},
+        )
+        found = await ask_tables(self._tables, context, call)
+        if known is None and found.answer["is_timeless"] and _is_part(found.answer):
+            await total.keep(found.answer["total_row_count"])
+        return _result(arguments, found.answer, found.warnings)
 
-        def limits(table: Any) -> CallLimits:
-            return worker_limits(self._limits, table.size_bytes)
 
-        table, found = await run_job(context, arguments.ref, jobs.query, request, limits)
-        return _result(arguments, found, table.record.warnings)
+def _is_part(found: dict[str, Any]) -> bool:
+    """Tell whether a window is not all: for one that is, nothing is counted."""
+    return bool(len(found["rows"]) < found["total_row_count"])
 
 
 def _result(

@@ -11,7 +11,8 @@ from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_tables import kbd_register_tools
 from kbd_tables.duck import closing_connection
-from kbd_tables.sandbox import _load_table, _lock
+from kbd_tables.sandbox import LoadedTable, _load_table, _lock
+from kbd_tables.table_names import TableName
 from tools.tables.conftest import Ask
 
 READS = [
@@ -165,12 +166,14 @@ def test_the_box_holds_without_the_gate(tmp_path: Path, places: dict[str, Path])
     with closing_connection() as connection:
         connection.execute(f"COPY (SELECT 1 AS a, 'x' AS b) TO '{parquet}' (FORMAT parquet)")
     before = parquet.read_bytes()
+    columns = (("a", "integer", "INTEGER"), ("b", "string", "VARCHAR"))
+    table = LoadedTable(TableName("s.csv"), str(parquet), columns, 1)
     for attack in READS + WRITES:
         for statement in _filled(attack, {**places, "parquet": parquet}).split(";"):
             said = ""
             try:
                 with closing_connection() as connection:
-                    _load_table(connection, str(parquet), ["a", "b"])
+                    _load_table(connection, table, "data", ["a", "b"])
                     _lock(connection, 512)
                     said = str(connection.execute(statement).fetchall())
             except KbdError:
