@@ -37,8 +37,8 @@ from kbd_tables.table_names import DATA, TableCatalog, TableName
 __all__ = [
     "Columns",
     "LoadedTable",
-    "TableQuestion",
     "OpenSandbox",
+    "TableQuestion",
     "TablesNeeded",
     "query",
     "sandboxed",
