@@ -69,7 +69,7 @@ class TableCatalog(msgspec.Struct, frozen=True):
         """Return the error of a name that is no table's: with what is near, and all there are."""
         name = ".".join(path)
         # Not said again: no message has an absolute path.
-        if name.startswith(("/", "~", "\\")) or ":" in name:
+        if any(part.startswith(("/", "~", "\\")) or ":" in part for part in path):
             return ValidationFailed(f"a path is no name of a table; {self.described()}")
         known = [spelled(file) for spelled in reversed(_SPELLINGS) for file in self.files]
         near = nearest(name, (*known, DATA))
