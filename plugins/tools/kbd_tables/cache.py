@@ -255,7 +255,7 @@ def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
         ValidationFailed: The file is not a table.
     """
     handler = context.formats.for_name(file.name)
-    if isinstance(handler, Tabular):
+    if isinstance(handler, Tabular) and handler.is_table(file.name):
         return handler
     names = [other.name for other in context.formats.handlers() if isinstance(other, Tabular)]
     raise ValidationFailed(f"{file.name} is not a table; tables are {', '.join(names) or 'none'}")

@@ -146,7 +146,8 @@ class _ExportTool(Tool):
     def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
         self._tables = tables
         self._query_limits = limits
-        self._handlers = [h for h in formats.handlers() if isinstance(h, Tabular)]
+        tabular = [h for h in formats.handlers() if isinstance(h, Tabular)]
+        self._handlers = [h for h in tabular if h.writes_tables]
 
     def path_of(self, arguments: Any) -> str | None:
         """Return the file that is written, not the one that is read."""
@@ -274,8 +275,8 @@ def _can_append(
     handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
 ) -> bool:
     """Tell whether rows can be added to a table without sheets: at its end, in its own form."""
-    is_table = existing is not None and isinstance(handler, Tabular)
-    return is_table and arguments.mode == "append_rows"
+    is_written = isinstance(handler, Tabular) and handler.writes_tables
+    return existing is not None and is_written and arguments.mode == "append_rows"
 
 
 def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:

@@ -65,7 +65,7 @@ async def ask_tables(tables: TableCache, context: ToolContext, call: StatementCa
     """
     file = context.files.get(call.ref.path)
     tabular_handler(context, file)
-    names = [n for n in context.files.names() if isinstance(context.formats.for_name(n), Tabular)]
+    names = [name for name in context.files.names() if _is_table(context, name)]
     data = TableName(file.name, call.ref.sheet)
     catalog = TableCatalog(data, tuple(names))
     opened = await _likely(tables, context, call, catalog)
@@ -90,6 +90,11 @@ async def ask_tables(tables: TableCache, context: ToolContext, call: StatementCa
             raise ValidationFailed(f"the query names more than {_MAX_TABLES} tables")
         for name in needs:
             opened[name] = await tables.open(context, _ref(call, catalog, name))
+
+
+def _is_table(context: ToolContext, name: str) -> bool:
+    handler = context.formats.for_name(name)
+    return isinstance(handler, Tabular) and handler.is_table(name)
 
 
 def _ref(call: StatementCall, catalog: TableCatalog, name: TableName) -> TableRef:

@@ -26,8 +26,8 @@ _READING_NODES = frozenset(
 _VOLATILE = frozenset(
     ("duckdb_eviction_queues", "duckdb_logs", "duckdb_memory", "pg_timezone_names")
 )
-_HIDING = frozenset(("json_execute_serialized_sql", "query"))
-"""Statements in their arguments would not be seen here."""
+_HIDING = frozenset(("json_execute_serialized_sql", "query", "query_table"))
+"""Statements and names of tables in their arguments would not be seen here."""
 _LISTS = frozenset(('"tables"', "__show_tables_expanded"))
 """What is shown by SHOW TABLES and by SHOW ALL TABLES or DESCRIBE, in DuckDB's tree."""
 _MOMENTARY = CLOCKS | {

@@ -1,4 +1,4 @@
-"""Attacks by SQL, as a model that was told to could write them; `{secret}` and others are filled in.
+"""Attacks by SQL, as a model that was told to could write them; `{secret}` and such are filled in.
 
 Beside reading and writing by what SQL has for it, those that take a name for a path: of the
 machine, of other workbenches, of the cache, of the daemon's own files.

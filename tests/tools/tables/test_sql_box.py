@@ -1,5 +1,6 @@
 """Whatever the SQL says, no file is read, written or deleted, and no limit is passed."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -205,7 +206,7 @@ def test_each_wall_is_needed_against_these_attacks(tmp_path: Path) -> None:
     assert len(wrote) >= 8
     read, wrote = _breaches(tmp_path, attacks, gated=True, locked=False)
     assert len(read) > 5
-    assert all(attack in READS and "(" in attack for attack in read), read
+    assert all(attack in READS and re.search(r"(read_|scan)", attack) for attack in read), read
     assert wrote == set()
 
 
