@@ -2,7 +2,7 @@
 
 A format hands over a table as plain text (`Tabular.read_table`). A worker of this plugin gives it
 types and keeps it as Parquet in the workbench's cache, named by content, so each later call answers
-from typed columns. DuckDB is imported in workers only, and only by this plugin.
+from typed columns. DuckDB is imported in workers only.
 
 Read in this order: `cache` (a table's record and its Parquet), `loader` (types),
 `read_tools` and `results` (the tools that only read, and what they answer with), `named_tables` and
