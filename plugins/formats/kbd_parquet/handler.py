@@ -42,4 +42,4 @@ class ParquetFormat(FormatHandler, Mappable, Tabular):
     ) -> Written:
         """Refuse: there is no writer yet."""
         del source, rows, placement, target
-        raise ValidationFailed("Parquet files are read, not written; write a .csv file")
+        raise ValidationFailed("a Parquet file is read, not written; write a .csv file")
