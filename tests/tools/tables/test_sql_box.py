@@ -81,7 +81,7 @@ ATTACKS = READS + WRITES + NAMED + ILL_FORMED
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("attacks", [ATTACKS[::8], pytest.param(ATTACKS, marks=pytest.mark.full)])
+@pytest.mark.parametrize("attacks", [ATTACKS[::12], pytest.param(ATTACKS, marks=pytest.mark.full)])
 async def test_attacks_are_refused(
     workbench: Workbench, ask: Ask, places: dict[str, Path], attacks: list[str]
 ) -> None:
