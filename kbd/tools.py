@@ -146,7 +146,9 @@ class Files(Protocol):
     def cached(self, key: str) -> Path:
         """Return the path for a derived file named by its key, existing or not.
 
-        Whoever makes it writes to `stage()` first and renames: what exists is complete.
+        Whoever makes it writes to `stage()` first and renames: what exists is complete. What is
+        derived from one file's bytes has their hash in its key (`FileRef.blob`), and is removed
+        with the last file that has these bytes. All of it may be removed at any time.
         """
 
     def put(

@@ -383,6 +383,16 @@ class Styled(ABC):
 class Tabular(ABC):
     """A format whose files, or sheets of them, are tables."""
 
+    table_suffixes: ClassVar[tuple[str, ...] | None] = None
+    """The suffixes of the files that are; None for all that the format reads."""
+
+    writes_tables: ClassVar[bool] = True
+    """Whether tables are written, too."""
+
+    def is_table(self, name: str) -> bool:
+        """Tell whether a file of this format is a table, by its name."""
+        return self.table_suffixes is None or name.lower().endswith(self.table_suffixes)
+
     @abstractmethod
     def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Write the table to `target` in the plain form and describe it.

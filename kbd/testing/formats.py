@@ -218,7 +218,7 @@ def check_format(
         _check_damaged(handler, name, data, folder)
     if isinstance(handler, Editable):
         _check_edits(handler, edits, bad_edits, tmp)
-    if isinstance(handler, Tabular):
+    if isinstance(handler, Tabular) and handler.writes_tables:
         _check_round_trip(handler, tmp)
 
 

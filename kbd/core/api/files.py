@@ -17,6 +17,7 @@ from kbd.core.agent.prompt_blocks import weigh_context
 from kbd.core.domain.commands import AddFiles, ChooseReading, RemoveContext, RemoveFiles, SetContext
 from kbd.core.domain.workbench_decisions import parse_category
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
+from kbd.core.plugins.derived_cache import drop_derived
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
@@ -147,6 +148,7 @@ class FileMethods:
         # Held: what an undo brings back must not be taken away by what was recorded before it.
         with anyio.CancelScope(shield=True):
             async with workbench.publishing:
+                before = {name: file.blob for name, file in workbench.state.files.items()}
                 outcome = await workbench.submit(RemoveFiles(names))
                 removed = [e.name for e in outcome.events if isinstance(e, FileRemoved)]
                 with workbench.fail_stop():
@@ -154,6 +156,11 @@ class FileMethods:
                         # A link, say, stays: it is not what was removed.
                         with suppress(SandboxViolation):
                             await run_sync(workbench.files.remove, name)
+                gone = {before[name] for name in removed if name in before}
+                gone -= {file.blob for file in workbench.state.files.values()}
+                gone -= {seen.blob for seen in workbench.state.current_files()}
+                if gone:
+                    await run_sync(drop_derived, workbench.folders.cache, gone)
         return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
 
     async def set_reading(

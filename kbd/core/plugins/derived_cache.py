@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 from collections import OrderedDict
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from kbd.core.plugins.host import Owned
 from kbd.core.runtime.folder_trees import measure_tree, remove_tree
 from kbd.formats import FormatHandler
 from kbd.tools import FileRef
+from kbd.types import BlobHash
 
-__all__ = ["DerivedCache", "ShelfCache", "cache_key"]
+__all__ = ["DerivedCache", "ShelfCache", "cache_key", "drop_derived"]
 
 MEMORY_ENTRIES = 256
 """Maps and short texts that are kept in memory; a workbench has 200 files by default."""
@@ -73,6 +75,18 @@ class DerivedCache:
         self._memory.move_to_end(key)
         if len(self._memory) > MEMORY_ENTRIES:
             self._memory.popitem(last=False)
+
+
+def drop_derived(folder: Path, blobs: Collection[BlobHash]) -> None:
+    """Remove the files of a cache that are derived from contents: their names have its hash.
+
+    What cannot be removed costs space, nothing else.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if any(blob in entry.name for blob in blobs):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
 
 
 def cache_key(what: str, owned: Owned[FormatHandler], *files: FileRef | None) -> str:

@@ -1,8 +1,8 @@
 """Plain text: text, markdown, json, code.
 
 `handler` declares the format and what it claims, `text_map` maps and reads, and tells where a text
-is JSON or rows, `active_content` finds what of a page or of markup runs or fetches,
-`comparison` compares two versions line by line.
+is JSON or rows, `json_tables` reads lists of records as tables, `active_content` finds what of a
+page or of markup runs or fetches, `comparison` compares two versions line by line.
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from kbd.errors import ValidationFailed
 from kbd.formats import (
     Comparable,
     CompareOptions,
@@ -18,12 +19,17 @@ from kbd.formats import (
     Merged,
     Passage,
     Place,
+    Placement,
     Readable,
+    ReadAs,
     Reading,
     Receiptable,
     Region,
     Source,
+    Table,
+    Tabular,
     Trace,
+    Written,
 )
 
 __all__ = ["SUFFIXES", "TextFormat"]
@@ -77,9 +83,12 @@ SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}
 
 
 class TextFormat(
-    FormatHandler, Mappable, Readable, Comparable, Receiptable, Mergeable, Inspectable
+    FormatHandler, Mappable, Readable, Tabular, Comparable, Receiptable, Mergeable, Inspectable
 ):
-    """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`."""
+    """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`.
+
+    Lists of records in JSON are tables.
+    """
 
     name = "text"
     wire_name = "Text"
@@ -87,6 +96,7 @@ class TextFormat(
     suffixes = SUFFIXES
     preload = (
         "kbd_text.text_map",
+        "kbd_text.json_tables",
         "kbd_text.active_content",
         "kbd_text.comparison.changes",
         "kbd_text.comparison.places",
@@ -96,10 +106,13 @@ class TextFormat(
     guidance = (
         "Text is read by lines: line_start is 1-based, line_count is how many. The map gives the "
         "number of lines and chunks of 200; without coordinates a long file gives its first chunk. "
-        "For JSON the map tells what is at the top; where it says looks_like table, the text has "
-        "rows: write it to a .csv file to use the table tools."
+        "For JSON the map tells what is at the top; the table tools take lists of records, and "
+        "files with one a line. Where it says looks_like table, the text has rows: write it to a "
+        ".csv file to use the table tools."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
+    table_suffixes = (".json", ".jsonl", ".ndjson")
+    writes_tables = False
     compare_method = "TextDiff"
     compare_options = ("context_lines",)
     wire_methods = ("GetMap",)
@@ -128,6 +141,19 @@ class TextFormat(
         from kbd_text import text_map  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return text_map.passages(source)
+
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
+        """Write the records of a JSON file as rows; `sheet` is the key of their list."""
+        from kbd_text import json_tables  # noqa: PLC0415 - 100 ms, as above
+
+        return json_tables.read_table(source, sheet, read_as, target)
+
+    def write_table(
+        self, source: Source | None, rows: Path, placement: Placement, target: Path
+    ) -> Written:
+        """Refuse: text is written whole by `write_text_file`."""
+        del source, rows, placement, target
+        raise ValidationFailed("tables are not written as text; write a .csv file")
 
     def compare(
         self, before: Source | None, after: Source | None, options: CompareOptions

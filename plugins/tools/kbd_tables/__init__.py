@@ -2,7 +2,7 @@
 
 A format hands over a table as plain text (`Tabular.read_table`). A worker of this plugin gives it
 types and keeps it as Parquet in the workbench's cache, named by content, so each later call answers
-from typed columns. DuckDB is imported in workers only, and only by this plugin.
+from typed columns. DuckDB is imported in workers only.
 
 Read in this order: `cache` (a table's record and its Parquet), `loader` (a table as typed Parquet)
 with `column_types` (what a column is by its own values: `shapes`, `numbers`, `dates`), `evidence`
@@ -10,10 +10,11 @@ with `column_types` (what a column is by its own values: `shapes`, `numbers`, `d
 `number_types`, `date_types`, `verdicts`; `additivity` is whether a sum of it means anything),
 `totals` (rows that sum others up; `total_verdicts` judges them, `open_questions` holds figures
 back) and `blanks`, `read_tools` and `results` (the tools that only read, and what they answer
-with), `sandbox` (SQL, its lock-down, and what makes it answer the same each time; `absent_values`
-helps where nothing was found), `export_tools` (rows into other files). `reading_text` says how a
-table was read. They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself,
-and its values as JSON).
+with), `named_tables` and `table_names` (which tables a statement means), `sandbox` (SQL and its
+lock-down, with `statements`, what may run, `statement_time`, what makes it answer the same each
+time, `sql_errors`, and `absent_values`, which helps where nothing was found), `export_tools` (rows
+into other files). `reading_text` says how a table was read. They share `jobs` (calls of the worker,
+and its limits) and `duck` (DuckDB itself, and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from typing import Any
 
 from kbd import hookimpl
 from kbd.tools import FormatCatalog, Tool
+from kbd_tables.cache import TableCache
 from kbd_tables.export_tools import TableExport, TableUpdateFromExport
 from kbd_tables.jobs import query_limits
 from kbd_tables.read_tools import TableDescribe, TableGetMap, TableQuery, TableReadRows, TableStats
@@ -32,15 +34,17 @@ __all__ = ["kbd_register_tools"]
 def kbd_register_tools(settings: Mapping[str, Any], formats: FormatCatalog) -> Sequence[Tool]:
     """Return the table tools.
 
-    Settings: `query_seconds` (5), `query_memory_mb` (512), `query_threads` (2).
+    Settings: `query_seconds` (5), `query_memory_mb` (512), `query_threads` (2), `query_rows`
+    (10000), `cache_mb` (2048).
     """
     limits = query_limits(settings)
+    tables = TableCache(limits.cache_mb * 1024 * 1024)
     return [
-        TableGetMap(),
-        TableDescribe(),
-        TableStats(),
-        TableReadRows(),
-        TableQuery(limits),
-        TableExport(limits, formats),
-        TableUpdateFromExport(limits, formats),
+        TableGetMap(tables),
+        TableDescribe(tables),
+        TableStats(tables),
+        TableReadRows(tables),
+        TableQuery(tables, limits),
+        TableExport(tables, limits, formats),
+        TableUpdateFromExport(tables, limits, formats),
     ]

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import duckdb
+import msgspec
 
 from kbd_tables.duck import quoted_name, quoted_text
 
-__all__ = ["absent_values"]
+__all__ = ["ComparedColumn", "absent_values"]
 
 _MAX_COMPARED = 20
 _MAX_VALUES = 1_000
@@ -20,15 +21,27 @@ _MAX_LISTED = 8
 _MAX_SHOWN = 60
 
 
+class ComparedColumn(msgspec.Struct, frozen=True):
+    """Column of texts.
+
+    Args:
+        table: Its table, as SQL names it.
+        name: Its own name.
+    """
+
+    table: str
+    name: str
+
+
 def absent_values(
-    connection: duckdb.DuckDBPyConnection, sql: str, columns: Sequence[str]
+    connection: duckdb.DuckDBPyConnection, sql: str, columns: Sequence[ComparedColumn]
 ) -> list[str]:
     """Return a note for each text that a column is compared with and that no row has.
 
     Args:
-        connection: Where the table is, under the name `data`.
+        connection: Where the tables are.
         sql: A statement that found nothing.
-        columns: The names of the table's columns of texts.
+        columns: The columns of texts of the tables that it reads.
     """
     try:
         return list(_notes(connection, sql, columns))
@@ -38,17 +51,21 @@ def absent_values(
 
 
 def _notes(
-    connection: duckdb.DuckDBPyConnection, sql: str, columns: Sequence[str]
+    connection: duckdb.DuckDBPyConnection, sql: str, columns: Sequence[ComparedColumn]
 ) -> Iterator[str]:
     answer = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
     tree = json.loads(answer[0]) if answer else {"error": True}
     if tree.get("error"):
         return
-    known = {name.lower(): name for name in columns}
-    for column, value in list(dict.fromkeys(_compared(tree)))[:_MAX_COMPARED]:
-        name = known.get(column.lower())
-        if name is not None and (note := _note(connection, name, value)):
-            yield note
+    for name, value in list(dict.fromkeys(_compared(tree)))[:_MAX_COMPARED]:
+        # Columns of this name in several tables: any of them may be meant.
+        notes = [
+            _note(connection, column, value)
+            for column in columns
+            if column.name.lower() == name.lower()
+        ]
+        if notes and all(notes):
+            yield notes[0]
 
 
 def _compared(tree: Any) -> Iterator[tuple[str, str]]:
@@ -81,26 +98,27 @@ def _pairs(column: Any, literal: Any) -> Iterator[tuple[str, str]]:
         yield str(names[-1]), str(value["text"])
 
 
-def _note(connection: duckdb.DuckDBPyConnection, column: str, value: str) -> str:
+def _note(connection: duckdb.DuckDBPyConnection, column: ComparedColumn, value: str) -> str:
     """Return what is near a value, "" if a row has it."""
-    name = quoted_name(column)
+    name = quoted_name(column.name)
     there = connection.execute(
-        f"SELECT count(*) FROM data WHERE {name} = {quoted_text(value)}"
+        f"SELECT count(*) FROM {column.table} WHERE {name} = {quoted_text(value)}"
     ).fetchone()
     if there and there[0]:
         return ""
     found = connection.execute(
-        f"SELECT {name}, count(*), count(*) OVER (), sum(count(*)) OVER () FROM data"
-        f" WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MAX_VALUES}"
+        f"SELECT {name}, count(*), count(*) OVER (), sum(count(*)) OVER ()"
+        f" FROM {column.table} WHERE {name} IS NOT NULL"
+        f" GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MAX_VALUES}"
     ).fetchall()
     if not found:
-        return f"no row has a value in {column}"
+        return f"no row has a value in {column.name}"
     count, rows = int(found[0][2]), int(found[0][3])
-    note = f"no row has {column} = {_shown(value)}"
+    note = f"no row has {column.name} = {_shown(value)}"
     by_fold = {str(one).casefold(): str(one) for one, *_ in found}
     near = difflib.get_close_matches(value.strip().casefold(), by_fold, 3, 0.6)
     if count <= _MAX_LISTED:
-        note += f": {column} is one of {', '.join(_shown(str(v)) for v, *_ in found)}"
+        note += f": {column.name} is one of {', '.join(_shown(str(v)) for v, *_ in found)}"
         note += f" ({rows:,} rows)"
     else:
         note += f", which has {count:,} different values"

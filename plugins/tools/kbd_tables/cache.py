@@ -1,11 +1,13 @@
 """Cache of typed tables: a Parquet file and its record, made once for each content."""
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import anyio
 import msgspec
@@ -13,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ColumnType, ReadAs, Table, TableReading, Tabular
-from kbd.tools import CallLimits, FileRef, ToolContext
+from kbd.tools import FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
 from kbd_tables.additivity import Additivity
@@ -23,11 +25,11 @@ from kbd_tables.reading_text import reading_sentences
 __all__ = [
     "ROWS_PER_CHUNK",
     "OpenTable",
+    "TableCache",
     "TableColumn",
     "TableRecord",
     "TableRef",
-    "open_table",
-    "run_job",
+    "is_table",
     "tabular_handler",
 ]
 
@@ -114,62 +116,164 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 _VERSION = 5
 """Version of the cache; raise it when inference or the record changes."""
+_PREFIX = "tables-"
+"""With which the name of each file of the cache begins."""
 
 
-async def run_job(
-    context: ToolContext,
-    ref: TableRef,
-    job: Callable[..., Any],
-    arguments: Mapping[str, Any],
-    limits: Callable[[OpenTable], CallLimits] = lambda _: WORK_LIMITS,
-) -> tuple[OpenTable, Any]:
-    """Open a table and run a job on its Parquet; a cached file that is damaged is made again.
+class TableCache:
+    """Typed tables of workbenches, each made once for a content, and bounded for a workbench.
 
-    Returns:
-        The table and the job's answer.
+    The draft and what is published share them, as do all calls: of several that want the same table
+    at once, one makes it. Any file of it may be deleted at any time.
 
-    Raises:
-        NotFound: There is no such file.
-        ValidationFailed: It is not a table, or the job refuses its arguments.
-        FileReadFailed: It cannot be read.
+    Args:
+        limit_bytes: What a workbench's tables take all together; the least recently used go.
     """
-    for attempt in (1, 2):
-        table = await open_table(context, ref)
-        request = {
-            "parquet": table.parquet,
-            "columns": [msgspec.structs.astuple(column) for column in table.record.columns],
-            **arguments,
-        }
-        if job in jobs.FIGURES and (questions := table.record.reading.questions):
-            request["questions"] = msgspec.to_builtins(questions)
-        try:
-            return table, await context.isolate(job, request, limits=limits(table))
-        except FileReadFailed as error:
-            if attempt == 2 or not error.detail.get("stale_table"):
-                raise
-            # The Parquet alone: a record without it does not count as cached.
-            await anyio.Path(table.parquet).unlink(missing_ok=True)
-    raise AssertionError("the second attempt returns or raises")
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._making: WeakValueDictionary[Path, anyio.Lock] = WeakValueDictionary()
+
+    async def open(self, context: ToolContext, ref: TableRef) -> OpenTable:
+        """Return a file's table, read and typed now or at an earlier call with the same content.
+
+        Raises:
+            NotFound, ValidationFailed, FileReadFailed: As for `run`.
+        """
+        wanted = await _wanted(context, ref)
+        found = await run_sync(_find, wanted)
+        if found is None:
+            lock = self._making.setdefault(wanted.parquet, anyio.Lock())
+            async with lock:
+                # Made by another call meanwhile.
+                found = await run_sync(_find, wanted)
+                if found is None:
+                    await _make(context, wanted)
+                    await run_sync(_drop_oldest, wanted, self._limit_bytes)
+                    found = await run_sync(_find, wanted)
+        if found is None:
+            raise FileReadFailed("the cache of tables was emptied meanwhile; try again")
+        return found
+
+    async def find(self, context: ToolContext, ref: TableRef) -> OpenTable | None:
+        """Return a file's table if it was made before; None costs no worker.
+
+        Raises:
+            NotFound, ValidationFailed: As for `run`.
+        """
+        return await run_sync(_find, await _wanted(context, ref))
+
+    async def place(self, context: ToolContext, ref: TableRef) -> Path:
+        """Return where a file's table lies, or would.
+
+        What belongs to the table is called by that and a suffix.
+
+        Raises:
+            NotFound, ValidationFailed: As for `run`.
+        """
+        return (await _wanted(context, ref)).parquet
+
+    async def run(
+        self,
+        context: ToolContext,
+        ref: TableRef,
+        job: Callable[..., Any],
+        arguments: Mapping[str, Any],
+    ) -> tuple[OpenTable, Any]:
+        """Open a table and run a job on its Parquet; a file that is damaged is made again.
+
+        Returns:
+            The table and the job's answer.
+
+        Raises:
+            NotFound: There is no such file.
+            ValidationFailed: It is not a table, or the job refuses its arguments.
+            FileReadFailed: It cannot be read.
+        """
+        for attempt in (1, 2):
+            table = await self.open(context, ref)
+            request = {
+                "parquet": table.parquet,
+                "columns": [msgspec.structs.astuple(column) for column in table.record.columns],
+                **arguments,
+            }
+            try:
+                return table, await context.isolate(job, request, limits=WORK_LIMITS)
+            except FileReadFailed as error:
+                if attempt == 2 or not error.detail.get("stale_table"):
+                    raise
+                await self.forget(table)
+        raise AssertionError("the second attempt returns or raises")
+
+    async def forget(self, table: OpenTable) -> None:
+        """Forget a table whose file is damaged, so that it is made again."""
+        # The Parquet alone: a record without it does not count as cached.
+        await anyio.Path(table.parquet).unlink(missing_ok=True)
 
 
-async def open_table(context: ToolContext, ref: TableRef) -> OpenTable:
-    """Return a file's table, read and typed now or at an earlier call with the same content.
+class _Wanted(msgspec.Struct, frozen=True):
+    """A table that is wanted: what it is made of, and where it lies."""
 
-    Raises:
-        NotFound, ValidationFailed, FileReadFailed: As for `run_job`.
-    """
+    file: FileRef
+    sheet: str | None
+    read_as: ReadAs
+    parquet: Path
+    record: Path
+
+
+async def _wanted(context: ToolContext, ref: TableRef) -> _Wanted:
+    """Say what a table is made of, and where it lies."""
     file = context.files.get(ref.path)
     read_as = _said(ref.read_as, file.read_as)
     # Refused here, before a worker reads anything.
     tabular_handler(context, file)
     # In a thread, for the version is read from a file of the installed package.
     key = _key(context, file, ref.sheet, read_as, await run_sync(_engine))
-    parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
-    if not await anyio.Path(parquet).exists() or not await anyio.Path(beside).exists():
-        await _make(context, file, ref.sheet, read_as, parquet, beside)
-    record = msgspec.msgpack.decode(await anyio.Path(beside).read_bytes(), type=TableRecord)
-    size = (await anyio.Path(parquet).stat()).st_size
-    return OpenTable(file.name, record, read_as, parquet, size, ref.sheet)
+    parquet, record = context.files.cached(key), context.files.cached(f"{key}.record")
+    return _Wanted(file, ref.sheet, read_as, parquet, record)
+
+
+def _find(wanted: _Wanted) -> OpenTable | None:
+    """Return a table that is there, and note that it was used."""
+    try:
+        record = wanted.record.read_bytes()
+        size = wanted.parquet.stat().st_size
+        os.utime(wanted.parquet)
+    except FileNotFoundError:
+        return None
+    decoded = msgspec.msgpack.decode(record, type=TableRecord)
+    return OpenTable(wanted.file.name, decoded, wanted.read_as, wanted.parquet, size, wanted.sheet)
+
+
+def _drop_oldest(wanted: _Wanted, limit_bytes: int) -> None:
+    """Remove tables, the least recently used first, until the rest fits; never the one wanted.
+
+    What belongs to a table has its name and a suffix of its own, and goes with it.
+    """
+    tables: dict[str, list[Path]] = {}
+    for path in wanted.parquet.parent.glob(f"{_PREFIX}*"):
+        tables.setdefault(_table_of(path.name), []).append(path)
+    aged = []
+    for name, paths in tables.items():
+        # Another call may remove one meanwhile.
+        with contextlib.suppress(OSError):
+            facts = [path.stat() for path in paths]
+            used = max(fact.st_mtime_ns for fact in facts)
+            aged.append((used, name, sum(fact.st_size for fact in facts)))
+    total = sum(size for _, _, size in aged)
+    for _, name, size in sorted(aged):
+        if total <= limit_bytes:
+            return
+        if name != wanted.parquet.name:
+            for path in tables[name]:
+                path.unlink(missing_ok=True)
+            total -= size
+
+
+def is_table(context: ToolContext, name: str) -> bool:
+    """Tell whether a file is a table, by its name."""
+    handler = context.formats.for_name(name)
+    return isinstance(handler, Tabular) and handler.is_table(name)
 
 
 def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
@@ -179,7 +283,7 @@ def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
         ValidationFailed: The file is not a table.
     """
     handler = context.formats.for_name(file.name)
-    if isinstance(handler, Tabular):
+    if isinstance(handler, Tabular) and handler.is_table(file.name):
         return handler
     names = [other.name for other in context.formats.handlers() if isinstance(other, Tabular)]
     raise ValidationFailed(f"{file.name} is not a table; tables are {', '.join(names) or 'none'}")
@@ -213,20 +317,21 @@ def _key(
     # A sheet's name comes from a model, and may hold half a pair of surrogates.
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
     # With DuckDB's version: where another one had written the cache, every call on the file failed.
-    return f"tables-{_VERSION}-{engine}-{file.blob}-{digest}"
+    return f"{_PREFIX}{_VERSION}-{engine}-{file.blob}-{digest}"
 
 
-async def _make(
-    context: ToolContext,
-    file: FileRef,
-    sheet: str | None,
-    read_as: ReadAs,
-    parquet: Path,
-    beside: Path,
-) -> None:
+def _table_of(name: str) -> str:
+    """Return the name of the table's own file that a file of the cache belongs to."""
+    # A version of DuckDB has dots, and stands before the last hyphen.
+    key, hyphen, rest = name.rpartition("-")
+    return key + hyphen + rest.partition(".")[0]
+
+
+async def _make(context: ToolContext, wanted: _Wanted) -> None:
     """Read a table, type it, and leave the Parquet and then its record in the cache."""
+    file, sheet = wanted.file, wanted.sheet
     plain, raw, typed = context.files.stage(), context.files.stage(), context.files.stage()
-    table = await context.formats.read_table(file, sheet, read_as, plain)
+    table = await context.formats.read_table(file, sheet, wanted.read_as, plain)
     if not table.columns:
         where = file.name if sheet is None else f"sheet {sheet} of {file.name}"
         raise ValidationFailed(f"{where} holds no table: it has no columns")
@@ -236,7 +341,7 @@ async def _make(
         "target": typed,
         "columns": [[column.name, column.type] for column in table.columns],
         "row_count": table.row_count,
-        "read_as": msgspec.to_builtins(read_as),
+        "read_as": msgspec.to_builtins(wanted.read_as),
         "reading": msgspec.to_builtins(table.reading),
     }
     loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
@@ -244,8 +349,8 @@ async def _make(
     await anyio.Path(staged).write_bytes(_record(table, loaded))
     # The record last: a table counts as cached only when both are there, so a process that ends
     # in between leaves no record without its Parquet.
-    await run_sync(_keep_first, typed, parquet)
-    await anyio.Path(staged).replace(beside)
+    await run_sync(_keep_first, typed, wanted.parquet)
+    await anyio.Path(staged).replace(wanted.record)
 
 
 def _keep_first(made: Path, kept: Path) -> None:

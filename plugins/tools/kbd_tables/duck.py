@@ -35,6 +35,8 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     # Else a name in SQL may mean a variable of this process.
     "python_enable_replacements": False,
     "temp_directory": "",
+    # Eight threads for reading ahead, which take as long to start and end as a small query runs.
+    "async_threads": 0,
     # Their defaults tell the home folder to whoever asks for the settings.
     "secret_directory": "none",
     "extension_directory": "none",

@@ -15,8 +15,9 @@ from kbd.formats import FormatHandler, Placement, Readable, ReadAs, Tabular, Wri
 from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
-from kbd_tables.cache import OpenTable, TableRef, open_table, run_job
-from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
+from kbd_tables.cache import TableCache, TableRef
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
+from kbd_tables.named_tables import StatementCall, ask_tables
 from kbd_tables.read_tools import HowToRead, SourceSheet, TablePath
 
 __all__ = ["Exported", "RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
@@ -50,43 +51,46 @@ class Exported(msgspec.Struct, frozen=True):
     told: tuple[str, ...]
 
 
-async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -> Exported:
+async def export_rows(
+    tables: TableCache, context: ToolContext, row_export: RowExport, rows: Path
+) -> Exported:
     """Write the rows to a path.
 
     Raises:
-        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for `kbd_tables.cache.run_job`.
+        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for
+            `kbd_tables.named_tables.ask_tables`.
     """
-    if row_export.query is None and row_export.keep_text:
-        return await _plain(context, row_export, rows)
-    opened = await open_table(context, row_export.table)
-    request = {
-        "row_count": opened.record.row_count,
-        "sql": row_export.query,
-        "limits": msgspec.to_builtins(row_export.limits),
-        "now_us": context.now_us,
-        "target": rows,
-    }
-
-    def limits(table: OpenTable) -> CallLimits:
-        if row_export.query is None:
-            return WORK_LIMITS
-        return worker_limits(row_export.limits, table.size_bytes)
-
-    table, answer = await run_job(context, row_export.table, jobs.export, request, limits)
-    notes = list(table.record.warnings)
+    if row_export.query is not None:
+        call = StatementCall(
+            ref=row_export.table,
+            sql=row_export.query,
+            limits=row_export.limits,
+            job=jobs.export_query,
+            arguments={"target": rows},
+        )
+        found = await ask_tables(tables, context, call)
+        notes, told, answer = list(found.warnings), found.told, found.answer
+    elif row_export.keep_text:
+        return await _plain(tables, context, row_export, rows)
+    else:
+        target = {"target": rows}
+        table, answer = await tables.run(context, row_export.table, jobs.export, target)
+        notes, told = list(table.record.warnings), table.told
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:
         notes.append(lost_figures_note(answer["lost_figures"]))
-    return Exported(notes, table.told)
+    return Exported(notes, told)
 
 
-async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> Exported:
+async def _plain(
+    tables: TableCache, context: ToolContext, row_export: RowExport, rows: Path
+) -> Exported:
     """Export the whole table with its numbers as they are written in the file."""
     plain = context.files.stage()
     file = context.files.get(row_export.table.path)
     # For its types and warnings; the rows are read again below, as the file spells them.
-    opened = await open_table(context, row_export.table)
+    opened = await tables.open(context, row_export.table)
     read = await context.formats.read_table(file, row_export.table.sheet, opened.read_as, plain)
     request = {
         "plain": plain,
@@ -102,7 +106,8 @@ async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> Exp
 _CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
 
 Query = Annotated[
-    str | None, Meta(description="A reading SQL statement over data; without it the whole table.")
+    str | None,
+    Meta(description="A reading SQL statement as in table_query; without it the whole table."),
 ]
 TargetPath = Annotated[str, Meta(description="The file to write, in the draft.")]
 
@@ -142,6 +147,7 @@ class _ExportTool(Tool):
     """Base of the tools that export.
 
     Args:
+        tables: The typed tables that are kept.
         limits: Time, memory and threads of a statement.
         formats: The installed formats.
     """
@@ -150,9 +156,11 @@ class _ExportTool(Tool):
     limits: ClassVar[CallLimits] = WORK_LIMITS
     preload: ClassVar[tuple[str, ...]] = ("kbd_tables.results",)
 
-    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
+    def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
+        self._tables = tables
         self._query_limits = limits
-        self._handlers = [h for h in formats.handlers() if isinstance(h, Tabular)]
+        tabular = [h for h in formats.handlers() if isinstance(h, Tabular)]
+        self._handlers = [h for h in tabular if h.writes_tables]
 
     def path_of(self, arguments: Any) -> str | None:
         """Return the file that is written, not the one that is read."""
@@ -166,8 +174,8 @@ class TableExport(_ExportTool):
     name: ClassVar[str] = "table_export"
     wire_method: ClassVar[str] = "TabularExport"
 
-    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
-        super().__init__(limits, formats)
+    def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
+        super().__init__(tables, limits, formats)
         names = [handler.name for handler in self._handlers]
         self.description = (
             "Write a table, or what a query makes of it, to a file in the draft, types kept: dates "
@@ -203,7 +211,8 @@ class TableExport(_ExportTool):
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, exported = await _write(context, row_export, handler, name, source, placement)
+        target = _Target(handler, name, source, placement)
+        written, exported = await _write(self._tables, context, row_export, target)
         value = {
             "target_path": name,
             "format": handler.name,
@@ -223,8 +232,8 @@ class TableUpdateFromExport(_ExportTool):
     wire_method: ClassVar[str] = "TabularUpdateFromExport"
     arguments = UpdateArguments
 
-    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
-        super().__init__(limits, formats)
+    def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
+        super().__init__(tables, limits, formats)
         names = ", ".join(handler.name for handler in self._handlers if has_sheets(handler))
         plain = ", ".join(handler.name for handler in self._handlers if not has_sheets(handler))
         self.description = (
@@ -264,7 +273,8 @@ class TableUpdateFromExport(_ExportTool):
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, exported = await _write(context, row_export, handler, name, existing, placement)
+        target = _Target(handler, name, existing, placement)
+        written, exported = await _write(self._tables, context, row_export, target)
         value = {
             "target_path": name,
             "sheet": arguments.sheet if has_sheets(handler) else None,
@@ -280,8 +290,8 @@ def _can_append(
     handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
 ) -> bool:
     """Tell whether rows can be added to a table without sheets: at its end, in its own form."""
-    is_table = existing is not None and isinstance(handler, Tabular)
-    return is_table and arguments.mode == "append_rows"
+    is_written = isinstance(handler, Tabular) and handler.writes_tables
+    return existing is not None and is_written and arguments.mode == "append_rows"
 
 
 def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:
@@ -341,26 +351,31 @@ def _target(
     return existing, name, context.formats.for_name(name)
 
 
+class _Target(msgspec.Struct, frozen=True):
+    """Where rows go: the format that writes them, the file and what it is now, and the place."""
+
+    handler: FormatHandler
+    name: FileName
+    source: FileRef | None
+    placement: Placement
+
+
 async def _write(
-    context: ToolContext,
-    row_export: RowExport,
-    handler: FormatHandler,
-    name: FileName,
-    source: FileRef | None,
-    placement: Placement,
+    tables: TableCache, context: ToolContext, row_export: RowExport, target: _Target
 ) -> tuple[Written, Exported]:
     """Export the rows, have the format write them, and stage the file for the draft."""
     rows = context.files.stage()
+    source, placement = target.source, target.placement
     # A format with several suffixes writes what the suffix says: commas or tabs.
-    target = context.files.stage(PurePosixPath(name).suffix)
-    exported = await export_rows(context, row_export, rows)
-    written = await context.formats.write_table(handler, source, rows, placement, target)
+    staged = context.files.stage(PurePosixPath(target.name).suffix)
+    exported = await export_rows(tables, context, row_export, rows)
+    written = await context.formats.write_table(target.handler, source, rows, placement, staged)
     # Last: whatever fails before leaves the draft as it was.
     is_whole = source is None or placement.mode == "new_file"
     remaining = () if is_whole else written.remaining
     context.files.put(
-        name,
-        target,
+        target.name,
+        staged,
         remaining=remaining,
         notes=(*written.warnings, *exported.told),
         focus=written.focus,

@@ -4,21 +4,22 @@ The daemon names these functions and must not import DuckDB to do so; in a worke
 already, imported by the zygote before the fork.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
 
 __all__ = [
-    "FIGURES",
     "WORK_LIMITS",
     "QueryLimits",
     "describe",
     "export",
     "export_plain",
+    "export_query",
     "load",
     "query",
     "query_limits",
@@ -44,9 +45,8 @@ def describe(**arguments: Any) -> Any:
 
 def stats(**arguments: Any) -> Any:
     """Compute statistics: `kbd_tables.results.stats`."""
-    from kbd_tables import open_questions, results  # noqa: PLC0415 - as in `load`
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    open_questions.check_figures(arguments.pop("questions", ()))
     return results.stats(**arguments)
 
 
@@ -59,18 +59,23 @@ def rows(**arguments: Any) -> Any:
 
 def query(**arguments: Any) -> Any:
     """Run a statement and return a window of its rows: `kbd_tables.sandbox.query`."""
-    from kbd_tables import open_questions, sandbox  # noqa: PLC0415 - as in `load`
+    from kbd_tables import sandbox  # noqa: PLC0415 - as in `load`
 
-    open_questions.check_statement(arguments.pop("questions", ()), arguments["sql"])
     return sandbox.query(**arguments)
 
 
 def export(**arguments: Any) -> Any:
     """Write typed rows for a format to take: `kbd_tables.results.export`."""
-    from kbd_tables import open_questions, results  # noqa: PLC0415 - as in `load`
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    open_questions.check_statement(arguments.pop("questions", ()), arguments["sql"])
     return results.export(**arguments)
+
+
+def export_query(**arguments: Any) -> Any:
+    """Write what a statement makes of tables: `kbd_tables.results.export_query`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
+
+    return results.export_query(**arguments)
 
 
 def export_plain(**arguments: Any) -> Any:
@@ -78,10 +83,6 @@ def export_plain(**arguments: Any) -> Any:
     from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
     return results.export_plain(**arguments)
-
-
-FIGURES: tuple[Callable[..., Any], ...] = (stats, query, export)
-"""The jobs that may work figures out; they are given the open questions about the table."""
 
 
 def lost_figures_note(count: int) -> str:
@@ -98,18 +99,23 @@ WORK_LIMITS = CallLimits(memory_bytes=3 * _GIB, cpu_s=60)
 
 
 class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Limits of one statement (contract, section 7).
+    """Limits of one statement (contract, section 7), and of the cache.
 
     Args:
         query_seconds: Seconds, the loading of the table not counted.
         query_memory_mb: Memory in MiB, the table itself not counted.
         query_threads: Threads that load the table; the statement itself has one, so that it answers
             the same each time.
+        query_rows: The most rows of a window.
+        cache_mb: The most MiB of typed tables that are kept for a workbench; the least recently
+            used ones go.
     """
 
-    query_seconds: float = 5.0
-    query_memory_mb: int = 512
-    query_threads: int = 2
+    query_seconds: Annotated[float, Meta(gt=0)] = 5.0
+    query_memory_mb: Annotated[int, Meta(ge=1)] = 512
+    query_threads: Annotated[int, Meta(ge=1)] = 2
+    query_rows: Annotated[int, Meta(ge=1)] = 10_000
+    cache_mb: Annotated[int, Meta(ge=1)] = 2048
 
 
 def query_limits(settings: Mapping[str, Any]) -> QueryLimits:

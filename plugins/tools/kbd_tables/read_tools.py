@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from kbd.errors import KbdError, ValidationFailed
-from kbd.formats import FileQuestion, ReadAs, Tabular
+from kbd.formats import FileQuestion, ReadAs
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
@@ -16,12 +16,14 @@ from kbd_tables.additivity import summed_columns
 from kbd_tables.cache import (
     ROWS_PER_CHUNK,
     OpenTable,
+    TableCache,
     TableColumn,
     TableRef,
-    open_table,
-    run_job,
+    is_table,
 )
-from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
+from kbd_tables.named_tables import Answered, KnownTotal, StatementCall, ask_tables
+from kbd_tables.open_questions import check_figures
 
 __all__ = [
     "QueryArguments",
@@ -97,11 +99,18 @@ class RowsArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fiel
 
 
 class _TableTool(Tool):
-    """Base of the tools that read without SQL."""
+    """Base of the tools that read.
+
+    Args:
+        tables: The typed tables that are kept.
+    """
 
     effect: ClassVar[Effect] = Effect.READ
     limits: ClassVar[CallLimits] = WORK_LIMITS
     preload: ClassVar[tuple[str, ...]] = _PRELOAD
+
+    def __init__(self, tables: TableCache) -> None:
+        self._tables = tables
 
 
 class TableGetMap(_TableTool):
@@ -117,7 +126,7 @@ class TableGetMap(_TableTool):
 
     async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
         """Return the table's map (contract, sections 7 and 8)."""
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         record = table.record
         found: dict[str, Any] = {
             "path": table.name,
@@ -144,12 +153,12 @@ class TableGetMap(_TableTool):
         """Return the questions of every table of the workbench, a sheet each of workbooks."""
         asked: list[FileQuestion] = []
         for name in context.files.names():
-            if not isinstance(context.formats.for_name(name), Tabular):
+            if not is_table(context, name):
                 continue
             for sheet in await _filled_sheets(context, name):
                 # What cannot be read now fails the call that wants it.
                 with suppress(KbdError):
-                    table = await open_table(context, TableRef(name, sheet))
+                    table = await self._tables.open(context, TableRef(name, sheet))
                     asked += [
                         FileQuestion(name, question, sheet)
                         for question in table.record.reading.questions
@@ -185,9 +194,9 @@ class TableDescribe(_TableTool):
 
     async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
         """Return `{row_count, column_count, columns[...]}`."""
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         request = {"row_count": table.record.row_count}
-        table, columns = await run_job(context, arguments.ref, jobs.describe, request)
+        table, columns = await self._tables.run(context, arguments.ref, jobs.describe, request)
         value = {
             "row_count": table.record.row_count,
             "column_count": len(columns),
@@ -214,10 +223,11 @@ class TableStats(_TableTool):
         Raises:
             ValidationFailed: A column does not exist.
         """
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         chosen = _chosen(table, arguments.columns)
         left_out = chosen[_MAX_COLUMNS:]
-        table, found = await run_job(
+        check_figures(table.name, table.record.reading.questions)
+        table, found = await self._tables.run(
             context,
             arguments.ref,
             jobs.stats,
@@ -252,14 +262,14 @@ class TableReadRows(_TableTool):
         Raises:
             ValidationFailed: A column does not exist.
         """
-        table = await open_table(context, arguments.ref)
+        table = await self._tables.open(context, arguments.ref)
         chosen = _chosen(table, arguments.columns)
         request = {
             "columns": [msgspec.structs.astuple(column) for column in chosen],
             "row_start": arguments.row_start,
             "row_count": arguments.row_count,
         }
-        table, rows = await run_job(context, arguments.ref, jobs.rows, request)
+        table, rows = await self._tables.run(context, arguments.ref, jobs.rows, request)
         total = table.record.row_count
         value: dict[str, Any] = {
             "columns": [column.name for column in chosen],
@@ -318,7 +328,7 @@ class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fie
     """A statement about a table, and which window of its rows to return."""
 
     path: TablePath
-    query: Annotated[str, Meta(description="One reading SQL statement (DuckDB); FROM data.")]
+    query: Annotated[str, Meta(description="One reading SQL statement (DuckDB).")]
     window_rows: Annotated[
         int, Meta(description="How many rows to return.", ge=1, le=_MAX_WINDOW_ROWS)
     ] = 100
@@ -327,63 +337,70 @@ class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fie
     read_as: HowToRead = ReadAs()
 
 
-class TableQuery(Tool):
-    """`table_query`: one read-only statement over a table.
+class TableQuery(_TableTool):
+    """`table_query`: one read-only statement over the tables of the workbench.
 
     Args:
-        limits: Time, memory and threads of a statement.
+        tables: The typed tables that are kept.
+        limits: Time, memory and threads of a statement, and rows of a window.
     """
 
     name: ClassVar[str] = "table_query"
     wire_method: ClassVar[str] = "TabularQuery"
     description = (
-        "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE) on a "
-        "table; it is called data. Column names as in table_get_map, in double quotes where they "
-        "hold blanks. Texts have no blanks around them and compare to the letter: lower() ignores "
-        "capitals. Count first (SELECT count(*) FROM data), then fetch windows with "
-        "window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do not "
-        "add up rows yourself. No other file can be reached."
+        "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE). The "
+        "table at path is called data; every other table of the workbench is called as its file "
+        'is, in double quotes ("orders.csv", "in/2024/a.csv"), a sheet "book.xlsx"."Sheet"; SHOW '
+        "TABLES lists them. Join them as you need. Column names as in table_get_map, in double "
+        "quotes where they hold blanks. Texts have no blanks around them and compare to the "
+        "letter: lower() ignores capitals. Count first (SELECT count(*) FROM data), then fetch "
+        "windows with window_rows and window_offset and an ORDER BY. Let SQL compute sums and "
+        "groups; do not add up rows yourself. No file outside of the workbench can be reached."
     )
     arguments = QueryArguments
-    effect: ClassVar[Effect] = Effect.READ
     preload: ClassVar[tuple[str, ...]] = ("kbd_tables.sandbox",)
 
-    def __init__(self, limits: QueryLimits) -> None:
+    def __init__(self, tables: TableCache, limits: QueryLimits) -> None:
+        super().__init__(tables)
         self._limits = limits
 
     async def run(self, context: ToolContext, arguments: QueryArguments) -> ToolResult:
         """Return a window of the rows, and how many there are.
 
         Raises:
-            ValidationFailed: The statement is refused; the message names the columns.
+            ValidationFailed: The statement is refused; the message names what is near.
             ToolTimeout: It needs more time or memory than it may use.
         """
-        opened = await open_table(context, arguments.ref)
-        request = {
-            "row_count": opened.record.row_count,
-            "sql": arguments.query,
-            "limits": msgspec.to_builtins(self._limits),
-            "now_us": context.now_us,
-            "window_rows": arguments.window_rows,
-            "window_offset": arguments.window_offset,
-        }
+        if arguments.window_rows > self._limits.query_rows:
+            raise ValidationFailed(
+                f"window_rows is {arguments.window_rows}; a window has at most "
+                f"{self._limits.query_rows} rows"
+            )
+        place = await self._tables.place(context, arguments.ref)
+        total = KnownTotal(context, place, arguments.query)
+        window = {"rows": arguments.window_rows, "offset": arguments.window_offset}
+        known = await total.find()
+        call = StatementCall(
+            ref=arguments.ref,
+            sql=arguments.query,
+            limits=self._limits,
+            job=jobs.query,
+            arguments={"window": window, "total": known},
+        )
+        found = await ask_tables(self._tables, context, call)
+        if known is None and found.answer["is_timeless"] and _is_part(found.answer):
+            await total.keep(found.answer["total_row_count"])
+        return _result(arguments, found)
 
-        def limits(table: Any) -> CallLimits:
-            return worker_limits(self._limits, table.size_bytes)
 
-        table, found = await run_job(context, arguments.ref, jobs.query, request, limits)
-        summed = summed_columns(arguments.query, list(table.record.roles))
-        notes = (*table.record.warnings, *_sum_notes(table, summed))
-        return _result(arguments, found, notes, table.told)
+def _is_part(found: dict[str, Any]) -> bool:
+    """Tell whether a window is not all: for one that is, nothing is counted."""
+    return bool(len(found["rows"]) < found["total_row_count"])
 
 
-def _result(
-    arguments: QueryArguments,
-    found: dict[str, Any],
-    table_warnings: tuple[str, ...],
-    told: tuple[str, ...],
-) -> ToolResult:
+def _result(arguments: QueryArguments, answered: Answered) -> ToolResult:
     """Return the window as the contract's section 4 names its parts."""
+    found = answered.answer
     rows, total = found["rows"], found["total_row_count"]
     value: dict[str, Any] = {
         "columns": found["columns"],
@@ -396,7 +413,9 @@ def _result(
         "has_more": bool(rows) and arguments.window_offset + len(rows) < total,
         "query_elapsed_ms": found["elapsed_ms"],
     }
-    warnings = list(table_warnings)
+    warnings = list(answered.warnings)
+    for table in answered.tables.values():
+        warnings += _sum_notes(table, summed_columns(arguments.query, list(table.record.roles)))
     # A window that holds all rows holds them in whatever order.
     if not found["is_ordered"] and (value["has_more"] or arguments.window_offset):
         warnings.append("no ORDER BY: the windows of this query may overlap or miss rows")
@@ -407,4 +426,4 @@ def _result(
     warnings += found["hints"]
     if warnings:
         value["warnings"] = warnings
-    return ToolResult(value, measured=("query_elapsed_ms",), told=told)
+    return ToolResult(value, measured=("query_elapsed_ms",), told=answered.told)

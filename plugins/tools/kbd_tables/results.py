@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import msgpack
+import msgspec
 
 from kbd_tables.duck import (
     closing_connection,
@@ -25,9 +26,9 @@ from kbd_tables.duck import (
     quoted_text,
     reported_type,
 )
-from kbd_tables.sandbox import Columns, sandboxed
+from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, sandboxed
 
-__all__ = ["describe", "export", "export_plain", "rows", "stats"]
+__all__ = ["describe", "export", "export_plain", "export_query", "rows", "stats"]
 
 _WHOLE = re.compile("-?[0-9]+")
 _EXACT_DISTINCT_ROWS = 100_000
@@ -166,43 +167,47 @@ _FETCHED = 5_000
 _MAX_FIELD_BYTES = 64 * 1024 * 1024
 
 
-def export(
-    parquet: str,
-    columns: Columns,
-    row_count: int,
-    sql: str | None,
-    limits: dict[str, Any],
-    now_us: int,
-    target: str,
-) -> dict[str, Any]:
-    """Write the table, or what a statement makes of it, with typed values.
+def export(parquet: str, columns: Columns, target: str) -> dict[str, Any]:
+    """Write the whole table with typed values.
 
     Returns:
         `{row_count, column_count, is_ordered, lost_figures}`; the last one counts those that are
         NaN or infinite, which no format has a number for.
+    """
+    selected = ", ".join(quoted_name(name) for name, _, _ in columns)
+    with closing_connection() as connection:
+        connection.execute(f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})")
+        written, width, lost = _write(connection, target)
+    return {"row_count": written, "column_count": width, "is_ordered": True, "lost_figures": lost}
+
+
+def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
+    """Write what a statement makes of tables with typed values.
+
+    Args:
+        question: A plain `kbd_tables.sandbox.TableQuestion`.
+        target: Where to.
+
+    Returns:
+        As `export` with `reads`, the tables that it read; or `{needs: [{file, sheet}]}`.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandboxed`.
     """
-    if sql is None:
-        selected = ", ".join(quoted_name(name) for name, _, _ in columns)
-        with closing_connection() as connection:
-            connection.execute(f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})")
-            written, width, lost = _write(connection, target)
-        return {
-            "row_count": written,
-            "column_count": width,
-            "is_ordered": True,
-            "lost_figures": lost,
-        }
-    with sandboxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
-        connection.execute(statement.sql)
-        written, width, lost = _write(connection, target)
+    asked = msgspec.convert(question, TableQuestion)
+    try:
+        with sandboxed(asked) as box:
+            box.connection.execute(box.statement.sql)
+            written, width, lost = _write(box.connection, target)
+    except TablesNeeded as needed:
+        return {"needs": msgspec.to_builtins(needed.names)}
     return {
         "row_count": written,
         "column_count": width,
-        "is_ordered": statement.is_ordered or written < 2,  # a single row needs no order
+        # A single row needs no order.
+        "is_ordered": box.statement.order_keys > 0 or written < 2,
         "lost_figures": lost,
+        "reads": msgspec.to_builtins(box.reads),
     }
 
 

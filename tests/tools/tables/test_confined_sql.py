@@ -18,7 +18,8 @@ from kbd_csv import CsvFormat
 from kbd_tables import kbd_register_tools
 from kbd_tables.sandbox import _ENGINE_MB
 from measured_pool import MeasuredPool
-from tools.tables.test_sql_box import GREEDY, ILL_FORMED, READS, WRITES, _filled, _untouched
+from tools.tables.sql_attacks import NAMED, READS, WRITES
+from tools.tables.test_sql_box import GREEDY, ILL_FORMED, _filled, _untouched
 
 pytestmark = [
     pytest.mark.anyio,
@@ -80,6 +81,7 @@ def ask(tmp_path: Path, workers: MeasuredPool) -> Callable[..., Any]:
     workbench = ConfinedWorkbench(tmp_path / "workbench", [CsvFormat()])
     workbench.workers = workers
     workbench.add("s.csv", "a,b\n1,x\n2,y\n")
+    workbench.add("other.csv", "a,c\n1,9\n")
     settings = {"query_memory_mb": MEMORY_MB, "query_seconds": 3.0}
     tools = {tool.name: tool for tool in kbd_register_tools(settings, workbench.formats)}
 
@@ -95,18 +97,21 @@ def places(tmp_path: Path) -> dict[str, Path]:
     secret = tmp_path / "secret.csv"
     secret.write_text("k\nTOPSECRET\n")
     parquet = tmp_path / "workbench" / "table"
-    return {"secret": secret, "out": tmp_path / "out", "folder": tmp_path, "parquet": parquet}
+    return {
+        "secret": secret, "out": tmp_path / "out", "folder": tmp_path, "parquet": parquet,
+        "cached": parquet,
+    }  # fmt: skip
 
 
 async def test_attacks_are_refused(ask: Callable[..., Any], places: dict[str, Path]) -> None:
     """Each is VALIDATION_FAILED as without the sandbox, and what reads still answers."""
-    for attack in READS + WRITES + ILL_FORMED:
+    for attack in READS + WRITES + NAMED[::3] + ILL_FORMED:
         with pytest.raises(ValidationFailed) as caught:
             await ask("query", path="s.csv", query=_filled(attack, places))
         assert "TOPSECRET" not in caught.value.message, attack
     found = await ask("query", path="s.csv", query="SELECT * FROM data ORDER BY a")
     assert found["rows"] == [[1, "x"], [2, "y"]]
-    _untouched({name: path for name, path in places.items() if name != "parquet"})
+    _untouched({name: path for name, path in places.items() if name in ("secret", "folder")})
 
 
 async def test_greedy_statements_take_the_memory_of_the_settings(

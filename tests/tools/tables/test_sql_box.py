@@ -1,9 +1,12 @@
 """Whatever the SQL says, no file is read, written or deleted, and no limit is passed."""
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kbd.errors import KbdError, ToolTimeout, ValidationFailed
@@ -11,68 +14,19 @@ from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_tables import kbd_register_tools
 from kbd_tables.duck import closing_connection
-from kbd_tables.sandbox import _load_table, _lock
+from kbd_tables.jobs import QueryLimits
+from kbd_tables.sandbox import (
+    LoadedTable,
+    TableQuestion,
+    TablesNeeded,
+    _load_table,
+    _lock,
+    _named_tables,
+)
+from kbd_tables.statements import checked_statement
+from kbd_tables.table_names import TableCatalog, TableName
 from tools.tables.conftest import Ask
-
-READS = [
-    "SELECT * FROM read_text('{secret}')",
-    "SELECT * FROM read_blob('{secret}')",
-    "SELECT * FROM read_csv('{secret}')",
-    "SELECT * FROM read_csv_auto('/etc/passwd')",
-    "SELECT * FROM read_json('{secret}')",
-    "SELECT * FROM read_parquet('{parquet}')",
-    "SELECT * FROM parquet_metadata('{parquet}')",
-    "SELECT * FROM parquet_kv_metadata('{parquet}')",
-    "SELECT * FROM read_csv('../')",
-    "SELECT * FROM glob('/etc/*')",
-    "SELECT * FROM sniff_csv('{secret}')",
-    "FROM '{secret}'",
-    'FROM "{secret}"',
-    "FROM '{folder}/*.csv'",
-    "SELECT * FROM 'file://{secret}'",
-    "SELECT * FROM 'http://127.0.0.1:1/x.csv'",
-    "SELECT * FROM query('FROM ''{secret}''')",
-    "SELECT * FROM query_table('{secret}')",
-    "FROM json_execute_serialized_sql(json_serialize_sql('SELECT * FROM \"{secret}\"'))",
-    "SELECT getenv('HOME')",
-    "SELECT * FROM READS",
-]
-
-WRITES = [
-    "COPY data TO '{out}'",
-    "COPY data TO '{secret}' (USE_TMP_FILE false)",
-    "COPY (SELECT 1) TO '{folder}' (PARTITION_BY x, OVERWRITE)",
-    "EXPLAIN ANALYZE COPY data TO '{out}' (USE_TMP_FILE false)",
-    "WITH x AS (COPY data TO '{out}' (USE_TMP_FILE false)) SELECT 1",
-    "WITH x AS (COPY data TO '{secret}' (USE_TMP_FILE false)) SELECT 1",
-    "SELECT (WITH x AS (COPY data TO '{out}') SELECT 1)",
-    "WITH x AS (INSERT INTO data VALUES (1, 'x') RETURNING 1) SELECT * FROM x",
-    "WITH x AS (DELETE FROM data RETURNING 1) SELECT * FROM x",
-    "EXPORT DATABASE '{out}'",
-    "IMPORT DATABASE '{folder}'",
-    "ATTACH '{out}' AS x",
-    "ATTACH '{secret}' AS x",
-    "DETACH memory",
-    "INSTALL httpfs",
-    "LOAD '{secret}'",
-    "DELETE FROM data",
-    "UPDATE data SET a = 1",
-    "DROP TABLE data",
-    "CREATE TABLE x AS SELECT 1",
-    "CREATE SECRET s (TYPE s3)",
-    "MERGE INTO data USING data AS d ON true WHEN MATCHED THEN DELETE",
-    "PREPARE p AS SELECT 1",
-    "EXECUTE p",
-    "SET enable_external_access = true",
-    "SET lock_configuration = false",
-    "RESET lock_configuration",
-    "SET temp_directory = '{folder}'",
-    "PRAGMA profile_output = '{out}'",
-    "PRAGMA database_list",
-    "CALL enable_logging(storage = 'file', storage_path = '{out}')",
-    "CHECKPOINT",
-    "COMMIT",
-]
+from tools.tables.sql_attacks import HARMLESS, NAMED, READS, WRITES
 
 ILL_FORMED = [
     "",
@@ -108,6 +62,7 @@ def places(tmp_path: Path, workbench: Workbench) -> dict[str, Path]:
     secret = tmp_path / "secret.csv"
     secret.write_text("k\nTOPSECRET\n")
     workbench.add("s.csv", "a,b\n1,x\n2,y\n")
+    workbench.add("other.csv", "a,c\n1,9\n")
     return {"secret": secret, "out": tmp_path / "out", "folder": tmp_path}
 
 
@@ -122,15 +77,22 @@ def _filled(query: str, places: dict[str, Path]) -> str:
     return query
 
 
+ATTACKS = READS + WRITES + NAMED + ILL_FORMED
+
+
 @pytest.mark.anyio
-async def test_attacks_are_refused(workbench: Workbench, ask: Ask, places: dict[str, Path]) -> None:
+@pytest.mark.parametrize("attacks", [ATTACKS[::12], pytest.param(ATTACKS, marks=pytest.mark.full)])
+async def test_attacks_are_refused(
+    workbench: Workbench, ask: Ask, places: dict[str, Path], attacks: list[str]
+) -> None:
     """Every attack is VALIDATION_FAILED without a path in the message; nothing is touched."""
+    assert len(ATTACKS) > 300
     await ask("get_map", path="s.csv")
     cache = workbench.files.cached("x").parent
     (parquet,) = (path for path in cache.iterdir() if path.suffix != ".record")
     before = parquet.read_bytes()
-    for attack in READS + WRITES + ILL_FORMED:
-        query = _filled(attack, {**places, "parquet": parquet})
+    for attack in attacks:
+        query = _filled(attack, {**places, "parquet": parquet, "cached": Path(parquet.name)})
         with pytest.raises(ValidationFailed) as caught:
             await ask("query", path="s.csv", query=query)
         assert "TOPSECRET" not in caught.value.message, attack
@@ -144,40 +106,108 @@ async def test_attacks_are_refused(workbench: Workbench, ask: Ask, places: dict[
 
 
 @pytest.mark.anyio
+@pytest.mark.full
+async def test_what_answers_tells_nothing_of_the_machine(ask: Ask, places: dict[str, Path]) -> None:
+    """What DuckDB knows of itself and of the tables names no folder, and no table but the named."""
+    await ask("get_map", path="other.csv")
+    for query in HARMLESS:
+        sql = f"{query}" if query.startswith("S") else f"{query} WHERE EXISTS (FROM data)"
+        found = await ask("query", path="s.csv", query=sql, window_rows=1000)
+        told = str(found["rows"])
+        for place in (str(places["folder"]), str(Path.home()) + "/", "/tmp", "tables-"):
+            assert place not in told, query
+        assert "other.csv" not in told or query == "SHOW TABLES", query
+
+
+@pytest.mark.anyio
 async def test_an_export_goes_through_the_same_gate(ask: Ask, places: dict[str, Path]) -> None:
     """A query that writes a file for the draft can reach no more than one that answers.
 
     The gate is the same; each fourth reading attack tells whether it is there.
     """
-    for attack in READS[::4] + WRITES:
+    for attack in READS[::9] + WRITES[::3] + NAMED[::50]:
         with pytest.raises(KbdError):
             await ask(
                 "export", path="s.csv", target_path="o.csv", format="csv",
-                query=_filled(attack, {**places, "parquet": places["secret"]}),
+                query=_filled(
+                    attack, {**places, "parquet": places["secret"], "cached": Path("x")}
+                ),
             )  # fmt: skip
     _untouched(places)
 
 
-@pytest.mark.full
-def test_the_box_holds_without_the_gate(tmp_path: Path, places: dict[str, Path]) -> None:
-    """Run ungated, each attack fails or does nothing: the lock-down alone has no file effect."""
-    parquet = places["folder"] / "workbench" / "table"
+def _breaches(
+    tmp_path: Path, attacks: list[str], *, gated: bool, locked: bool
+) -> tuple[set[str], set[str]]:
+    """Run attacks with some of the walls; return those that read the secret, and that wrote."""
+    folder = tmp_path / f"{gated}{locked}"
+    folder.mkdir()
+    secret, parquet, out = (folder / name for name in ("secret.csv", "table.parquet", "out"))
+    columns = (("a", "integer", "INTEGER"), ("b", "string", "VARCHAR"))
+    table = LoadedTable(TableName("s.csv"), str(parquet), columns, 1)
+    catalog = TableCatalog(TableName("s.csv"), ("s.csv",))
+    question = TableQuestion("", catalog, (table,), QueryLimits(), 0)
     with closing_connection() as connection:
         connection.execute(f"COPY (SELECT 1 AS a, 'x' AS b) TO '{parquet}' (FORMAT parquet)")
-    before = parquet.read_bytes()
-    for attack in READS + WRITES:
-        for statement in _filled(attack, {**places, "parquet": parquet}).split(";"):
-            said = ""
-            try:
-                with closing_connection() as connection:
-                    _load_table(connection, str(parquet), ["a", "b"])
-                    _lock(connection, 512)
-                    said = str(connection.execute(statement).fetchall())
-            except KbdError:
-                continue
-            assert "TOPSECRET" not in said, attack
-    assert parquet.read_bytes() == before
-    _untouched(places)
+    whole = parquet.read_bytes()
+    places = {
+        "secret": secret, "parquet": parquet, "cached": parquet, "out": out, "folder": folder,
+    }  # fmt: skip
+    read, wrote = set(), set()
+    for attack in attacks:
+        parquet.write_bytes(whole)
+        secret.write_text("k\nTOPSECRET\n")
+        said = ""
+        try:
+            with closing_connection() as connection:
+                for sql in (
+                    [_filled(attack, places)] if gated else _filled(attack, places).split(";")
+                ):
+                    if gated:
+                        statement = checked_statement(connection, sql)
+                        _named_tables(
+                            connection, statement, msgspec.structs.replace(question, sql=sql)
+                        )
+                    _load_table(connection, table, "data", ["a", "b"])
+                    if locked:
+                        _lock(connection, 512)
+                    said += str(connection.execute(sql).fetchall())
+        except (KbdError, TablesNeeded):
+            pass
+        if "TOPSECRET" in said:
+            read.add(attack)
+        there = {path.name for path in folder.iterdir()}
+        if there != {"secret.csv", "table.parquet"} or (
+            (secret.read_text(), parquet.read_bytes()) != ("k\nTOPSECRET\n", whole)
+        ):
+            wrote.add(attack)
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return read, wrote
+
+
+@pytest.mark.full
+def test_the_box_holds_without_the_gate(tmp_path: Path) -> None:
+    """Run ungated, each attack fails or does nothing: the lock-down alone has no file effect."""
+    attacks = READS + WRITES + NAMED[::5]
+    assert _breaches(tmp_path, attacks, gated=False, locked=True) == (set(), set())
+
+
+@pytest.mark.full
+def test_each_wall_is_needed_against_these_attacks(tmp_path: Path) -> None:
+    """The control: without the lock-down they read, and without the gate they write as well.
+
+    Names are looked up among the tables whatever DuckDB would make of them: with the gate alone,
+    only functions read files.
+    """
+    attacks = READS + WRITES + NAMED[::5]
+    read, wrote = _breaches(tmp_path, attacks, gated=False, locked=False)
+    assert len(read) >= 15
+    assert len(wrote) >= 8
+    read, wrote = _breaches(tmp_path, attacks, gated=True, locked=False)
+    assert len(read) > 5
+    assert all(attack in READS and re.search(r"(read_|scan)", attack) for attack in read), read
+    assert wrote == set()
 
 
 @pytest.mark.anyio

@@ -13,7 +13,8 @@ import pytest
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd_tables import results
-from kbd_tables.sandbox import CLOCKS, pin_clock, query
+from kbd_tables.sandbox import query
+from kbd_tables.statement_time import CLOCKS, pin_clock
 from tools.tables.conftest import Ask
 
 THEN_US = 951_827_696_789_012
@@ -94,7 +95,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _answer(parquet: str, sql: str, now_us: int = THEN_US) -> dict[str, Any]:
     columns = [(name, "string", "VARCHAR") for name in "ikvs"]
-    found = query(parquet, columns, 140_000, sql, LIMITS, now_us, 10_000, 0)
+    table = {
+        "name": {"file": "t.csv"}, "parquet": parquet, "columns": columns, "row_count": 140_000,
+    }  # fmt: skip
+    question = {
+        "sql": sql, "catalog": {"data": {"file": "t.csv"}, "files": ["t.csv"]},
+        "tables": [table], "limits": LIMITS, "now_us": now_us,
+    }  # fmt: skip
+    found = query(question, {"rows": 10_000, "offset": 0}, None)
     return {key: value for key, value in found.items() if key != "elapsed_ms"}
 
 

@@ -35,6 +35,20 @@ async def test_group_by(ask: Ask) -> None:
     assert (past["rows"], past["total_row_count"], past["has_more"]) == ([], 2, False)
 
 
+async def test_a_join_reads_what_it_names(ask: Ask) -> None:
+    """Tables are called as their files are; a CTE goes before, and errors say what is near."""
+    query = 'SELECT amount, square FROM data JOIN "n.csv" ON n = amount ORDER BY 1'
+    assert (await ask("query", path="s.csv", query=query))["rows"] == [[3, 9], [5, 25], [10, 100]]
+    hidden = "WITH n AS (SELECT 1 AS x) FROM n"
+    assert (await ask("query", path="s.csv", query=hidden))["rows"] == [[1]]
+    for wrong, near in {
+        "SELECT amuont FROM data": "there is no column amuont in data; did you mean amount",
+        'FROM "m.csv"': r'there is no table m\.csv; did you mean "[ns]\.csv"',
+    }.items():
+        with pytest.raises(ValidationFailed, match=near):
+            await ask("query", path="s.csv", query=wrong)
+
+
 async def test_windows_of_an_ordered_query_fit_together(ask: Ask) -> None:
     """Pages cover everything once, and there is no warning."""
     rows: list[list[Any]] = []

@@ -1,0 +1,291 @@
+"""Tables of JSON: a list of records, or one record a line.
+
+A column is a key, in the order in which the keys come first. Nested values are their JSON text. A
+number keeps its digits; what is written as a text may still be typed by whoever reads the table, as
+in a text format.
+
+A list is taken apart into its records without decoding it whole, and each record is decoded alone,
+so memory is that of the file, not of its objects. Lines are read one by one. Both are gone over
+twice: once for the keys, once for the rows.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import msgspec
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Column, ColumnType, ReadAs, Source, Table, TableReading, TouchedRows
+from kbd.plaintext import Encoding, bounded_lines, detect, open_text
+
+__all__ = ["MAX_FILE_CHARS", "TABLE_SUFFIXES", "read_table"]
+
+TABLE_SUFFIXES = (".json", ".jsonl", ".ndjson")
+"""Suffixes of files that are tables."""
+
+MAX_FILE_CHARS = 400 * 1024 * 1024
+"""Of a list; lines have no such limit."""
+
+MAX_RECORD_CHARS = 8 * 1024 * 1024
+"""Of one line."""
+
+MAX_KEYS = 16_384
+"""Columns, as many as a worksheet has."""
+
+_Scalar = str | int | float | bool | None
+
+_VALUE = "value"
+"""What the column of values that are no records is called."""
+
+_MAX_TOUCHED = 10
+_SAMPLE_CHARS = 80
+
+
+class _Raws(msgspec.Struct):
+    """Records of a file, each as its JSON text, and how they can be gone over again."""
+
+    again: Callable[[], Iterator[tuple[int, str | msgspec.Raw]]]
+    details: dict[str, Any]
+
+
+class _Tally(msgspec.Struct):
+    """What one pass over the records found.
+
+    Args:
+        kinds: Of each key the kinds of its values.
+        rows: How many records there are.
+        zeros: How many zero characters were left out of texts.
+        left_out: The lines that are no JSON, counted from 1, with the first one's text.
+    """
+
+    kinds: dict[str, set[str]]
+    rows: int = 0
+    zeros: int = 0
+    left_out: list[int] = []
+    sample: str = ""
+
+
+def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
+    """Write the records in the plain form and describe them.
+
+    Args:
+        source: The file.
+        sheet: The key of the list, in an object that has several.
+        read_as: What was said of it; of JSON only the encoding can be said.
+        target: Where to.
+
+    Raises:
+        FileReadFailed: It is no JSON.
+        ValidationFailed: It holds no list of records, or several and none is named; or something
+            was said that has no meaning here.
+    """
+    suffix = PurePosixPath(source.name).suffix.lower()
+    if suffix not in TABLE_SUFFIXES:
+        raise ValidationFailed(f"{source.name} is not a table; {', '.join(TABLE_SUFFIXES)} are")
+    strange = [name for name in ("delimiter", "header_row") if getattr(read_as, name) is not None]
+    if strange:
+        raise ValidationFailed(f"{source.name} is JSON, which has no {' and no '.join(strange)}")
+    encoding = Encoding(read_as.encoding, 1.0) if read_as.encoding else detect(source.path)
+    try:
+        raws = (
+            _list(source, sheet, encoding)
+            if suffix == ".json"
+            else _Raws(lambda: _lines(source, encoding), {})
+        )
+        tally = _write(source, raws, target)
+    except LookupError:
+        raise ValidationFailed(f"there is no encoding {read_as.encoding}") from None
+    return _table(tally, raws, encoding, is_said=read_as.encoding is not None)
+
+
+def _list(source: Source, sheet: str | None, encoding: Encoding) -> _Raws:
+    """Take a file's list of records apart."""
+    with open_text(source.path, encoding) as file:
+        text = file.read(MAX_FILE_CHARS + 1)
+    if len(text) > MAX_FILE_CHARS:
+        raise FileReadFailed(
+            f"{source.name} has more than {MAX_FILE_CHARS:,} characters; write a record a line"
+        )
+    begins = text.lstrip("\ufeff \t\r\n")[:1]
+    details: dict[str, Any] = {}
+    try:
+        if begins == "{":
+            lists = _lists_of(text)
+            named = _chosen(source, lists, sheet)
+            details["records_at"] = named
+            records = msgspec.json.decode(lists[named], type=list[msgspec.Raw])
+        elif begins == "[" and sheet is None:
+            records = msgspec.json.decode(text.lstrip("\ufeff"), type=list[msgspec.Raw])
+        elif begins == "[":
+            raise ValidationFailed(f"{source.name} is one list; it has no {str(sheet)[:80]}")
+        else:
+            raise ValidationFailed(f"{source.name} holds no list of records")
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise FileReadFailed(f"{source.name} is no valid JSON: {error}") from None
+    return _Raws(lambda: enumerate(records, 1), details)
+
+
+def _lists_of(text: str) -> dict[str, msgspec.Raw]:
+    """Return the lists of an object that hold records, by their keys."""
+    members = msgspec.json.decode(text.lstrip("\ufeff"), type=dict[str, msgspec.Raw])
+    return {
+        key: raw for key, raw in members.items() if bytes(memoryview(raw)[:200]).split() != []
+        and bytes(memoryview(raw)[:200]).translate(None, b" \t\r\n").startswith((b"[{", b"[]"))
+    }  # fmt: skip
+
+
+def _chosen(source: Source, lists: dict[str, msgspec.Raw], sheet: str | None) -> str:
+    """Return the key of the list that is meant."""
+    if sheet is not None and sheet in lists:
+        return sheet
+    named = ", ".join(key[:80] for key in list(lists)[:50])
+    if sheet is not None:
+        raise ValidationFailed(f"{source.name} has no list {sheet[:80]}; it has: {named or 'none'}")
+    if not lists:
+        raise ValidationFailed(f"{source.name} is an object without a list of records")
+    if len(lists) > 1:
+        raise ValidationFailed(f"{source.name} has several lists; name one of: {named}")
+    return next(iter(lists))
+
+
+def _lines(source: Source, encoding: Encoding) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, with their numbers."""
+    number = 1
+    with open_text(source.path, encoding) as file:
+        for piece, ends in bounded_lines(file, MAX_RECORD_CHARS):
+            if not ends:
+                raise FileReadFailed(
+                    f"line {number} of {source.name} has more than {MAX_RECORD_CHARS:,} characters"
+                )
+            if piece.strip("\ufeff \t\r\n"):
+                yield number, piece.lstrip("\ufeff")
+            number += 1
+
+
+def _records(raws: _Raws, tally: _Tally) -> Iterator[dict[str, str]]:
+    """Yield the records, each value as its JSON text; count the lines that are no JSON.
+
+    What is no record is one with the value alone.
+    """
+    decoder = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | _Scalar)
+    for number, raw in raws.again():
+        text = raw if isinstance(raw, str) else bytes(raw).decode()
+        try:
+            found = decoder.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            tally.sample = tally.sample or text.strip()[:_SAMPLE_CHARS]
+            tally.left_out.append(number)
+            continue
+        if isinstance(found, dict):
+            yield {key: bytes(value).decode() for key, value in found.items()}
+        else:
+            yield {_VALUE: text.strip()}
+
+
+def _write(source: Source, raws: _Raws, target: Path) -> _Tally:
+    """Write all records; what is found on the way is returned."""
+    tally = _Tally({})
+    for record in _records(raws, tally):
+        tally.rows += 1
+        for key, value in record.items():
+            tally.kinds.setdefault(key, set()).add(_kind(value))
+        if len(tally.kinds) > MAX_KEYS:
+            raise FileReadFailed(f"{source.name} has records of more than {MAX_KEYS:,} keys")
+    if tally.left_out and len(tally.left_out) > tally.rows:
+        raise FileReadFailed(f"{source.name} is no list of records: most lines are no JSON")
+    keys = list(tally.kinds)
+    ignored = _Tally({})
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
+        if keys:
+            writer.writerow(column_names(keys))
+        for record in _records(raws, ignored):
+            writer.writerow([_field(record.get(key), tally) for key in keys])
+    return tally
+
+
+class _LfEnds:
+    """File whose rows end with LF; the csv module quotes a CR only where the row's end has one."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, row: str) -> int:
+        return self._file.write(row[:-2] + "\n")
+
+
+def _kind(text: str) -> str:
+    """Name the kind of a value in JSON: "", boolean, integer, float or text."""
+    match text[:1]:
+        case "n":
+            return ""
+        case "t" | "f":
+            return "boolean"
+        case '"' | "{" | "[":
+            return "text"
+        case _:
+            return "float" if any(mark in text for mark in ".eE") else "integer"
+
+
+def _field(text: str | None, tally: _Tally) -> str:
+    """Return a value in JSON as a field of the plain form: texts decoded, others as they are."""
+    if text is None or text == "null":
+        return ""
+    if text[0] != '"':
+        return text
+    value = msgspec.json.decode(text, type=str)
+    if "\0" in value:
+        tally.zeros += value.count("\0")
+        value = value.replace("\0", "")
+    return value
+
+
+def _type(kinds: set[str]) -> ColumnType | None:
+    """Return the type that JSON itself says; None where it says none, as for texts."""
+    known = kinds - {""}
+    if known == {"boolean"}:
+        return "boolean"
+    if known == {"integer"}:
+        return "integer"
+    return "float" if known and known <= {"integer", "float"} else None
+
+
+def column_names(keys: Sequence[str]) -> list[str]:
+    """Name columns as keys are called, made unique without regard to case, none empty."""
+    names: list[str] = []
+    seen: set[str] = set()
+    for place, key in enumerate(keys, 1):
+        stem = " ".join(key.replace("\0", "").split()) or f"column_{place}"
+        name, count = stem, 2
+        while name.casefold() in seen:
+            name, count = f"{stem}_{count}", count + 1
+        seen.add(name.casefold())
+        names.append(name)
+    return names
+
+
+def _table(tally: _Tally, raws: _Raws, encoding: Encoding, *, is_said: bool) -> Table:
+    """Describe what was written."""
+    warnings = list(encoding.warnings)
+    left_out: tuple[TouchedRows, ...] = ()
+    if tally.left_out:
+        count = len(tally.left_out)
+        rows = tuple(tally.left_out[:_MAX_TOUCHED])
+        left_out = (TouchedRows("no valid JSON", count, rows, tally.sample),)
+        listed = ", ".join(map(str, rows)) + (" …" if count > len(rows) else "")
+        warnings.append(f"{count} line(s) are no valid JSON and were left out: {listed}.")
+    if tally.zeros:
+        warnings.append(f"{tally.zeros} zero character(s) were left out.")
+    names = column_names(list(tally.kinds))
+    columns = [
+        Column(name, _type(kinds)) for name, kinds in zip(names, tally.kinds.values(), strict=True)
+    ]
+    reading = TableReading(
+        encoding=encoding.name,
+        encoding_confidence=encoding.confidence,
+        encoding_reason="said" if is_said else "",
+        left_out=left_out,
+    )
+    return Table(tuple(columns), tally.rows, reading, raws.details, tuple(warnings))

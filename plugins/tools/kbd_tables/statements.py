@@ -1,0 +1,293 @@
+"""Statements: a model's SQL as DuckDB's own syntax tree, checked, with the tables that it names.
+
+A statement must be exactly one that only reads. The lock-down of `sandbox` holds without this
+check, which is a second wall and gives better messages. It judges the tree, since a CTE may hold a
+COPY or a DELETE in a statement that counts as SELECT.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd_tables.duck import duckdb_message
+from kbd_tables.statement_time import CLOCKS
+
+__all__ = ["Statement", "checked_statement", "with_whole_order"]
+
+_MAX_STATEMENT_CHARACTERS = 100_000
+_READING_NODES = frozenset(
+    ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
+)
+_VOLATILE = frozenset(
+    ("duckdb_eviction_queues", "duckdb_logs", "duckdb_memory", "pg_timezone_names")
+)
+_HIDING = frozenset(("json_execute_serialized_sql", "query", "query_table"))
+"""Statements and names of tables in their arguments would not be seen here."""
+_LISTS = frozenset(('"tables"', "__show_tables_expanded"))
+"""What is shown by SHOW TABLES and by SHOW ALL TABLES or DESCRIBE, in DuckDB's tree."""
+_MOMENTARY = CLOCKS | {
+    "yesterday", "tomorrow", "random", "setseed", "uuid", "uuidv4", "gen_random_uuid", "sample",
+    "tablesample",
+}  # fmt: skip
+"""Words of what answers otherwise at another time."""
+_ALLOWED = "one statement that only reads: SELECT, WITH, FROM, DESCRIBE or SUMMARIZE"
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A statement that may run.
+
+    Args:
+        sql: Its text without the semicolon and comments at its end, so that it can be nested.
+        tables: The names of the tables that it reads, each by its parts; what a CTE of its own is
+            called is none.
+        columns: The names in it that may be columns, in lower case; None where it may need all.
+        aliases: What it calls values of its own, and no table, in lower case.
+        order_keys: By how many keys it orders its rows; 0 where it has no ORDER BY of its own.
+        is_limited: Whether it limits its rows itself.
+        is_timeless: Whether it answers the same at any time, as far as its words can tell.
+        lists_tables: Whether it asks for the names of the tables.
+        works_out: Whether it groups or aggregates, so that it depends on which rows there are.
+    """
+
+    sql: str
+    tables: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...] | None
+    aliases: tuple[str, ...]
+    order_keys: int
+    is_limited: bool
+    is_timeless: bool
+    lists_tables: bool
+    works_out: bool
+
+
+def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
+    """Return a query as a statement that may run.
+
+    Args:
+        connection: To parse with; nothing is executed from the query.
+        query: The text, as the model wrote it.
+
+    Raises:
+        ValidationFailed: It is not one statement that only reads, or does not parse.
+    """
+    if len(query) > _MAX_STATEMENT_CHARACTERS:
+        raise ValidationFailed(f"the query is longer than {_MAX_STATEMENT_CHARACTERS} characters")
+    if "\0" in query:
+        raise ValidationFailed("the query holds a NUL character")
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:
+        raise ValidationFailed(duckdb_message(error)) from None
+    if len(statements) != 1:
+        raise ValidationFailed(f"the query must be {_ALLOWED}; it has {len(statements)} statements")
+    if statements[0].type != duckdb.StatementType.SELECT:
+        kind = str(statements[0].type).rpartition(".")[2]
+        raise ValidationFailed(f"the query must be {_ALLOWED}; {kind} is not allowed")
+    sql = _without_end(query)
+    tree = _tree(connection, sql)
+    _check_nodes(tree)
+    _check_repeatable(tree)
+    modifiers = [each.get("type") for each in tree["node"].get("modifiers", ())]
+    return Statement(
+        sql=sql,
+        tables=_tables(tree),
+        columns=_columns(tree),
+        aliases=_aliases(tree),
+        order_keys=_order_keys(tree),
+        is_limited="LIMIT_MODIFIER" in modifiers or "LIMIT_PERCENT_MODIFIER" in modifiers,
+        is_timeless=_MOMENTARY.isdisjoint(re.findall(r"\w+", sql.lower())),
+        lists_tables=_lists_tables(tree),
+        works_out=_works_out(connection, tree),
+    )
+
+
+def with_whole_order(
+    connection: duckdb.DuckDBPyConnection, statement: Statement, width: int
+) -> str | None:
+    """Return a statement that orders rows with equal keys, too: by all their values, in turn.
+
+    Windows of it fit together: else each window may have rows with equal keys in another order, and
+    of 3,000 rows in 30 windows 1,666 were found twice.
+
+    Args:
+        connection: To parse with.
+        statement: It has an ORDER BY, and no LIMIT after it.
+        width: How many columns its rows have.
+
+    Returns:
+        None where its text does not end with its ORDER BY, as within brackets.
+    """
+    more = ", ".join(str(place) for place in range(1, width + 1))
+    sql = f"{statement.sql}\n, {more}"
+    try:
+        tree = _tree(connection, sql)
+    except ValidationFailed:
+        return None
+    return sql if _order_keys(tree) == statement.order_keys + width else None
+
+
+def _without_end(query: str) -> str:
+    """Cut semicolons and comments off the end; tokens know their place in bytes."""
+    data = query.encode(errors="surrogatepass")
+    tokens = duckdb.tokenize(query)
+    end = len(data)
+    for start, kind in reversed(tokens):
+        is_comment = str(kind).rpartition(".")[2] == "comment"
+        if not is_comment and data[start:end].strip() != b";":
+            break
+        end = start
+    return data[:end].decode().strip()
+
+
+def _tree(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    """Return the syntax tree of a SELECT.
+
+    Raises:
+        ValidationFailed: DuckDB does not count it as one.
+    """
+    row = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    assert row is not None
+    tree = json.loads(row[0])
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise ValidationFailed(f"the query must be {_ALLOWED}")
+    return tree["statements"][0]
+
+
+def _check_nodes(tree: Any) -> None:
+    """Refuse a tree with a node that does more than read.
+
+    Raises:
+        ValidationFailed: A CTE or a subquery writes.
+    """
+    for part in _nodes(tree):
+        kind = part.get("type")
+        if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
+            what = kind.removesuffix("_NODE").removesuffix("_QUERY")
+            raise ValidationFailed(f"the query must be {_ALLOWED}; it holds a {what}")
+
+
+def _check_repeatable(tree: Any) -> None:
+    """Refuse what would answer otherwise when the statement is run again.
+
+    Raises:
+        ValidationFailed: It goes past the pinned clock, depends on the moment, hides a statement
+            in a text, or takes a sample that chance alone decides.
+    """
+    for part in _nodes(tree):
+        if part.get("class") == "FUNCTION":
+            name = part.get("function_name", "").lower()
+            path = part.get("qualified_name", {}).get("path", ())
+            if name in CLOCKS and "system" in [step.lower() for step in path[:-1]]:
+                raise ValidationFailed(f"write {name} without the schema system before it")
+            if name in _VOLATILE:
+                raise ValidationFailed(f"{name} is not allowed: it answers otherwise each time")
+            if name in _HIDING:
+                raise ValidationFailed(f"{name} is not allowed; write the statement itself")
+        if part.get("is_percentage") and not part.get("repeatable") and (
+            part.get("method") in ("System", "Bernoulli")
+        ):  # fmt: skip
+            raise ValidationFailed(
+                "a sample of a percentage must be repeatable: write USING SAMPLE 10% (bernoulli, 1)"
+                " with a number of your choice, or take a number of rows: USING SAMPLE 100 ROWS"
+            )
+
+
+def _order_keys(tree: Any) -> int:
+    """Return by how many keys the outermost query orders its rows."""
+    modifiers = tree["node"].get("modifiers", ())
+    return sum(
+        len(modifier["orders"]) for modifier in modifiers if modifier["type"] == "ORDER_MODIFIER"
+    )
+
+
+def _lists_tables(tree: Any) -> bool:
+    """Tell whether a statement is SHOW TABLES, or a form of it."""
+    shown = tree["node"].get("from_table") or {}
+    return shown.get("type") == "SHOW_REF" and shown.get("table_name") in _LISTS
+
+
+def _works_out(connection: duckdb.DuckDBPyConnection, tree: Any) -> bool:
+    """Tell whether a statement groups or aggregates."""
+    found = connection.execute(
+        "SELECT DISTINCT lower(function_name) FROM duckdb_functions()"
+        " WHERE function_type = 'aggregate'"
+    ).fetchall()
+    aggregates = {name for (name,) in found}
+    return any(
+        part.get("group_expressions")
+        or part.get("show_type") == "SUMMARY"
+        or str(part.get("function_name", "")).lower() in aggregates
+        for part in _nodes(tree)
+    )
+
+
+def _tables(tree: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the names of the tables that a statement reads, in no order that means anything.
+
+    What a CTE is called is one in its own query only if it is recursive, in those of later ones and
+    in the statement that it belongs to.
+    """
+    found: dict[tuple[str, ...], None] = {}
+    stack: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
+    while stack:
+        part, hidden = stack.pop()
+        if isinstance(part, list):
+            stack.extend((each, hidden) for each in part)
+            continue
+        if not isinstance(part, dict):
+            continue
+        is_shown = part.get("type") == "SHOW_REF" and part.get("show_type") == "SHOW"
+        if part.get("type") == "BASE_TABLE" or (is_shown and not part.get("query")):
+            path = tuple(part["qualified_name"]["path"])
+            if len(path) > 1 or path[0].lower() not in hidden:
+                found[path] = None
+        for entry in (part.get("cte_map") or {}).get("map", ()):
+            name = entry["key"].lower()
+            is_recursive = entry["value"]["query_node"]["type"] == "RECURSIVE_CTE_NODE"
+            stack.append((entry["value"], hidden | {name} if is_recursive else hidden))
+            hidden |= {name}
+        stack.extend((each, hidden) for key, each in part.items() if key != "cte_map")
+    return tuple(found)
+
+
+def _columns(tree: Any) -> tuple[str, ...] | None:
+    """Return the names that may be columns, or None where all columns may be needed."""
+    needed: set[str] = set()
+    for part in _nodes(tree):
+        if part.get("class") == "STAR" or part.get("type") == "SHOW_REF":
+            return None
+        if part.get("ref_type") in ("NATURAL", "POSITIONAL"):
+            return None
+        names = part.get("column_names")
+        # The last part, for the table's name may stand before it; a field of a struct is no column,
+        # and has all of them loaded.
+        mentioned = [names[-1]] if names else []
+        needed.update(name.lower() for name in [*mentioned, *part.get("using_columns", ())])
+    return tuple(sorted(needed))
+
+
+def _aliases(tree: Any) -> tuple[str, ...]:
+    """Return the names that can only mean values that the statement computes."""
+    values: set[str] = set()
+    tables: set[str] = set()
+    for part in _nodes(tree):
+        known = values if "class" in part else tables
+        known.update(str(part.get(key) or "").lower() for key in ("alias", "table_name"))
+    return tuple(sorted(values - tables - {""}))
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of a tree; a stack, since trees nest deeper than Python calls may."""
+    stack = [tree]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            yield part
+            stack.extend(part.values())
+        elif isinstance(part, list):
+            stack.extend(part)
