@@ -35,7 +35,7 @@ from kbd_tables.jobs import QueryLimits
 from kbd_tables.open_questions import check_figures
 from kbd_tables.sql_errors import refused
 from kbd_tables.statement_time import pin_clock
-from kbd_tables.statements import Statement, checked_statement, with_whole_order
+from kbd_tables.statements import Statement, checked_statement, with_whole_order, works_out_figures
 from kbd_tables.table_names import DATA, TableCatalog, TableName
 
 __all__ = [
@@ -150,8 +150,9 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         # Before the tables are loaded, which is most of the work: what is refused costs nothing.
         statement = checked_statement(connection, question.sql)
         named = _named_tables(connection, statement, question)
-        if statement.works_out:
-            for table in named.values():
+        asking = [table for table in named.values() if table.questions]
+        if asking and works_out_figures(connection, statement):
+            for table in asking:
                 check_figures(FileName(table.name.file), table.questions)
         _load(connection, statement, named)
         pin_clock(connection, question.now_us, statement.sql)

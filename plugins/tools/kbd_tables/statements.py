@@ -17,7 +17,7 @@ from kbd.errors import ValidationFailed
 from kbd_tables.duck import duckdb_message
 from kbd_tables.statement_time import CLOCKS
 
-__all__ = ["Statement", "checked_statement", "with_whole_order"]
+__all__ = ["Statement", "checked_statement", "with_whole_order", "works_out_figures"]
 
 _MAX_STATEMENT_CHARACTERS = 100_000
 _READING_NODES = frozenset(
@@ -51,7 +51,6 @@ class Statement(msgspec.Struct, frozen=True):
         is_limited: Whether it limits its rows itself.
         is_timeless: Whether it answers the same at any time, as far as its words can tell.
         lists_tables: Whether it asks for the names of the tables.
-        works_out: Whether it groups or aggregates, so that it depends on which rows there are.
     """
 
     sql: str
@@ -62,7 +61,6 @@ class Statement(msgspec.Struct, frozen=True):
     is_limited: bool
     is_timeless: bool
     lists_tables: bool
-    works_out: bool
 
 
 def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
@@ -102,7 +100,21 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         is_limited="LIMIT_MODIFIER" in modifiers or "LIMIT_PERCENT_MODIFIER" in modifiers,
         is_timeless=_MOMENTARY.isdisjoint(re.findall(r"\w+", sql.lower())),
         lists_tables=_lists_tables(tree),
-        works_out=_works_out(connection, tree),
+    )
+
+
+def works_out_figures(connection: duckdb.DuckDBPyConnection, statement: Statement) -> bool:
+    """Tell whether a statement groups or aggregates, so that it depends on which rows there are."""
+    found = connection.execute(
+        "SELECT DISTINCT lower(function_name) FROM duckdb_functions()"
+        " WHERE function_type = 'aggregate'"
+    ).fetchall()
+    aggregates = {name for (name,) in found}
+    return any(
+        part.get("group_expressions")
+        or part.get("show_type") == "SUMMARY"
+        or str(part.get("function_name", "")).lower() in aggregates
+        for part in _nodes(_tree(connection, statement.sql))
     )
 
 
@@ -209,21 +221,6 @@ def _lists_tables(tree: Any) -> bool:
     """Tell whether a statement is SHOW TABLES, or a form of it."""
     shown = tree["node"].get("from_table") or {}
     return shown.get("type") == "SHOW_REF" and shown.get("table_name") in _LISTS
-
-
-def _works_out(connection: duckdb.DuckDBPyConnection, tree: Any) -> bool:
-    """Tell whether a statement groups or aggregates."""
-    found = connection.execute(
-        "SELECT DISTINCT lower(function_name) FROM duckdb_functions()"
-        " WHERE function_type = 'aggregate'"
-    ).fetchall()
-    aggregates = {name for (name,) in found}
-    return any(
-        part.get("group_expressions")
-        or part.get("show_type") == "SUMMARY"
-        or str(part.get("function_name", "")).lower() in aggregates
-        for part in _nodes(tree)
-    )
 
 
 def _tables(tree: Any) -> tuple[tuple[str, ...], ...]:

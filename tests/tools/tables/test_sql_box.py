@@ -256,3 +256,29 @@ def test_no_variable_of_this_process_is_a_table(tools: dict[str, Tool]) -> None:
     assert data_in_scope
     with closing_connection() as connection, pytest.raises(Exception, match="data_in_scope"):
         connection.execute("FROM data_in_scope")
+
+
+def test_the_open_database_can_be_forked() -> None:
+    """A process that has imported DuckDB's side of the tools has one thread, and its forks work."""
+    script = (
+        "import os; from kbd_tables.duck import closing_connection\n"
+        "assert len(os.listdir('/proc/self/task')) == 1\n"
+        "for _ in range(3):\n"
+        "    pid = os.fork()\n"
+        "    if not pid:\n"
+        "        with closing_connection() as connection:\n"
+        "            connection.execute('CREATE TABLE data AS SELECT 1 AS a')\n"
+        "            assert connection.execute('FROM data').fetchall() == [(1,)]\n"
+        "        os._exit(0)\n"
+        "    assert os.waitpid(pid, 0)[1] == 0\n"
+    )
+    subprocess.run([sys.executable, "-c", script], timeout=60, check=True)
+
+
+def test_no_use_sees_what_another_did() -> None:
+    """Each use begins with an empty database whose configuration is open."""
+    for _ in range(3):
+        with closing_connection() as connection:
+            assert connection.execute("SHOW ALL TABLES").fetchall() == []
+            connection.execute("CREATE TABLE data AS SELECT 1 AS a")
+            _lock(connection, 512)
