@@ -10,13 +10,13 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks._daemon import started
 from benchmarks._measure import gate, table
-from kbd.client.blocking import Client, ConnectionLostError
+from kbd.client.blocking import Client
 
 PAUSE_S = 0.005
 SETTLE_S = 15.0
@@ -36,15 +36,6 @@ def healthy(path: str, seconds: float) -> list[float]:
             taken.append((time.perf_counter() - begun) * 1e3)
             time.sleep(PAUSE_S)
     return sorted(taken)
-
-
-def answers(path: str) -> bool:
-    """Return whether somebody listens there."""
-    try:
-        Client(path).close()
-    except ConnectionLostError:
-        return False
-    return True
 
 
 def memory_mib(pid: int) -> float:
@@ -104,18 +95,9 @@ def measure(path: str, pid: int, clients: int, seconds: float, seed: int) -> tup
 def main() -> None:
     """Run all of it."""
     clients, seconds, seed = (*map(int, sys.argv[1:]), *(990, 20, 1)[len(sys.argv) - 1 :])
-    with tempfile.TemporaryDirectory() as folder:
-        home, log = Path(folder, "h"), Path(folder, "log")
-        path = str(home / "kbd.sock")
-        command = [sys.executable, "-m", "kbd", "--home", str(home), "daemon"]
-        with log.open("wb") as said, subprocess.Popen(command, stderr=said) as daemon:
-            try:
-                while not answers(path):
-                    time.sleep(0.05)
-                met, counted = measure(path, daemon.pid, clients, seconds, seed)
-            finally:
-                daemon.terminate()
-        text = log.read_text(errors="replace")
+    with started() as daemon:
+        met, counted = measure(daemon.path, daemon.pid, clients, seconds, seed)
+        text = daemon.log.read_text(errors="replace")
     unhandled = sum(text.count(words) for words in UNHANDLED)
     faults = json.loads(counted).get("faults", 0)
     met &= gate("unhandled exceptions in the daemon's own log", unhandled, most=0)

@@ -60,7 +60,7 @@ _USED = threading.Lock()
 
 @contextmanager
 def closing_connection(
-    memory_mb: int = 1024, threads: int = 2
+    memory_mb: int = 1024, threads: int = 1
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a private database in memory that loads no extension and spills nowhere.
 

@@ -54,7 +54,7 @@ def load(
     names, warnings = _distinct([name for name, _ in columns])
     known = [kind for _, kind in columns]
     said = msgspec.convert(read_as, ReadAs)
-    with closing_connection() as connection:
+    with closing_connection(threads=2) as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = f"read_parquet({quoted_text(raw)})"

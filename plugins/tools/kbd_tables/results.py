@@ -44,7 +44,7 @@ def describe(parquet: str, columns: Columns, row_count: int) -> list[dict[str, A
     exact = row_count <= _EXACT_DISTINCT_ROWS
     distinct = "count(DISTINCT {0})" if exact else "approx_count_distinct({0})"
     parts = ("count({0})", distinct)
-    with closing_connection() as connection:
+    with closing_connection(threads=1 if exact else 2) as connection:
         counts = _aggregates(connection, parquet, [(name, parts) for name, _, _ in columns])
     return [
         {
@@ -175,7 +175,7 @@ def export(parquet: str, columns: Columns, target: str) -> dict[str, Any]:
         NaN or infinite, which no format has a number for.
     """
     selected = ", ".join(quoted_name(name) for name, _, _ in columns)
-    with closing_connection() as connection:
+    with closing_connection(threads=2) as connection:
         connection.execute(f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})")
         written, width, lost = _write(connection, target)
     return {"row_count": written, "column_count": width, "is_ordered": True, "lost_figures": lost}

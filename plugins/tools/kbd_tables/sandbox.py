@@ -146,7 +146,10 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         ToolTimeout: It passed its time or memory.
     """
     limits = question.limits
-    with closing_connection(_LOAD_MEMORY_MB, limits.query_threads) as connection:
+    is_large = any(_values(table) > _MANY_VALUES for table in question.tables)
+    # A second thread takes longer to start than a small table to load.
+    threads = limits.query_threads if is_large else 1
+    with closing_connection(_LOAD_MEMORY_MB, threads) as connection:
         # Before the tables are loaded, which is most of the work: what is refused costs nothing.
         statement = checked_statement(connection, question.sql)
         named = _named_tables(connection, statement, question)
@@ -328,7 +331,7 @@ def _load(connection: duckdb.DuckDBPyConnection, statement: Statement, named: Na
 def _needed(statement: Statement, table: LoadedTable, named: NamedTables) -> Sequence[str]:
     """Return the columns of a table to load: of a large one those that a statement may name."""
     names = [name for name, _, _ in table.columns]
-    if table.row_count * len(names) <= _MANY_VALUES or statement.columns is None:
+    if _values(table) <= _MANY_VALUES or statement.columns is None:
         return names
     known = {name.lower() for each in named.values() for name, _, _ in each.columns}
     # What is neither a column nor a value of its own may stand for a whole row.
@@ -336,6 +339,11 @@ def _needed(statement: Statement, table: LoadedTable, named: NamedTables) -> Seq
         return names
     # A count of rows names no column, and a table needs at least one.
     return [name for name in names if name.lower() in statement.columns] or names[:1]
+
+
+def _values(table: LoadedTable) -> int:
+    """Return how many values a table has."""
+    return table.row_count * len(table.columns)
 
 
 def _load_table(
