@@ -1,5 +1,6 @@
 """Cache of typed tables: a Parquet file and its record, made once for each content."""
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Mapping
@@ -112,6 +113,9 @@ class OpenTable(msgspec.Struct, frozen=True):
         return reading_sentences(named, self.record.reading)
 
 
+_PREFIX = "tables-"
+"""With which the name of each file of the cache begins."""
+
 _VERSION = 5
 """Version of the cache; raise it when inference or the record changes."""
 
@@ -169,6 +173,8 @@ async def open_table(context: ToolContext, ref: TableRef) -> OpenTable:
         await _make(context, file, ref.sheet, read_as, parquet, beside)
     record = msgspec.msgpack.decode(await anyio.Path(beside).read_bytes(), type=TableRecord)
     size = (await anyio.Path(parquet).stat()).st_size
+    types = {column.name: column.type for column in record.columns}
+    context.note_reading(file, ref.sheet, record.reading, columns=types, row_count=record.row_count)
     return OpenTable(file.name, record, read_as, parquet, size, ref.sheet)
 
 
@@ -212,8 +218,25 @@ def _key(
         part += f"\0{sorted(said.items())}"
     # A sheet's name comes from a model, and may hold half a pair of surrogates.
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{_edition(engine)}{file.blob}-{digest}"
+
+
+def _edition(engine: str) -> str:
+    """Return with what the names of tables begin that this version of kbd and DuckDB can read."""
     # With DuckDB's version: where another one had written the cache, every call on the file failed.
-    return f"tables-{_VERSION}-{engine}-{file.blob}-{digest}"
+    return f"{_PREFIX}{_VERSION}-{engine}-"
+
+
+def _drop_other_editions(folder: Path) -> None:
+    """Remove tables that other versions of kbd or DuckDB have left in a cache: nobody reads them.
+
+    What cannot be removed costs space, nothing else.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and not entry.name.startswith(_edition(_engine())):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
 
 
 async def _make(
@@ -246,6 +269,7 @@ async def _make(
     # in between leaves no record without its Parquet.
     await run_sync(_keep_first, typed, parquet)
     await anyio.Path(staged).replace(beside)
+    await run_sync(_drop_other_editions, parquet.parent)
 
 
 def _keep_first(made: Path, kept: Path) -> None:
