@@ -369,7 +369,7 @@ def _print_reading(table: dict[str, Any]) -> None:
     elif table["fields"]:
         say(f"  {named} was read differently, as the results of the run show:")
     else:
-        say(f"  {named}: the log does not have how it was read; the results show no difference")
+        say(f"  {named}: the log does not have how it was read, and no result shows a difference")
     for field in table["fields"]:
         then, now = field["recorded"] or "(nothing)", field["replayed"] or "(nothing)"
         say(f"    {line(field['path'])}: {line(then, 200)} then, {line(now, 200)} now")

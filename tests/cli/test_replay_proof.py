@@ -155,7 +155,7 @@ def test_tables_that_are_read_otherwise_come_first(
         "  b.csv was read differently, as the results of the run show:",
         '    decimal: (nothing) then, "," now',
         now,
-        "  c.csv: the log does not have how it was read; the results show no difference",
+        "  c.csv: the log does not have how it was read, and no result shows a difference",
         now,
         "",
         "And 1 more call:",

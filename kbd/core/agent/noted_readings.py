@@ -1,7 +1,7 @@
 """Notes of how tables were read, as the log keeps them beside a call; pure.
 
-A setting is kept as text, and only where something was decided. Whatever a plugin notes becomes what
-the log can hold and read again.
+A setting is kept as text, and only where something was decided. Whatever a plugin notes becomes
+what the log can hold and read again.
 """
 
 from collections.abc import Mapping
