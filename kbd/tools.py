@@ -25,6 +25,7 @@ from kbd.formats import (
     Reading,
     Region,
     Table,
+    TableReading,
     Written,
 )
 from kbd.search import Search
@@ -275,6 +276,28 @@ class ToolContext(Protocol):
         """The time of the call in microseconds since 1970 UTC, as the log has it.
 
         The only clock of a tool: when the call is done again, it stands where it stood.
+        """
+
+    def note_reading(
+        self,
+        file: FileRef,
+        sheet: str | None,
+        reading: TableReading,
+        *,
+        columns: Mapping[str, str],
+        row_count: int,
+    ) -> None:
+        """Note how a table was read that this call works with.
+
+        It stands in the log beside the call, however that ends: when the call is done again with
+        another version, a reading that has changed is named.
+
+        Args:
+            file: The table's file.
+            sheet: Its sheet, where the file has several.
+            reading: How it was read.
+            columns: The type of each column, in their order.
+            row_count: Its rows.
         """
 
     async def isolate(

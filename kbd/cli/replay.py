@@ -343,6 +343,8 @@ def _render_place(each: dict[str, Any]) -> str:
 
 
 def _print_diff(each: dict[str, Any]) -> None:
+    for table in each["readings"]:
+        _print_reading(table)
     for field in each["fields"]:
         say(f"  {line(field['path'])}")
         say(f"    recorded  {line(field['recorded'], 400) or '(nothing)'}")
@@ -359,6 +361,27 @@ def _print_diff(each: dict[str, Any]) -> None:
         say(f"  done by what is not the recorded version: {', '.join(each['plugins'])}")
 
 
+def _print_reading(table: dict[str, Any]) -> None:
+    """Say how a table was read, and how it is read now."""
+    named = line(table["path"]) + (f", sheet {line(table['sheet'])}" if table["sheet"] else "")
+    if table["is_recorded"]:
+        say(f"  {named} was read differently:")
+    elif table["fields"]:
+        say(f"  {named} was read differently, as the results of the run show:")
+    else:
+        say(f"  {named}: the log does not have how it was read, and no result shows a difference")
+    for field in table["fields"]:
+        then, now = field["recorded"] or "(nothing)", field["replayed"] or "(nothing)"
+        say(f"    {line(field['path'])}: {line(then, 200)} then, {line(now, 200)} now")
+    if not table["is_recorded"]:
+        # What the log does not have cannot be compared: what counts now is said instead.
+        settings = [
+            f"{name} {json.dumps(text, ensure_ascii=False)}"
+            for name, text in table["settings"].items()
+        ]
+        say(f"    it is read now with {line('; '.join(settings), 400)}")
+
+
 def _render_file_diff(file: dict[str, Any]) -> str:
     if not file["replayed"]:
         return "was written then, is not now"
@@ -373,7 +396,10 @@ def _render_file_diff(file: dict[str, Any]) -> str:
 
 
 def _first_difference(each: dict[str, Any]) -> str:
-    """Name one thing that differs: a field, or a part of a file."""
+    """Name one thing that differs: how a table is read, a part of a file, or a field."""
+    for table in each["readings"]:
+        if table["fields"]:
+            return f"{table['path']}: {table['fields'][0]['path']}"
     for file in each["files"]:
         parts = file["parts"]
         return f"{file['path']}: {parts[0]['part']}" if parts else str(file["path"])

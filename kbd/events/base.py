@@ -7,7 +7,17 @@ import msgspec
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName
 
-__all__ = ["Actor", "Fact", "FileVersion", "ModelShare", "PluginUsed", "Recorded", "ReplyCall"]
+__all__ = [
+    "Actor",
+    "CallNotes",
+    "Fact",
+    "FileVersion",
+    "ModelShare",
+    "PluginUsed",
+    "Recorded",
+    "ReplyCall",
+    "TableRead",
+]
 
 MUST_UNDERSTAND = 1
 """Flag of a record: a reader that does not know its type must not go on without it."""
@@ -84,6 +94,37 @@ class PluginUsed(msgspec.Struct, frozen=True, omit_defaults=True):
     package: str
     version: str
     sha256: str = ""
+
+
+class TableRead(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a call read a table.
+
+    Args:
+        name: The table's file.
+        sheet: Its sheet; "" where none was named.
+        settings: What was found out or said, by its name in the table's reading, as text: what a
+            later version decides as well can be compared, whatever it knows beside.
+        columns: The first columns, each with its type.
+        row_count: Its rows.
+    """
+
+    name: FileName
+    sheet: str = ""
+    settings: dict[str, str] = {}
+    columns: tuple[tuple[str, str], ...] = ()
+    row_count: int = 0
+
+
+class CallNotes(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a call noted of how its figures came about.
+
+    Args:
+        told: What the run's answer tells people of it.
+        readings: How the tables were read that it worked with.
+    """
+
+    told: tuple[str, ...] = ()
+    readings: tuple[TableRead, ...] = ()
 
 
 class ModelShare(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from kbd.events.base import Fact, ModelShare, PluginUsed, ReplyCall
+from kbd.events.base import CallNotes, Fact, ModelShare, PluginUsed, ReplyCall
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, Phase
 
@@ -315,7 +315,8 @@ class ToolReturned(Fact):
         worked: The plugins that did its work, formats included.
         outside: The model that had a part in the result, so that doing the call again would prove
             nothing; None for none.
-        told: What the run's answer tells people of it.
+        noted: How its figures came about; None where that was not recorded, as in runs of kbd 0.1
+            and in clients' calls.
     """
 
     call_id: CallId
@@ -332,7 +333,7 @@ class ToolReturned(Fact):
     receipt_bytes: int = 2048
     worked: tuple[PluginUsed, ...] = ()
     outside: ModelShare | None = None
-    told: tuple[str, ...] = ()
+    noted: CallNotes | None = None
 
 
 class ToolRefused(Fact):

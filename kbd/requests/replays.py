@@ -22,6 +22,7 @@ __all__ = [
     "ModelStep",
     "PartDiff",
     "PluginCompared",
+    "ReadingDiff",
     "ReplayRequest",
     "ReplayRun",
     "ReplaySteps",
@@ -338,6 +339,25 @@ class FileDiff(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class ReadingDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of a call that came out otherwise, which is read otherwise now, or may be.
+
+    Args:
+        path: Its file.
+        sheet: Its sheet; empty where none was named.
+        is_recorded: Whether the log has how it was read then. That of a run of kbd 0.1 has not:
+            then `fields` are from what results of the run show, which need not be all.
+        fields: What differs: a setting ("decimal"), the type of a column, or the count of rows.
+        settings: How it is read now, by the names that `reading` has in the table's map.
+    """
+
+    path: FileName
+    sheet: str
+    is_recorded: bool
+    fields: tuple[FieldDiff, ...]
+    settings: dict[str, str]
+
+
 class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     """A call that did not come out as recorded.
 
@@ -348,11 +368,14 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
         tool: The tool.
         phase: The phase that called it.
         item: The item, from 1, or 0.
-        what: The parts that differ: "outcome", "result", "shown", "files", "refusal".
+        what: The parts that differ: "reading" (of a table, where the log tells that it does),
+            "outcome", "result", "shown", "files", "refusal".
         fields: The fields that differ, of outcome, result, shown, and what is said of files; at
             most 50, and none where the calls before have told much.
         files: The files that differ.
         plugins: The plugins among those that worked that are not the recorded ones.
+        readings: The call's tables that are read otherwise now, and all of them where the log does
+            not have how they were read.
     """
 
     seq: Seq
@@ -365,6 +388,7 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[FieldDiff, ...] = ()
     files: tuple[FileDiff, ...] = ()
     plugins: tuple[str, ...] = ()
+    readings: tuple[ReadingDiff, ...] = ()
 
 
 class SkippedCall(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ from kbd.formats import (
     Source,
     Styled,
     Table,
+    TableReading,
     Tabular,
     Written,
 )
@@ -346,6 +347,7 @@ class Workbench:
 
     Attributes:
         limits: The limits that the last `isolate` call asked for, or None.
+        readings: How tables were read, by file and sheet, as tools have noted it.
         now_us: The time of the calls in microseconds since 1970 UTC; set it as a test needs it.
     """
 
@@ -354,6 +356,7 @@ class Workbench:
         self._files = _Files(root, self._formats)
         self._recall = _Recall()
         self.limits: CallLimits | None = None
+        self.readings: dict[tuple[FileName, str | None], TableReading] = {}
         self.now_us = 1_763_750_000_000_000
 
     @property
@@ -383,6 +386,19 @@ class Workbench:
     def content(self, name: str) -> bytes:
         """Return the bytes of a file as it is now."""
         return self._files.get(name).path.read_bytes()
+
+    def note_reading(
+        self,
+        file: FileRef,
+        sheet: str | None,
+        reading: TableReading,
+        *,
+        columns: Mapping[str, str],
+        row_count: int,
+    ) -> None:
+        """Keep how a table was read."""
+        del columns, row_count
+        self.readings[file.name, sheet] = reading
 
     async def isolate(
         self,

@@ -15,10 +15,11 @@ from kbd.requests.replays import (
     FileDiff,
     PartDiff,
     PluginCompared,
+    ReadingDiff,
     RunReplayed,
     SkippedCall,
 )
-from kbd.types import CallId, Phase, RunId, Seq
+from kbd.types import CallId, FileName, Phase, RunId, Seq
 from scripted_daemon import AnswerError, Notify, ScriptedDaemon
 from scripted_job import WORKBENCH
 
@@ -116,6 +117,51 @@ def test_the_first_divergence_is_told_in_full(daemon: ScriptedDaemon, capsys: Ca
         "60     red   research  refusal",
     ]
     assert printed.err.startswith(f"`kbd show {WORKBENCH} 57` shows what was recorded")
+
+
+def reading(name: str, *fields: FieldDiff, is_recorded: bool = True) -> ReadingDiff:
+    """A table that is read with a comma now."""
+    return ReadingDiff(
+        path=FileName(name), sheet="", is_recorded=is_recorded, fields=fields,
+        settings={"decimal": ",", "delimiter": ";"},
+    )  # fmt: skip
+
+
+DECIMAL = FieldDiff(path="decimal", recorded="", replayed='","')
+
+
+def test_tables_that_are_read_otherwise_come_first(
+    daemon: ScriptedDaemon, capsys: Captured
+) -> None:
+    """What differs of each; where the log has no reading, that is said, and the one of today."""
+    first = msgspec.structs.replace(
+        FIRST, what=("reading", "result"), fields=(), files=(), plugins=(),
+        readings=(
+            reading("a.csv", DECIMAL),
+            reading("b.csv", DECIMAL, is_recorded=False),
+            reading("\x1b[31mc.csv", is_recorded=False),
+        ),
+    )  # fmt: skip
+    other = msgspec.structs.replace(
+        REFUSED, tool="table_stats", what=("reading",), readings=(reading("a.csv", DECIMAL),)
+    )
+
+    assert shown(daemon, found(calls=4, equal=2, divergences=(first, other))) == 1
+    now = '    it is read now with decimal ","; delimiter ";"'
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "The first: call 9, edit (event 57, item 2) differs in reading, result",
+        "  a.csv was read differently:",
+        '    decimal: (nothing) then, "," now',
+        "  b.csv was read differently, as the results of the run show:",
+        '    decimal: (nothing) then, "," now',
+        now,
+        "  c.csv: the log does not have how it was read, and no result shows a difference",
+        now,
+        "",
+        "And 1 more call:",
+        "Event  Tool         Where     Differs in  First of it",
+        "60     table_stats  research  reading     a.csv: decimal",
+    ]
 
 
 def test_json_is_the_answer_itself(daemon: ScriptedDaemon, capsys: Captured) -> None:

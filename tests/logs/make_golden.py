@@ -19,7 +19,15 @@ from kbd.events import restores as s
 from kbd.events import runs as r
 from kbd.events import watches as f
 from kbd.events import workbenches as w
-from kbd.events.base import Actor, FileVersion, ModelShare, Recorded, ReplyCall
+from kbd.events.base import (
+    Actor,
+    CallNotes,
+    FileVersion,
+    ModelShare,
+    Recorded,
+    ReplyCall,
+    TableRead,
+)
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName, Phase, ReadAs, RunId, Seq, WatchId, WorkbenchId
 
@@ -120,6 +128,8 @@ EVENTS: tuple[Event, ...] = (
     w.DaemonStopped("asked to"),
 )
 """One event of every type that there was at first."""
+
+SHEET_READ = TableRead(FileName("b.xlsx"), "März", {"decimal": ","}, (("Betrag", "float"),), 12)
 
 ADDED: tuple[tuple[Event, ...], ...] = (
     (
@@ -285,9 +295,19 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         w.ReadingChosen(CSV, ReadAs(encoding="cp1252", decimal=",", date_order="dmy")),
         w.ReadingChosen(CSV, ReadAs()),
         r.ToolCalled(CallId("w3"), 5, "table_query", "kbd_tables 0.2.0", '{"query":"FROM data"}'),
-        r.ToolReturned(CallId("w3"), 5, True, "{}", told=("a.csv: its dates are",)),
+        r.ToolReturned(CallId("w3"), 5, True, "{}", noted=CallNotes(("a.csv: its dates are",))),
         f.WatchAdded(
             WatchId("2"), f.WatchRule("euros", "/srv/in", "sum", read_as=ReadAs(decimal=","))
+        ),
+    ),
+    (
+        r.ToolCalled(CallId("w4"), 6, "table_stats", "kbd_tables 0.2.0", '{"path":"b.xlsx"}'),
+        r.ToolReturned(
+            CallId("w4"),
+            6,
+            True,
+            "{}",
+            noted=CallNotes(readings=(SHEET_READ, TableRead(CSV))),
         ),
     ),
 )
@@ -296,7 +316,7 @@ watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 7
+CLIENTS_FROM = len(ADDED) - 8
 """From which of what came later on a client asked for it."""
 
 

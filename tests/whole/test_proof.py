@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import kbd_offline
+import kbd_tables
 import kbd_xlsx
 from benchmarks.transactions import transactions
 from proof_rig import contents
@@ -121,7 +122,7 @@ def test_the_demos_run_is_proved_and_another_version_found_out(
     equal = kbd(daemon, "replay", "taxes", "--verify")
 
     assert equal.returncode == 0, equal.stdout + equal.stderr
-    assert "45 calls done again, all came out as recorded (26 file versions" in equal.stdout
+    assert "47 calls done again, all came out as recorded (27 file versions" in equal.stdout
     source = Path(kbd_xlsx.__file__).parent
     width = "float(width)"
     copy = version(tmp_path, source, "edits/sheets.py", width, f"{width} + 1")
@@ -135,6 +136,32 @@ def test_the_demos_run_is_proved_and_another_version_found_out(
     assert len(parts) == 13
     assert all(part.startswith("xl/worksheets/sheet") for part in parts)
     assert contents(root) == before
+
+
+def test_a_version_that_reads_a_table_otherwise_is_told_by_its_reading(
+    daemon: RealDaemon, tmp_path: Path
+) -> None:
+    """The divergence says first that rows are counted now which were left out as a total then."""
+    source = tmp_path / "orders.csv"
+    source.write_text("Region,Amount\nNorth,10\nSouth,20\nNorth,12\nTotal,42\n")
+    workbench = daemon.workbench(source, name="orders")
+    assert daemon.run_prompt(workbench, "total Amount by Region")["status"] == "finished"
+    equal = daemon.ask("ReplayRun", run_id=f"{workbench}-1")
+    assert (equal["divergences"], equal["equal"] > 0) == ([], True)
+
+    asked = "take_out_totals(connection, raw, target, summed, read_as"
+    kept = 'take_out_totals(connection, raw, target, summed, read_as | {"totals": "keep"}'
+    copy = version(tmp_path, Path(kbd_tables.__file__).parent, "loader.py", asked, kept)
+    found = daemon.ask("ReplayRun", run_id=f"{workbench}-1", with_plugin=str(copy))
+    assert found["divergences"]
+    for divergence in found["divergences"]:
+        assert divergence["what"][0] == "reading"
+        (table,) = divergence["readings"]
+        assert (table["path"], table["is_recorded"]) == ("orders.csv", True)
+        assert table["fields"][-1] == {"path": "rows", "recorded": "3", "replayed": "4"}
+        left_out = next(field for field in table["fields"] if field["path"] == "left_out")
+        assert "total of the rows above: 1 (row 5)" in left_out["recorded"]
+        assert left_out["replayed"] == ""
 
 
 def test_a_client_that_goes_takes_its_proof_along(daemon: RealDaemon, tmp_path: Path) -> None:

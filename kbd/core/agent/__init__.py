@@ -16,6 +16,7 @@ Pure parts:
     prompts            the prompts, one text a phase
     prompt_blocks      delimited blocks of a prompt: context items, style guidance
     transcript         a chain's turns as messages, and the faults of a turn
+    noted_readings     how tables were read, as the log keeps it beside a call
     context_window     sizes of requests, and truncation of tool results
     budget             loops, waits, tokens and money
 

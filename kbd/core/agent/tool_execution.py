@@ -15,6 +15,7 @@ import msgspec
 from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, LoopVerdict, loop_verdict
 from kbd.core.agent.context_window import truncate_result
+from kbd.core.agent.noted_readings import MAX_NOTED_TABLES, note_table
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.format_calls import FormatCalls
@@ -35,13 +36,14 @@ from kbd.errors import (
     UserCanceled,
     ValidationFailed,
 )
-from kbd.events.base import ModelShare, ReplyCall
+from kbd.events.base import ModelShare, ReplyCall, TableRead
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
+from kbd.formats import TableReading
 from kbd.messages import UNREADABLE
 from kbd.search import Search
-from kbd.tools import CallLimits, Formats, Recall, Tool, ToolResult
-from kbd.types import CallId, Effect, Phase
+from kbd.tools import CallLimits, FileRef, Formats, Recall, Tool, ToolResult
+from kbd.types import CallId, Effect, FileName, Phase
 
 __all__ = [
     "INLINE_BYTES",
@@ -110,6 +112,7 @@ class ToolExecution:
         self._recall, self._open_search, self._workers = recall, search, workers
         self._search: CallSearch | None = None
         self.worked: list[Plugin] = []
+        self._readings: dict[tuple[FileName, str], TableRead] = {}
 
     @property
     def faults(self) -> PluginFaults:
@@ -147,6 +150,27 @@ class ToolExecution:
     def now_us(self) -> int:
         """The time of the call."""
         return self._now_us
+
+    @property
+    def readings(self) -> tuple[TableRead, ...]:
+        """How the tables were read that the call worked with so far."""
+        return tuple(self._readings.values())
+
+    def note_reading(
+        self,
+        file: FileRef,
+        sheet: str | None,
+        reading: TableReading,
+        *,
+        columns: Mapping[str, str],
+        row_count: int,
+    ) -> None:
+        """Note how a table was read; see `ToolContext.note_reading`."""
+        noted = note_table(file.name, sheet, reading, columns, row_count)
+        # A table may be opened for each step of a call.
+        key = noted.name, noted.sheet
+        if key in self._readings or len(self._readings) < MAX_NOTED_TABLES:
+            self._readings[key] = noted
 
     async def isolate(
         self,
@@ -186,6 +210,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
         changes: What it wrote; none if it failed.
         worked: The plugins that worked for it.
         outside: The model or embedder that had a part in it, also if it failed.
+        readings: How the tables were read that it worked with, also if it failed.
     """
 
     result: ToolResult | None = None
@@ -194,6 +219,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     changes: tuple[FileChanged, ...] = ()
     worked: tuple[Plugin, ...] = ()
     outside: ModelShare | None = None
+    readings: tuple[TableRead, ...] = ()
 
 
 def admit_call(catalog: Catalog, phase: Phase, call: ReplyCall, text: str) -> tuple[ToolEntry, Any]:
@@ -322,8 +348,12 @@ async def execute_tool(
         faults.note(plugin.name, f"tool {tool.name} returned what is no result ({kind})", fault)
         error = _failure_type(tool)(f"{tool.name} failed inside ({kind})")
     else:
-        return ToolOutcome(result, text, None, changes, tuple(call.worked), call.outside)
-    return ToolOutcome(error=error, worked=tuple(call.worked), outside=call.outside)
+        return ToolOutcome(
+            result, text, None, changes, tuple(call.worked), call.outside, call.readings
+        )
+    return ToolOutcome(
+        error=error, worked=tuple(call.worked), outside=call.outside, readings=call.readings
+    )
 
 
 def _with_warnings(result: ToolResult, texts: tuple[str, ...]) -> ToolResult:

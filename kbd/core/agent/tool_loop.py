@@ -39,7 +39,7 @@ from kbd.core.plugins.guards import answer_of
 from kbd.core.plugins.host import Plugin
 from kbd.core.runtime.settings import RunLimits
 from kbd.errors import AgentLoopDetected, KbdError, TurnLimit, ValidationFailed
-from kbd.events.base import PluginUsed, ReplyCall
+from kbd.events.base import CallNotes, PluginUsed, ReplyCall
 from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolRefused, ToolReturned
 from kbd.messages import Message
 from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
@@ -365,7 +365,7 @@ async def _run_call(
         # A file is not what the call saw any more: nothing of the call lands, and that is its
         # result (reliability, R8).
         except ValidationFailed as conflict:
-            done = ToolOutcome(error=conflict, worked=done.worked, outside=done.outside)
+            done = msgspec.structs.replace(done, result=None, text="", error=conflict, changes=())
             returned = await _build_returned(
                 context, call, entry_id, done, fingerprint, took_ms, saw
             )
@@ -407,7 +407,7 @@ async def _build_returned(
         receipt_bytes=receipt_bytes,
         worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
         outside=done.outside,
-        told=done.result.told if done.result else (),
+        noted=CallNotes(done.result.told if done.result else (), done.readings),
     )
 
 

@@ -9,6 +9,7 @@
     proof_main          entry point of the proof's process
     proof_process       that process, seen from the daemon, and the messages between the two
     recorded_calls      calls of a run, folded from the log, and repeated
+    reading_changes     how a call's tables are read otherwise than they were
     differences         where two results, or two versions of a file, differ
     plugin_replacement  another version of a plugin, put first on the import path
     case_file           a run in one file that verifies itself, written and checked; `verify` is the

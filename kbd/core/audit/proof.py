@@ -5,7 +5,7 @@ It writes to a folder of its own, laid over the workbench's blobs, which it only
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.tool_execution import ToolExecution
 from kbd.core.audit.differences import diff_files, diff_outcomes, differing_parts
+from kbd.core.audit.reading_changes import ComparedReadings, ShownTables
 from kbd.core.audit.recorded_calls import (
     CallFold,
     CallOutcome,
@@ -263,6 +264,8 @@ class _Proof:
         self._calls = self._equal = self._files = self._refusals = 0
         self._failure: KbdError | None = None
         self._divergences: list[Divergence] = []
+        self._readings: dict[Seq, ComparedReadings] = {}
+        self._shown = ShownTables()
         self._skipped: list[SkippedCall] = []
         self._used: dict[PluginUsed, None] = {}
         self._detail_bytes = 0
@@ -345,7 +348,7 @@ class _Proof:
             equal=self._equal,
             files=self._files,
             refusals=self._refusals,
-            divergences=tuple(sorted(self._divergences, key=_seq)),
+            divergences=tuple(self._with_readings(sorted(self._divergences, key=_seq))),
             skipped=tuple(sorted(self._skipped, key=_seq)),
             plugins=tuple([await self._compared(used) for used in self._used]),
             duration_ms=took_ms,
@@ -382,6 +385,8 @@ class _Proof:
     async def _compare(
         self, call: RecordedCall, recorded: CallOutcome, replayed: CallOutcome
     ) -> None:
+        readings = ComparedReadings.of_call(call, recorded, replayed)
+        self._shown.add(readings, recorded)
         what = differing_parts(recorded, replayed)
         if not what:
             self._equal += 1
@@ -405,6 +410,22 @@ class _Proof:
             found = msgspec.structs.replace(found, fields=fields, files=files)
         self._detail_bytes += len(msgspec.json.encode(found))
         self._divergences.append(found)
+        self._readings[call.seq] = readings
+
+    def _with_readings(self, divergences: Sequence[Divergence]) -> Iterator[Divergence]:
+        """Add to each divergence how its tables are read otherwise than they were.
+
+        Only at the end: what a table looked like then may be shown by a call that was done later.
+        """
+        for place, each in enumerate(divergences):
+            readings = self._shown.differences(self._readings[each.seq])
+            self._detail_bytes += len(msgspec.json.encode(readings))
+            yield msgspec.structs.replace(
+                each,
+                what=(*(["reading"] if any(diff.fields for diff in readings) else []), *each.what),
+                # The earliest is told in full here, too.
+                readings=readings if not place or self._detail_bytes < MAX_DETAIL_BYTES else (),
+            )
 
     async def _file_diffs(
         self, recorded: tuple[FileChanged, ...], replayed: tuple[FileChanged, ...]

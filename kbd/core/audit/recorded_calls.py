@@ -30,7 +30,7 @@ from kbd.core.runtime.settings import RunLimits
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.file_store import Blobs
 from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
-from kbd.events.base import PluginUsed, Recorded, ReplyCall
+from kbd.events.base import PluginUsed, Recorded, ReplyCall, TableRead
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
     RunCancelled,
@@ -248,6 +248,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
         text: The whole result: JSON text, or an error; empty for a refusal.
         shown: What the model sees.
         changes: What was written.
+        readings: How its tables were read; None where the log does not have it.
     """
 
     refused: bool
@@ -256,6 +257,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
     text: str = ""
     shown: str = ""
     changes: tuple[FileChanged, ...] = ()
+    readings: tuple[TableRead, ...] | None = ()
 
 
 def skip_reason(call: RecordedCall) -> str | None:
@@ -291,7 +293,7 @@ async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> CallOutcome:
                 text = (await blobs.read(end.blob)).decode()
             return CallOutcome(
                 refused=False, ok=end.ok, error_code=end.error_code, text=text, shown=end.shown,
-                changes=call.changes,
+                changes=call.changes, readings=None if end.noted is None else end.noted.readings,
             )  # fmt: skip
 
 
@@ -341,7 +343,7 @@ async def repeat_call(
     code = done.error.code if done.error is not None else None
     return CallOutcome(
         refused=False, ok=code is None, error_code=code, text=text, shown=shown,
-        changes=done.changes,
+        changes=done.changes, readings=done.readings,
     )  # fmt: skip
 
 

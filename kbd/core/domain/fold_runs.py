@@ -294,7 +294,8 @@ def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
         if data.outside is not None:
             run.usage += data.outside.usage
             run.cost += data.outside.cost
-        run.told += [text for text in data.told if text not in run.told]
+        told = data.noted.told if data.noted is not None else ()
+        run.told += [text for text in told if text not in run.told]
         _finish_call(run, data.call_id, data.shown, data.fingerprint)
 
 

@@ -42,9 +42,13 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
 
 
-_MAP = "map-3"
+_MAP = "map-4"
 """The edition of maps: 2 since they name a file's active content, 3 since they count hidden cells
-and tell of bindings to foreign data, links by hovering, and what a PDF file would do."""
+and tell of bindings to foreign data, links by hovering, and what a PDF file would do, 4 since they
+tell how a table was read."""
+
+_TEXT = "text-2"
+"""The edition of short texts: 2 since the languages of letters tell encodings apart."""
 
 MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
@@ -176,7 +180,7 @@ class FormatCalls(RebaseCalls, Formats):
         """Find map and text in one call if neither is cached; return the text, if it is known."""
         map_key, text_key = (
             cache_key(_MAP, owned, file),
-            cache_key(f"text-{most_bytes}", owned, file),
+            cache_key(f"{_TEXT}-{most_bytes}", owned, file),
         )
         known = await self._derived.find(text_key)
         if known is not None or await self._derived.find(map_key) is not None:
@@ -191,7 +195,7 @@ class FormatCalls(RebaseCalls, Formats):
     async def _short_text(
         self, owned: Owned[FormatHandler], file: FileRef, most_bytes: int
     ) -> dict[str, Any]:
-        key = cache_key(f"text-{most_bytes}", owned, file)
+        key = cache_key(f"{_TEXT}-{most_bytes}", owned, file)
         known = await self._derived.find(key)
         if known is None:
             most = {"most_bytes": most_bytes}

@@ -211,8 +211,8 @@ def _rows(passage: Passage) -> tuple[int, ...]:
     return tuple(rows) if is_rising and is_within else ()
 
 
-CUT_EDITION = "3"
-"""Goes up when the same text would be cut otherwise; what is indexed is then cut again."""
+CUT_EDITION = "4"
+"""Goes up when the same text would be read or cut otherwise; what is indexed is then cut again."""
 
 TINY_BYTES = 400
 """Passages are joined up to this size: some 60 words."""

@@ -34,6 +34,10 @@ from kbd.tools import FileRef
 
 __all__ = ["ReviewCalls"]
 
+_COMPARISON = "compare-2"
+"""The edition of comparisons: 2 since they tell of lines beside a table, and since encodings are
+told apart by the languages of their letters."""
+
 MIN_EDGE_PX = 16
 """The smallest preview: of one that is only made to see that it can be."""
 
@@ -98,7 +102,7 @@ class ReviewCalls(WorkerCalls):
             raise ValidationFailed(msg)
         narrowed = msgspec.to_builtins(options)
         digest = hashlib.sha256(msgspec.json.encode(options)).hexdigest()[:16]
-        key = cache_key(f"compare-{digest}", owned, before, after)
+        key = cache_key(f"{_COMPARISON}-{digest}", owned, before, after)
         known = await self._derived.find(key)
         if known is not None:
             with contextlib.suppress(msgspec.MsgspecError):  # Damaged on the disk: made anew.

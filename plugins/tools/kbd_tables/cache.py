@@ -92,7 +92,7 @@ class OpenTable(msgspec.Struct, frozen=True):
     """Table that is ready for jobs.
 
     Args:
-        name: Its file's name.
+        file: Its file.
         record: What it is.
         read_as: What was said about how it is read.
         parquet: Its Parquet file.
@@ -100,12 +100,28 @@ class OpenTable(msgspec.Struct, frozen=True):
         sheet: The sheet that was named.
     """
 
-    name: FileName
+    file: FileRef
     record: TableRecord
     read_as: ReadAs
     parquet: Path
     size_bytes: int
     sheet: str | None = None
+
+    @property
+    def name(self) -> FileName:
+        """Its file's name."""
+        return self.file.name
+
+    def note(self, context: ToolContext) -> None:
+        """Note that a call works with this table as it was read."""
+        types = {column.name: column.type for column in self.record.columns}
+        context.note_reading(
+            self.file,
+            self.sheet,
+            self.record.reading,
+            columns=types,
+            row_count=self.record.row_count,
+        )
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -114,7 +130,7 @@ class OpenTable(msgspec.Struct, frozen=True):
         return reading_sentences(named, self.record.reading)
 
 
-_VERSION = 5
+_VERSION = 6
 """Version of the cache; raise it when inference or the record changes."""
 _PREFIX = "tables-"
 """With which the name of each file of the cache begins."""
@@ -153,10 +169,11 @@ class TableCache:
                     found = await run_sync(_find, wanted)
         if found is None:
             raise FileReadFailed("the cache of tables was emptied meanwhile; try again")
+        found.note(context)
         return found
 
     async def find(self, context: ToolContext, ref: TableRef) -> OpenTable | None:
-        """Return a file's table if it was made before; None costs no worker.
+        """Return a file's table if it was made before; None costs no worker, and nothing is noted.
 
         Raises:
             NotFound, ValidationFailed: As for `run`.
@@ -242,7 +259,7 @@ def _find(wanted: _Wanted) -> OpenTable | None:
     except FileNotFoundError:
         return None
     decoded = msgspec.msgpack.decode(record, type=TableRecord)
-    return OpenTable(wanted.file.name, decoded, wanted.read_as, wanted.parquet, size, wanted.sheet)
+    return OpenTable(wanted.file, decoded, wanted.read_as, wanted.parquet, size, wanted.sheet)
 
 
 def _drop_oldest(wanted: _Wanted, limit_bytes: int) -> None:
@@ -316,8 +333,25 @@ def _key(
         part += f"\0{sorted(said.items())}"
     # A sheet's name comes from a model, and may hold half a pair of surrogates.
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{_edition(engine)}{file.blob}-{digest}"
+
+
+def _edition(engine: str) -> str:
+    """Return with what the names of tables begin that this version of kbd and DuckDB can read."""
     # With DuckDB's version: where another one had written the cache, every call on the file failed.
-    return f"{_PREFIX}{_VERSION}-{engine}-{file.blob}-{digest}"
+    return f"{_PREFIX}{_VERSION}-{engine}-"
+
+
+def _drop_other_editions(folder: Path) -> None:
+    """Remove tables that other versions of kbd or DuckDB have left in a cache: nobody reads them.
+
+    What cannot be removed costs space, nothing else.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and not entry.name.startswith(_edition(_engine())):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
 
 
 def _table_of(name: str) -> str:
@@ -351,6 +385,7 @@ async def _make(context: ToolContext, wanted: _Wanted) -> None:
     # in between leaves no record without its Parquet.
     await run_sync(_keep_first, typed, wanted.parquet)
     await anyio.Path(staged).replace(wanted.record)
+    await run_sync(_drop_other_editions, wanted.parquet.parent)
 
 
 def _keep_first(made: Path, kept: Path) -> None:

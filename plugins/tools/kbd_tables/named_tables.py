@@ -105,7 +105,11 @@ async def ask_tables(tables: TableCache, context: ToolContext, call: StatementCa
         needs = [msgspec.convert(each, TableName) for each in answer.get("needs", ())]
         if not needs:
             reads = [msgspec.convert(each, TableName) for each in answer["reads"]]
-            return Answered(answer, data, {name: opened[name] for name in reads})
+            read = {name: opened[name] for name in reads}
+            # What was found in the cache, too: it is noted the same when it has to be made.
+            for table in read.values():
+                table.note(context)
+            return Answered(answer, data, read)
         if len(opened) + len(needs) > _MAX_TABLES:
             raise ValidationFailed(f"the query names more than {_MAX_TABLES} tables")
         for name in needs:
