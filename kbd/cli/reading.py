@@ -103,8 +103,9 @@ def _answered(question: Mapping[str, Any]) -> str | int:
             f"nobody can be asked here, so nothing is done; say {choices}", CONFIRMATION_NEEDED
         )
     answer = ask_text(f"Which? (1-{len(options)}) ").strip()
-    by_answer = {str(number): option["value"] for number, option in enumerate(options, 1)}
-    by_answer |= {option["value"]: option["value"] for option in options}
+    by_answer = {option["value"]: option["value"] for option in options}
+    # The numbers last: a value may be one, as that of a row, and the number was asked for.
+    by_answer |= {str(number): option["value"] for number, option in enumerate(options, 1)}
     if answer not in by_answer:
         raise Stop(f"that is no answer, so nothing is done; say {choices}", CONFIRMATION_NEEDED)
     value = str(by_answer[answer])
