@@ -56,6 +56,7 @@ PADDED = "row padded: fewer fields than the first"
 WIDENED = "row with more fields than the first"
 JOINED = "number joined around its decimal comma"
 ZEROS = "zero byte removed"
+MARKS = "mark of the text's beginning or end removed"
 UNCLOSED = "quote that is never closed, read as text"
 REPLACED = "line with bytes that the encoding has no character for"
 VALUELESS = "row without any value, kept"
@@ -65,6 +66,7 @@ _SENTENCES = {
     EMPTY: "empty line(s) between rows were skipped",
     PADDED: "row(s) had fewer fields than the first and were padded",
     ZEROS: "zero byte(s) were removed",
+    MARKS: "mark(s) of the text's beginning or end were removed",
     UNCLOSED: "quote(s) were never closed and were read as text",
     REPLACED: "line(s) have bytes that the encoding has no character for; they are shown as \ufffd",
     VALUELESS: "row(s) have no value at all and are counted like others",
@@ -299,6 +301,7 @@ def _pass(source: Source, table_head: TableHead, width: int, taker: RowTaker | N
     for what, touched in (
         (VALUELESS, sorter.valueless),
         (ZEROS, reader.zeros),
+        (MARKS, reader.marks),
         (UNCLOSED, reader.unclosed),
         (REPLACED, reader.replaced),
     ):
