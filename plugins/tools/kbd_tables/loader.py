@@ -116,7 +116,8 @@ def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> Any:
     return msgspec.to_builtins(
         msgspec.structs.replace(
             before,
-            decimal=typed.decimal,
+            # A format that knows its numbers may have found it in their texts.
+            decimal=typed.decimal or before.decimal,
             thousands=typed.thousands,
             date_order=typed.date_order,
             questions=(*typed.questions, *before.questions),
