@@ -13,7 +13,7 @@ from kbd_tables.additivity import NumberFacts, additivity
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
-from kbd_tables.totals import SummedColumn, take_out_totals
+from kbd_tables.totals import SummedColumn, Totals, take_out_totals
 from kbd_tables.typed_columns import type_columns
 from kbd_tables.verdicts import RawTable, TypedColumns
 
@@ -53,24 +53,13 @@ def load(
     """
     names, warnings = _distinct([name for name, _ in columns])
     known = [kind for _, kind in columns]
-    said = msgspec.convert(read_as, ReadAs)
     with closing_connection() as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = f"read_parquet({quoted_text(raw)})"
-
-        def typed_with(count: int) -> TypedColumns:
-            findings = find_columns(connection, source, names, known, count)
-            return type_columns(RawTable(connection, source, names, known, findings), said)
-
-        typed = typed_with(found)
-        summed = [
-            SummedColumn(name, column.type, column.sql_type, _value(place, column, edges))
-            for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
-        ]
-        totals = take_out_totals(connection, raw, target, summed, read_as, reading)
-        # Without them a column of years is one of numbers, whose last row said "Total".
-        typed = typed_with(found - len(totals.rows)) if totals.rows else typed
+        typed, totals = _typed(
+            connection, _Rows(raw, names, known, edges, found), target, read_as, reading
+        )
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
         values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
@@ -87,6 +76,56 @@ def load(
         "left_out_rows": totals.rows,
         "warnings": [*warnings, *typed.warnings, *totals.notes],
     }
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """Rows of a table as texts: their Parquet, the names and known types of the columns.
+
+    `edges` are the columns in which a value may have blanks around it.
+    """
+
+    raw: str
+    names: list[str]
+    known: list[ColumnType | None]
+    edges: frozenset[int]
+    count: int
+
+
+def _typed(
+    connection: duckdb.DuckDBPyConnection,
+    rows: _Rows,
+    spare: str,
+    read_as: Mapping[str, Any],
+    reading: Mapping[str, Any],
+) -> tuple[TypedColumns, Totals]:
+    """Type the columns and take totals out of the rows.
+
+    Args:
+        connection: A database.
+        rows: The rows.
+        spare: A path that may be written meanwhile.
+        read_as: How they are to be read: a plain `ReadAs`.
+        reading: How the format read them: a plain `TableReading`.
+    """
+    source = f"read_parquet({quoted_text(rows.raw)})"
+    said = msgspec.convert(read_as, ReadAs)
+
+    def typed_with(count: int) -> TypedColumns:
+        findings = find_columns(connection, source, rows.names, rows.known, count)
+        return type_columns(RawTable(connection, source, rows.names, rows.known, findings), said)
+
+    typed = typed_with(rows.count)
+    summed = [
+        SummedColumn(name, column.type, column.sql_type, _value(place, column, rows.edges))
+        for place, (name, column) in enumerate(zip(rows.names, typed.columns, strict=True))
+    ]
+    totals = take_out_totals(connection, rows.raw, spare, summed, read_as, reading)
+    if totals.rows:
+        # Without them a column of years is one of numbers, whose last row said "Total". But what a
+        # total proves of the decimal mark holds for the rows that it sums up.
+        again = typed_with(rows.count - len(totals.rows))
+        typed = again if len(again.questions) <= len(typed.questions) else typed
+    return typed, totals
 
 
 def _write(

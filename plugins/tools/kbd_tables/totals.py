@@ -25,7 +25,7 @@ from kbd.formats import (
 from kbd_tables.duck import json_value, quoted_text
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "take_out_totals"]
+__all__ = ["SummedColumn", "Totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
