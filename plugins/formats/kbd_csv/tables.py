@@ -368,7 +368,8 @@ def _warnings(table_head: TableHead, tally: _Tally, reading: TableReading) -> tu
         else _sentence(touched, "Mended")
         for touched in reading.repaired
     ]
-    found += [question.text for question in reading.questions]
+    # That the letters are a guess is told above.
+    found += [question.text for question in reading.questions if question.about != "encoding"]
     return tuple(found)
 
 

@@ -35,6 +35,7 @@ _GROUP_MARKS = "'’ \u00a0\u202f\u2009"
 _NUMBER = re.compile(rf"([-−–]?) ?((?:[0-9][0-9.,{_GROUP_MARKS}]*)?[0-9]|[.,][0-9]+)")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:([^0-9])[0-9]{3})(?:\1[0-9]{3})*")
 _WHOLE = re.compile(r"0|[1-9][0-9]*|")
+_MARK_NAMES = {".": "point", ",": "comma"}
 _MARKS: tuple[DecimalMark, ...] = (".", ",")
 
 
@@ -180,21 +181,18 @@ def _question(
         parts = []
         for place in places[:3]:
             texts = columns[place]
-            shown = next(t for t in texts.numbers if _number(t, ".") != _number(t, ","))
             total = sum(
                 ((_number(text, mark) or Decimal()) * texts.counts[text] for text in texts.numbers),
                 Decimal(),
             )
-            parts.append(
-                f"{shown} is {_plain(shown, mark)}; the numbers stored as text in {names[place]}"
-                f" add up to {total.normalize():,f}"
-            )
-        options.append(ReadingOption(mark, "; ".join(parts)))
+            figure = f"{total:,f}".replace(",", " ")
+            parts.append(f"numbers stored as text in {names[place]} add up to {figure}")
+        options.append(ReadingOption(mark, f"decimal {_MARK_NAMES[mark]}: {'; '.join(parts)}"))
     readings = " or ".join(_plain(example, mark) for mark in _MARKS)
     return ReadingQuestion(
         about="decimal",
         columns=tuple(names[place] for place in places),
-        text=f"{names[places[0]]}: is {example} (stored as text) {readings}?",
+        text=f"{names[places[0]]}: is the text {example} {readings}?",
         options=tuple(options),
     )
 

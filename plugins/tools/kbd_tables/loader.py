@@ -13,6 +13,7 @@ from kbd_tables.additivity import NumberFacts, additivity
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.reading_text import how_to_answer
 from kbd_tables.totals import SummedColumn, Totals, take_out_totals
 from kbd_tables.typed_columns import type_columns
 from kbd_tables.verdicts import RawTable, TypedColumns
@@ -65,16 +66,23 @@ def load(
         values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
         _write(connection, source, target, names, values)
         roles = _roles(connection, target, names, typed.columns)
+    completed = _completed(told, typed)
+    answers = how_to_answer(completed.questions)
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
             for name, column in zip(names, typed.columns, strict=True)
         ],
         "row_count": found - len(totals.rows),
-        "reading": _completed(told, typed),
+        "reading": msgspec.to_builtins(completed),
         "roles": roles,
         "left_out_rows": totals.rows,
-        "warnings": [*warnings, *typed.warnings, *totals.notes],
+        "warnings": [
+            *warnings,
+            *typed.warnings,
+            *totals.notes,
+            *answers,
+        ],
     }
 
 
@@ -149,18 +157,16 @@ def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
     return trimmed(place, edges) if column.type == "string" else column.sql
 
 
-def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> Any:
+def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> TableReading:
     """Return how the table was read, with what its columns were found to be."""
     before = msgspec.convert(reading, TableReading)
-    return msgspec.to_builtins(
-        msgspec.structs.replace(
-            before,
-            # A format that knows its numbers may have found it in their texts.
-            decimal=typed.decimal or before.decimal,
-            thousands=typed.thousands,
-            date_order=typed.date_order,
-            questions=(*typed.questions, *before.questions),
-        )
+    return msgspec.structs.replace(
+        before,
+        # A format that knows its numbers may have found it in their texts.
+        decimal=typed.decimal or before.decimal,
+        thousands=typed.thousands,
+        date_order=typed.date_order,
+        questions=(*typed.questions, *before.questions),
     )
 
 
