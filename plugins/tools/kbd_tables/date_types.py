@@ -173,7 +173,11 @@ def _spans(
     """Return from when to when a column's dates are in some orders."""
     days = [f"CAST({column.sql(f'c{place}', order)} AS DATE)" for order in orders]
     ends = table.ask(*(f"{end}({day})" for day in days for end in ("min", "max")))
-    return {order: f"{ends[2 * at]} to {ends[2 * at + 1]}" for at, order in enumerate(orders)}
+    pairs = zip(orders, ends[::2], ends[1::2], strict=True)
+    return {
+        order: f"is {first}" if first == last else f"goes from {first} to {last}"
+        for order, first, last in pairs
+    }
 
 
 def _telling_example(

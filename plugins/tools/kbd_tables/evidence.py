@@ -219,7 +219,7 @@ def order_question(
         places: The columns that leave it open.
         example: A value of the first of them.
         readings: What it is in each order that is left, as an ISO date.
-        spans: From when to when the dates of that column are in each order.
+        spans: From when to when the dates of that column are in each order ("is …").
     """
     listed = " or ".join(readings.values())
     return ReadingQuestion(
@@ -227,9 +227,7 @@ def order_question(
         columns=tuple(names[place] for place in places),
         text=f"{_named([names[place] for place in places])}: is {example} {listed}?",
         options=tuple(
-            ReadingOption(
-                order, f"{_ORDER_NAMES[order]}: {names[places[0]]} goes from {spans[order]}"
-            )
+            ReadingOption(order, f"{_ORDER_NAMES[order]}: {names[places[0]]} {spans[order]}")
             for order in readings
         ),
     )

@@ -114,11 +114,13 @@ def asked(table: LoadedTable) -> tuple[tuple[str, ...], tuple[ReadingOption, ...
 
 def test_two_readings_are_asked_with_their_sums(loading: Loading) -> None:
     """Where nothing tells, no figure comes out, and the question has the sum by either mark."""
-    columns, options = asked(loading({"Betrag": ["1.234", "2.500"], "Name": ["a", "b"]}))
+    table = loading({"Betrag": ["1.234", "2.500"], "Name": ["a", "b"]})
+    columns, options = asked(table)
+    assert table.reading.questions[0].text == "Betrag: is 1.234 1234 or 1.234?"
     assert columns == ("Betrag",)
     assert options == (
-        ReadingOption(".", "1.234 is 1.234; the sum of Betrag is 3.734"),
-        ReadingOption(",", "1.234 is 1234; the sum of Betrag is 3,734"),
+        ReadingOption(".", "decimal point: Betrag adds up to 3.734"),
+        ReadingOption(",", "decimal comma: Betrag adds up to 3 734"),
     )
 
 
@@ -128,8 +130,8 @@ def test_one_question_for_a_file(loading: Loading) -> None:
     columns, options = asked(loading({"A": ["1.234 €", "(5.000 €)"], "B": ["-1,234", "7"]}))
     assert columns == ("A", "B")
     assert [option.meaning for option in options] == [
-        "1.234 € is 1.234; the sum of A is -3.766; -1,234 is -1234; the sum of B is -1,227",
-        "1.234 € is 1234; the sum of A is -3,766; -1,234 is -1.234; the sum of B is 5.766",
+        "decimal point: A adds up to -3.766; B adds up to -1 227",
+        "decimal comma: A adds up to -3 766; B adds up to 5.766",
     ]
 
 
@@ -290,4 +292,4 @@ async def test_a_question_is_answered_by_a_call(workbench: Workbench, ask: Ask) 
         answered = await ask("query", path="d.csv", query=query, read_as={"decimal": mark})
         assert answered["rows"] == [[total]]
         (meaning,) = (one["meaning"] for one in question["options"] if one["value"] == mark)
-        assert meaning.endswith(f"the sum of Betrag is {total:,}")
+        assert meaning.endswith(f"Betrag adds up to {total:,}".replace(",", " "))
