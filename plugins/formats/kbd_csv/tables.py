@@ -142,7 +142,8 @@ def table_map(source: Source) -> dict[str, Any]:
         **_details(table_head),
         "encoding_detected": table_head.encoding.name,
         "encoding_confidence": table_head.encoding.confidence,
-        "reading": msgspec.to_builtins(reading),
+        # With lists in it, as a map that was read from a message has.
+        "reading": msgspec.json.decode(msgspec.json.encode(reading)),
         "chunks": [
             {
                 "index": index,
