@@ -1,4 +1,4 @@
-"""What is in a text beside its rows: marks of its ends, comments, remarks, bands above the names."""
+"""What is in a text beside its rows: marks of its ends, comments, remarks, bands over the names."""
 
 from pathlib import Path
 

@@ -85,7 +85,7 @@ def test_what_two_readings_fit_is_asked(tmp_path: Path) -> None:
 
 def test_another_column_decides(tmp_path: Path) -> None:
     """What another column's texts prove of the decimal mark holds for the sheet."""
-    rows = [["A", "B"], [1, 2], ["1.234", "12,5"]]
+    rows: list[list[Any]] = [["A", "B"], [1, 2], ["1.234", "12,5"]]
     table, lines = read(tmp_path, rows)
     assert (lines[2], table.reading.decimal, table.reading.questions) == ("1234,12.5", ",", ())
 
@@ -139,7 +139,7 @@ def test_a_table_goes_on_below_a_gap(tmp_path: Path) -> None:
 
 def test_names_that_are_there_twice_head_figures(tmp_path: Path) -> None:
     """Above figures a name may be there twice; above texts the row is one of the values."""
-    _, lines = read(tmp_path, [RENAMED[:2] + ["Amount"], ["a", 1.5, 5], ["b", 2.25, 6]])
+    _, lines = read(tmp_path, [[*RENAMED[:2], "Amount"], ["a", 1.5, 5], ["b", 2.25, 6]])
     assert lines[0] == ",".join(RENAMED)
 
     table, lines = read(tmp_path, [["x", "x", "y"], ["x", "y", "y"]])
