@@ -24,6 +24,7 @@ from kbd_csv.touched_rows import Touched
 
 __all__ = [
     "BYTE_ORDER_MARK",
+    "END_MARK",
     "MAX_COLUMNS",
     "MAX_LINE_CHARS",
     "MAX_ROW_CHARS",
