@@ -47,6 +47,7 @@ POINT = {
     "rupees": (["Rs. 500", "Rs.1,00,000.50"], [500, 100000.5]),
     "missing": (["n/a", "5.5", "-", "NULL", "#N/A", "–", "nan"],
                 [None, 5.5, None, None, None, None, None]),
+    "bare points": ([".50", "5.", "-.25"], [0.5, 5, -0.25]),
     "blanks around": ([" 5.25", "7 ", "\u00a08"], [5.25, 7, 8]),
 }  # fmt: skip
 """Columns of a file with decimal points."""
@@ -63,6 +64,7 @@ TEXTS = {
     "accounts": ["DE89 3704 0044 0532 0130 00", "DE02 1203 0000 0000 2020 51"],
     "keys": ["12345678901234567890", "1"],
     "footnotes": ["(1)", "(2)"],
+    "ranks": ["1.", "2.", "10."],
     "hex": ["12E4", "1234"],
     "parts": ["123 456", "234 567"],
     "release": ["1.9", "1.10"],
