@@ -28,6 +28,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     active         active content of files, compared with what is known
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
+    missing_texts  texts that stand for a missing value
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
@@ -70,6 +71,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
+from kbd.formats.missing_texts import MISSING_TEXTS
 from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
     Applied,
@@ -101,6 +103,7 @@ from kbd.formats.total_labels import TOTAL_STEMS, TotalLabel, total_label
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
+    "MISSING_TEXTS",
     "TOTAL_STEMS",
     "Applied",
     "AssetPick",

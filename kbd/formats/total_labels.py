@@ -16,7 +16,7 @@ TotalKind = Literal["sum", "carried", "average"]
 
 _SUMS = (
     "total", "totals", "sum", "sums", "subtotal", "subtotals", "sub total", "sub totals",
-    "grand total", "grand totals", "overall total", "total general", "total général",
+    "grand total", "grand totals", "overall", "overall total", "total general", "total général",
     "gran total", "sous total", "somme", "summe", "summen", "gesamt", "gesamtsumme",
     "gesamtbetrag", "gesamtergebnis", "insgesamt", "zwischensumme", "endsumme", "teilsumme",
     "totale", "totali", "totale generale", "subtotale", "totaal", "totalen", "eindtotaal",
@@ -78,6 +78,7 @@ _ALONE = frozenset(
     for word in (
         "σ", "ø", "c f", "b f", "media", "mean", "transport", "report à nouveau", "sum", "suma",
         "spolu", "viso", "medel", "average", "averages", "avg", "jumlah", "cộng", "vortrag",
+        "overall",
     )
 )  # fmt: skip
 _EDGE = {word: kind for word, kind in _KINDS.items() if word not in _ALONE}

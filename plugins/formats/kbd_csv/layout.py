@@ -4,6 +4,7 @@ Found by the first rows as a whole: the width and the kinds of values that most 
 which rows above are none of the table.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,6 +35,9 @@ _MOST_JOINED = 64
 _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
+_REMARK = re.compile(r"[^\W\d][\w ]{0,30}: \S.*|([*=~†‡]|--)\1*\s?\w.*|\(.*\)")
+"""A remark by its form: "Source: …", "*** end ***", "* estimated", "(in thousands)"."""
+
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
 
@@ -57,6 +61,8 @@ class TableLayout(msgspec.Struct, frozen=True):
         typical: Values that most rows have.
         figures: The columns of figures, dates and truth values.
         has_comments: Whether lines that begin with `#` are comments.
+        has_lone_comments: Whether those are that begin with `#` and a blank, and have one field.
+        has_plain_firsts: Whether no row that is filled has a first value in the form of a remark.
         has_rules: Whether lines are drawn above or below the header.
         has_separator_line: Whether the first line names the delimiter (`sep=;`).
         is_lower: Whether lines with values stand above it.
@@ -71,6 +77,8 @@ class TableLayout(msgspec.Struct, frozen=True):
     typical: int = 0
     figures: frozenset[int] = frozenset()
     has_comments: bool = False
+    has_lone_comments: bool = False
+    has_plain_firsts: bool = False
     has_rules: bool = False
     has_separator_line: bool = False
     is_lower: bool = False
@@ -79,7 +87,9 @@ class TableLayout(msgspec.Struct, frozen=True):
 
     def is_comment(self, row: LineRow) -> bool:
         """Tell whether a row is a comment."""
-        return self.has_comments and row.text.startswith(COMMENT_MARK)
+        if self.has_comments:
+            return row.text.startswith(COMMENT_MARK)
+        return self.has_lone_comments and _is_lone_comment(row)
 
     def is_rule(self, row: LineRow) -> bool:
         """Tell whether a row is a drawn line."""
@@ -107,9 +117,10 @@ class TableLayout(msgspec.Struct, frozen=True):
 
     def is_surely_aside(self, fields: Sequence[str]) -> bool:
         """Tell whether a row that could be a remark is one, with no blank line to say so."""
-        return value_count(fields) == 1 and (
-            self.contradicts(fields) or (self.typical >= _ASIDE_WIDTH and len(fields) == 1)
-        )
+        if value_count(fields) != 1 or self.contradicts(fields):
+            return value_count(fields) == 1
+        is_remark = self.has_plain_firsts and _REMARK.fullmatch(fields[0].strip())
+        return len(fields) == 1 and (self.typical >= _ASIDE_WIDTH or bool(is_remark))
 
     def begins_table(self, row: Sequence[str], below: Sequence[str]) -> bool:
         """Tell whether a row below a blank line heads another table, of which one more row is."""
@@ -156,6 +167,9 @@ def find_layout(
     has_comments, commented = _comments(body)
     if has_comments:
         body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
+    has_lone_comments = not has_comments and _has_lone_comments(body)
+    if has_lone_comments:
+        body = [row for row in body if not _is_lone_comment(row)]
     has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
     if has_rules:
         body = [row for row in body if not is_rule(row)]
@@ -164,12 +178,17 @@ def find_layout(
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
     layout = TableLayout(
-        has_comments=has_comments, has_rules=has_rules, has_separator_line=has_separator
+        has_comments=has_comments,
+        has_lone_comments=has_lone_comments,
+        has_rules=has_rules,
+        has_separator_line=has_separator,
     )
     if not table:
         return layout
     if commented is not None and not said and _heads(commented, table):
         table = [commented, *table]
+    if said is None and not is_first and _are_bands(table):
+        table = table[1:]
     header = _header(table, said)
     below = table[1:] if header is not None else table
     declared = len(table[0].fields)
@@ -185,6 +204,9 @@ def find_layout(
         width=max(width, min(declared, 1)),
         typical=_typical(below or table),
         figures=_figures([row.fields for row in below]),
+        has_plain_firsts=not any(
+            len(row.fields) > 1 and _REMARK.fullmatch(row.fields[0].strip()) for row in table
+        ),
         is_chosen=is_first,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
@@ -198,7 +220,8 @@ def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
     """Tell whether lines that begin with # are comments, and return the last one at the top.
 
     They are, if all of them at the top are followed by rows that do not begin so and have another
-    number of fields: else # begins a column's name, or a value.
+    number of fields: else # begins a column's name, or a value. So it does where several fields of
+    a row begin with it.
     """
     top = []
     for row in rows:
@@ -208,6 +231,8 @@ def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
             top.append(row)
     rest = [row for row in rows if row.fields and not row.text.startswith(COMMENT_MARK)]
     if not top or not rest:
+        return False, None
+    if any(_are_marked_names(row.fields) for row in rows):
         return False, None
     usual = Counter(len(row.fields) for row in rest).most_common(1)[0][0]
     if usual == 1:
@@ -221,6 +246,40 @@ def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
         # Alone it is a header as others are, whose first name begins so.
         return len(top) > 1 or top[-1].text.startswith("# "), last
     return not same, None
+
+
+def _are_marked_names(fields: Sequence[str]) -> bool:
+    return len(fields) > 1 and all(field.startswith(COMMENT_MARK) for field in fields)
+
+
+def _has_lone_comments(rows: Sequence[LineRow]) -> bool:
+    """Tell whether a line that begins with # and a blank is a comment if it is one field.
+
+    It is in a table of several columns none of whose rows begins so.
+    """
+    usual = Counter(len(row.fields) for row in rows if row.fields).most_common(1)
+    if not usual or usual[0][0] < 2:
+        return False
+    return not any(row.text.startswith(COMMENT_MARK) and len(row.fields) > 1 for row in rows)
+
+
+def _is_lone_comment(row: LineRow) -> bool:
+    return len(row.fields) == 1 and row.text.startswith(f"{COMMENT_MARK} ")
+
+
+def _are_bands(table: Sequence[LineRow]) -> bool:
+    """Tell whether the first row heads groups of columns, whose own names stand below it.
+
+    It has gaps; the second row has none, is all texts, and plainly heads the figures below.
+    """
+    if len(table) < 3:
+        return False
+    upper, lower = table[0].fields, table[1].fields
+    return (
+        len(upper) == len(lower) == value_count(lower) > value_count(upper)
+        and all(kind(field) == "text" for field in lower)
+        and heads_figures([row.fields for row in table[1:]])
+    )
 
 
 def _uncommented(name: str) -> str:

@@ -23,6 +23,8 @@ from kbd_csv.dialect import Dialect, detect_dialect, parsed
 from kbd_csv.touched_rows import Touched
 
 __all__ = [
+    "BYTE_ORDER_MARK",
+    "END_MARK",
     "MAX_COLUMNS",
     "MAX_LINE_CHARS",
     "MAX_ROW_CHARS",
@@ -33,6 +35,11 @@ __all__ = [
 
 SAMPLE_CHARS = 128 * 1024
 """Characters of a file that the dialect is found by; a regular file is regular from its start."""
+
+BYTE_ORDER_MARK = "\ufeff"
+
+END_MARK = "\x1a"
+"""What DOS writes behind the last line of a text (Ctrl+Z)."""
 
 MAX_LINE_CHARS = 8 * 1024 * 1024
 """A longer line is refused: it is no table, and its fields would fill the memory."""
@@ -67,6 +74,7 @@ class RowReader:
         zeros: Zero characters that were removed so far, and where.
         unclosed: Rows with a quote that was never closed so far.
         replaced: Lines with signs for bytes that the encoding has no character for.
+        marks: Second byte order marks, and marks of the end that DOS wrote, which were removed.
     """
 
     def __init__(
@@ -83,6 +91,7 @@ class RowReader:
         self.dialect = dialect or detect_dialect(self._sample(), source.name, delimiter)
         self.line = 0
         self.zeros, self.unclosed, self.replaced = Touched(), Touched(), Touched()
+        self.marks = Touched()
         self._next_line = 1
         self._waiting: deque[str] = deque()
         self._row_lines: list[str] = []
@@ -152,6 +161,10 @@ class RowReader:
                     break
                 if "\0" in line or "\ufffd" in line or len(line) > MAX_LINE_CHARS:
                     line = self._mended(line)
+                if line and (line[0] == BYTE_ORDER_MARK or line[-1] == END_MARK):
+                    line = self._without_marks(line)
+                    if not line:
+                        continue
             row_lines.append(line)
             yield line
             # The reader asks for more of the same row, or all lines of the last one are gone.
@@ -173,6 +186,17 @@ class RowReader:
         if "\ufffd" in line:
             self.replaced.add(number, line)
         return line.replace("\0", "")
+
+    def _without_marks(self, line: str) -> str:
+        """Remove what marks the ends of a text and is none of it, from its first and last line."""
+        text = line
+        if not self._offset and self._next_line == 1 and not self._row_lines:
+            text = text.lstrip(BYTE_ORDER_MARK)
+        # What a line end follows is not the end.
+        text = text.rstrip(END_MARK)
+        if text != line:
+            self.marks.add(self._next_line + len(self._row_lines), line, len(line) - len(text))
+        return text
 
     def _too_wide(self) -> FileReadFailed:
         return FileReadFailed(f"{self._source.name} has more than {MAX_COLUMNS:,} columns")

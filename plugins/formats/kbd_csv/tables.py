@@ -56,6 +56,7 @@ PADDED = "row padded: fewer fields than the first"
 WIDENED = "row with more fields than the first"
 JOINED = "number joined around its decimal comma"
 ZEROS = "zero byte removed"
+MARKS = "mark of the text's beginning or end removed"
 UNCLOSED = "quote that is never closed, read as text"
 REPLACED = "line with bytes that the encoding has no character for"
 VALUELESS = "row without any value, kept"
@@ -65,6 +66,7 @@ _SENTENCES = {
     EMPTY: "empty line(s) between rows were skipped",
     PADDED: "row(s) had fewer fields than the first and were padded",
     ZEROS: "zero byte(s) were removed",
+    MARKS: "mark(s) of the text's beginning or end were removed",
     UNCLOSED: "quote(s) were never closed and were read as text",
     REPLACED: "line(s) have bytes that the encoding has no character for; they are shown as \ufffd",
     VALUELESS: "row(s) have no value at all and are counted like others",
@@ -140,7 +142,8 @@ def table_map(source: Source) -> dict[str, Any]:
         **_details(table_head),
         "encoding_detected": table_head.encoding.name,
         "encoding_confidence": table_head.encoding.confidence,
-        "reading": msgspec.to_builtins(reading),
+        # With lists in it, as a map that was read from a message has.
+        "reading": msgspec.json.decode(msgspec.json.encode(reading)),
         "chunks": [
             {
                 "index": index,
@@ -299,6 +302,7 @@ def _pass(source: Source, table_head: TableHead, width: int, taker: RowTaker | N
     for what, touched in (
         (VALUELESS, sorter.valueless),
         (ZEROS, reader.zeros),
+        (MARKS, reader.marks),
         (UNCLOSED, reader.unclosed),
         (REPLACED, reader.replaced),
     ):
@@ -365,7 +369,8 @@ def _warnings(table_head: TableHead, tally: _Tally, reading: TableReading) -> tu
         else _sentence(touched, "Mended")
         for touched in reading.repaired
     ]
-    found += [question.text for question in reading.questions]
+    # That the letters are a guess is told above.
+    found += [question.text for question in reading.questions if question.about != "encoding"]
     return tuple(found)
 
 

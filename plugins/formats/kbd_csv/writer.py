@@ -2,7 +2,8 @@
 
 Numbers keep their text form. Text that looks like a formula is written with an apostrophe before
 it: to the programs that open such a file it would else be one. Of a file that rows are added to
-every byte stays, and nothing is added below a remark that ends its table.
+every byte stays, a mark of DOS at its end behind them, and nothing is added below a remark that
+ends its table.
 """
 
 import shutil
@@ -18,7 +19,7 @@ from kbd.plaintext.formulas import NEUTRAL, neutral
 from kbd_csv.dialect import COLUMN_GAP, suffix_delimiter
 from kbd_csv.head import column_names
 from kbd_csv.kinds import is_total
-from kbd_csv.rows import PlainWriter, RowReader
+from kbd_csv.rows import END_MARK, PlainWriter, RowReader
 from kbd_csv.tables import TableEnd, table_end
 
 __all__ = ["write_table"]
@@ -127,6 +128,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
     # All bytes as they are: only what is added is written.
     shutil.copyfile(source.path, target)
     encoding = _appending_codec(table_head.encoding.name, source.path)
+    end_mark = _cut_end_mark(target, encoding)
     line_end = _finish_last_line(source, target, encoding)
     try:
         with PlainWriter(
@@ -147,6 +149,9 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
         raise ValidationFailed(
             f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"
         ) from error
+    if end_mark:
+        with target.open("ab") as file:
+            file.write(end_mark)
     notes = (*_header_notes(table_head.header, names), *_total_notes(end), *taker.warnings())
     return Written("", count, len(names), notes)
 
@@ -188,6 +193,21 @@ def _appending_codec(name: str, path: Path) -> str:
         with path.open("rb") as file:
             return f"{name}-le" if file.read(1) == b"\xff" else f"{name}-be"
     return name
+
+
+def _cut_end_mark(target: Path, encoding: str) -> bytes:
+    """Cut off what DOS wrote at the end of a text, and return it: rows stand before it."""
+    mark = END_MARK.encode(encoding)
+    size = target.stat().st_size
+    with target.open("r+b") as file:
+        end = size
+        while end >= len(mark):
+            file.seek(end - len(mark))
+            if file.read(len(mark)) != mark:
+                break
+            end -= len(mark)
+        file.truncate(end)
+    return mark * ((size - end) // len(mark))
 
 
 def _finish_last_line(source: Source, target: Path, encoding: str) -> str:

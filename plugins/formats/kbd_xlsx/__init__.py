@@ -9,10 +9,10 @@ it runs or fetches.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
 places the rows of tables, `styles` describes formatting, `assets` copies it, `calculation` knows
-which results an edit makes old. `table_extent` finds the table of a sheet, `tables` reads it and
-writes one. `comparison` finds what differs between two versions, `relocation` carries operations
-over from one to the other; `receipt` finds the same as facts for receipts, and `receipt_check`
-finds those again, sharing no code.
+which results an edit makes old. `table_extent` finds the table of a sheet, `stored_texts` reads
+texts among its numbers, `tables` reads it and writes one. `comparison` finds what differs between
+two versions, `relocation` carries operations over from one to the other; `receipt` finds the same
+as facts for receipts, and `receipt_check` finds those again, sharing no code.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ written into a new workbook, or into one whose other contents stay as they are.
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,7 @@ from kbd_xlsx.rows.placement import (
     fit_tables,
     prepare_spot,
 )
+from kbd_xlsx.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd_xlsx.table_extent import TableExtent, find_extent
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
@@ -76,7 +77,7 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             if extent is None:
                 target.write_text("")
                 return Table((), 0, details={"sheet": part.name})
-            return _write(found, extent, target)
+            return _write(found, extent, read_as, target)
 
     return with_workbook(source, work)
 
@@ -146,31 +147,104 @@ def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _write(sheet: SheetReader, extent: TableExtent, target: Path) -> Table:
+class _Seen:
+    """What was seen of a column.
+
+    Attributes:
+        kinds: The kinds of its values.
+        texts: Its texts.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+        self.texts = StoredTexts()
+
+    def add_texts(self, cells: Iterable[tuple[int, str]]) -> None:
+        """Add texts, each with its row in the sheet, as long as they may be read as others."""
+        for row, text in cells:
+            if text:
+                self.texts.add(row, text)
+            if not self.texts.is_open:
+                return
+
+
+class _Pass(msgspec.Struct):
+    """One pass over a table's rows: what was seen of its columns, and its rows."""
+
+    seen: list[_Seen]
+    count: int = 0
+    blank: list[int] = msgspec.field(default_factory=list)
+
+
+def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
     area, headers, top = extent.area, extent.headers, extent.top
     names = column_names(headers, area.right - area.left + 1)
-    kinds: list[set[str]] = [set() for _ in names]
-    count = 0
-    blank: list[int] = []
+    found = _write_rows(sheet, extent, names, {}, target)
+    read = _read_texts(names, found.seen, read_as)
+    if read.plain:
+        found = _write_rows(sheet, extent, names, read.plain, target)
+    kinds = [each.kinds for each in found.seen]
+    warnings = (*extent.warnings, *_formula_notes(sheet, area), *_unseen_notes(sheet, area))
+    left_out = extent.left_out
+    if skipped := area.bottom - top + 1 - found.count:
+        warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
+        left_out = (*left_out, TouchedRows("blank row between others", skipped, tuple(found.blank)))
+    warnings += tuple(f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired)
+    question = () if read.question is None else (read.question,)
+    reading = TableReading(
+        header_row=extent.header_row,
+        decimal=read.decimal,
+        left_out=left_out,
+        repaired=(*extent.repaired, *read.repaired),
+        questions=question,
+    )
+    return Table(
+        tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True)),
+        found.count,
+        reading,
+        {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None},
+        (*warnings, *(each.text for each in question)),
+    )
+
+
+def _write_rows(
+    sheet: SheetReader,
+    extent: TableExtent,
+    names: Sequence[str],
+    plain: Mapping[int, Mapping[str, str]],
+    target: Path,
+) -> _Pass:
+    """Write the rows in the plain form, texts of some columns as they are read."""
+    area = extent.area
+    body = Area(extent.top, area.left, area.bottom, area.right)
+    found = _Pass([_Seen() for _ in names])
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
         writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
-            body = Area(top, area.left, area.bottom, area.right)
-            rows = _rows(body, first, left, columns, kinds, blank)
+            rows = _rows(body, first, left, columns, plain, found)
             writer.writerows(rows)
-            count += len(rows)
-    warnings = (*extent.warnings, *_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    left_out = extent.left_out
-    if skipped := area.bottom - top + 1 - count:
-        warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
-        left_out = (*left_out, TouchedRows("blank row between others", skipped, tuple(blank)))
-    columns_found = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
-    details = {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None}
-    reading = TableReading(
-        header_row=extent.header_row, left_out=left_out, repaired=extent.repaired
+            found.count += len(rows)
+    return found
+
+
+def _read_texts(names: Sequence[str], seen: Sequence[_Seen], read_as: ReadAs) -> ReadTexts:
+    """Decide what the texts are that stand among other values."""
+    mixed = {
+        place: each.texts
+        for place, each in enumerate(seen)
+        if each.texts.is_open and each.texts.counts and _one_kind(each.kinds)
+    }
+    numeric = frozenset(place for place in mixed if seen[place].kinds & {"integer", "float"})
+    return read_texts(names, mixed, numeric, read_as.decimal)
+
+
+def _one_kind(kinds: set[str]) -> bool:
+    """Tell whether values beside texts are of one kind: numbers, dates or truth values."""
+    others = kinds - {"string"}
+    return bool(others) and any(
+        others <= alike for alike in ({"integer", "float"}, {"date", "datetime"}, {"boolean"})
     )
-    return Table(columns_found, count, reading, details, warnings)
 
 
 def _rows(
@@ -178,53 +252,85 @@ def _rows(
     first: int,
     left: int,
     columns: list[blocks.PackedColumn],
-    kinds: list[set[str]],
-    blank: list[int],
+    plain: Mapping[int, Mapping[str, str]],
+    found: _Pass,
 ) -> list[tuple[str, ...]]:
-    """Return a block's rows that are in the table and not blank, as text, and add their kinds.
+    """Return a block's rows that are in the table and not blank, as text, and add what was seen.
 
-    The first rows that are blank are added to `blank`.
+    The first rows that are blank are added to those that were found.
     """
     height = len(columns[0].values)
     start, end = max(0, area.top - first), min(height, area.bottom - first + 1)
     if start >= end:
         return []
-    found = []
-    for column, seen in zip(range(area.left, area.right + 1), kinds, strict=True):
-        place = column - left
-        if 0 <= place < len(columns):
-            found.append(_texts(columns[place], start, end, seen))
+    stored, read = list[list[str]](), list[list[str]]()
+    for number, seen in enumerate(found.seen):
+        place = area.left + number - left
+        if not 0 <= place < len(columns):
+            stored.append([""] * (end - start))
+            read.append(stored[-1])
+        elif number in plain:
+            # `column_values` includes the last place, while `end` is one past it.
+            values = blocks.column_values(columns[place], start, end - 1)
+            stored.append([plain_text(value) for value in values])
+            read.append(_read(values, plain[number], seen.kinds))
         else:
-            found.append([""] * (end - start))
-    filled = [row for row in zip(*found, strict=True) if any(row)]
-    if len(filled) < end - start and len(blank) < _MOST_BLANK:
-        numbered = enumerate(zip(*found, strict=True), first + start)
+            stored.append(_texts(columns[place], start, end, seen, first))
+            read.append(stored[-1])
+    rows = zip(*read, strict=True)
+    # A row of a missing value alone is no blank one.
+    filled = [row for row, whole in zip(rows, zip(*stored, strict=True), strict=True) if any(whole)]
+    if len(filled) < end - start and len(found.blank) < _MOST_BLANK:
+        numbered = enumerate(zip(*stored, strict=True), first + start)
         numbers = (number for number, row in numbered if not any(row))
-        blank.extend(islice(numbers, _MOST_BLANK - len(blank)))
+        found.blank.extend(islice(numbers, _MOST_BLANK - len(found.blank)))
     return filled
 
 
-def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) -> list[str]:
-    """Return some values of a column in the plain form, and add their kinds to those seen."""
+def _read(values: Sequence[blocks.Value], plain: Mapping[str, str], kinds: set[str]) -> list[str]:
+    """Return values in the plain form, texts among them as they are read, and add their kinds."""
+    texts = []
+    for value in values:
+        if isinstance(value, str):
+            text = plain.get(value, value)
+            if text:
+                kinds.add("float" if "." in text else "integer")
+        else:
+            text = plain_text(value)
+            kinds.add(_kind(value))
+        texts.append(text)
+    return texts
+
+
+def _texts(column: blocks.PackedColumn, start: int, end: int, seen: _Seen, first: int) -> list[str]:
+    """Return some values of a column in the plain form, and add what was seen.
+
+    Args:
+        column: A block's column.
+        start: The place of the first value.
+        end: One past the last one.
+        seen: Of the column.
+        first: The row of the sheet at which the block begins.
+    """
+    values: list[Any] = column.values[start:end]
     if column.codes:
         # `column_values` includes the last place, while `end` is one past it.
-        stamped = blocks.column_values(column, start, end - 1)
-        seen.update(_kind(value) for value in stamped if value != "")
-        return [plain_text(value) for value in stamped]
-    values = column.values[start:end]
+        values = blocks.column_values(column, start, end - 1)
     types = set(map(type, values))
-    if types == {str}:
-        if any(values):
-            seen.add("string")
-        return values
     # A sheet has floats alone; whole ones that are exact are told as the integers they were.
     if types == {float} and all(map(float.is_integer, values)) and max(map(abs, values)) < _EXACT:
-        seen.add("integer")
+        seen.kinds.add("integer")
         return list(map(str, map(int, values)))
     if types == {float}:
-        seen.add("float")
+        seen.kinds.add("float")
         return list(map(plain_number, values))
-    seen.update(_kind(value) for value in values if value != "")
+    if str in types and seen.texts.is_open:
+        seen.add_texts((first + start + n, v) for n, v in enumerate(values) if isinstance(v, str))
+    if types == {str}:
+        if any(values):
+            seen.kinds.add("string")
+        return values
+    seen.kinds.update(_kind(value) for value in values if value != "")
     return [plain_text(value) for value in values]
 
 

@@ -25,7 +25,7 @@ from kbd.formats import (
 from kbd_tables.duck import json_value, quoted_text
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "take_out_totals"]
+__all__ = ["SummedColumn", "Totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
@@ -426,11 +426,11 @@ def _question(
     shown = ", ".join(str(_file_row(each.candidate.row, reading)) for each in unsure[:_MAX_SHOWN])
     sample = _sample(unsure[0].candidate)[:_SHOWN_CHARACTERS]
     if len(unsure) == 1:
-        text = f"Row {shown} ({sample}) may sum others up, but label and figures do not prove it"
+        text = f"Row {shown} ({sample}) may sum others up: leave it out, or keep it?"
     else:
         more = " …" if len(unsure) > _MAX_SHOWN else ""
         text = (
-            f"{len(unsure):,} rows may sum others up, but labels and figures do not prove it"
+            f"{len(unsure):,} rows may sum others up: leave them out, or keep them?"
             f" (rows {shown}{more}; the first: {sample})"
         )
     options = (
@@ -438,7 +438,7 @@ def _question(
         ReadingOption("keep", _meaning(first.name, total or 0, count)),
     )
     names = tuple(column.name for column in numbers)
-    return ReadingQuestion("totals", names, f"{text}. Leave out, or keep?", options)
+    return ReadingQuestion("totals", names, text, options)
 
 
 def _meaning(name: str, total: Any, rows: int) -> str:

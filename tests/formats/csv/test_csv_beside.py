@@ -75,7 +75,7 @@ def test_the_map_has_the_reading_and_what_it_had(tmp_path: Path) -> None:
 
     assert (found["encoding_detected"], found["encoding_confidence"]) == ("utf-8", 1.0)
     assert (found["delimiter"], found["quote_char"]) == (",", "")
-    assert found["reading"]["encoding_reason"] == "valid UTF-8"
+    assert found["reading"]["encoding_reason"] == "ASCII"
     assert [each["what"] for each in found["reading"]["left_out"]] == [
         "line above the header",
         "line below the table",
