@@ -26,6 +26,7 @@ imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is 
 FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
 
     active         active content of files, compared with what is known
+    additivity     whether the numbers of a column add up to a figure, or are prices, rates, ids
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
     total_labels   labels of rows that sum others up, in many languages
@@ -41,6 +42,15 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
+from kbd.formats.additivity import (
+    Additivity,
+    ColumnRole,
+    NumberFacts,
+    additivity,
+    is_balance_name,
+    is_quantity_name,
+    sum_sentence,
+)
 from kbd.formats.capabilities import (
     Celled,
     Comparable,
@@ -102,6 +112,7 @@ from kbd.types import FocusHint, ReadAs
 
 __all__ = [
     "TOTAL_STEMS",
+    "Additivity",
     "Applied",
     "AssetPick",
     "CellValue",
@@ -112,6 +123,7 @@ __all__ = [
     "ChangeList",
     "ChunkInfo",
     "Column",
+    "ColumnRole",
     "ColumnType",
     "Comparable",
     "CompareOptions",
@@ -132,6 +144,7 @@ __all__ = [
     "MergeClash",
     "Mergeable",
     "Merged",
+    "NumberFacts",
     "Passage",
     "Place",
     "Placement",
@@ -157,5 +170,9 @@ __all__ = [
     "TouchedRows",
     "Trace",
     "Written",
+    "additivity",
+    "is_balance_name",
+    "is_quantity_name",
+    "sum_sentence",
     "total_label",
 ]

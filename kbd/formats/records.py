@@ -137,6 +137,7 @@ class Applied(msgspec.Struct, frozen=True):
         remaining: Of `Source.external`, what the file still reaches out to after the edit. None
             where that is not known: then all of it counts.
         focus: Where to look first.
+        told: What people must know of figures that were worked out, a sentence each.
     """
 
     applied: int
@@ -145,6 +146,7 @@ class Applied(msgspec.Struct, frozen=True):
     external: tuple[str, ...] = ()
     remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
+    told: tuple[str, ...] = ()
 
 
 class AssetPick(msgspec.Struct, frozen=True):

@@ -224,7 +224,7 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
         return _split(files, wording, selection, keys, order)
     if _asks_for_figures(wording):
         figures = take_figures(wording)
-        measures = measures_of(figures, countable(wording.columns))
+        measures = measures_of(figures, wording.columns)
         wording.check_rest(HARMLESS, [files.source])
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         # A question and a single figure are answered in words, unless a file is asked for.
@@ -274,7 +274,9 @@ def _split(
         named = [figure for figure in figures if figure.column or figure.function != "total"]
         # Plain "totals" are those of every column of numbers that the sheets show.
         totals = tuple(Measure("total", column) for column in numbers)
-        measures = measures_of(named, numbers) if named else totals
+        measures = measures_of(named, columns) if named else totals
+        if not named:
+            selection = msgspec.structs.replace(selection, notes=_not_summed(columns))
         # Rows, so that the count agrees with the sheet that it tells of.
         counted = Measure("count")
         measures = (counted, *(one for one in measures if one.function != "count"))
@@ -282,6 +284,15 @@ def _split(
     if split_suffix(target)[1] != BOOK_SUFFIX:
         raise UnclearError("sheets need a workbook: name the result with .xlsx")
     return Split(selection, keys[0], tuple(columns), order, measures, target)
+
+
+def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
+    """Return the note on numbers that totals were not made of, as they do not add up."""
+    left = [column for column in columns if column.is_number and column.role]
+    if not left:
+        return ()
+    named = ", ".join(f"{column.name} ({column.role})" for column in left)
+    return (f'Not summed: {named}; say "total {left[0].name}" to have its sum all the same',)
 
 
 def _asks_for_figures(wording: Wording) -> bool:

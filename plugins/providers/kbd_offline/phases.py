@@ -135,7 +135,7 @@ def _compared(
     check_values(conversation, intent.selection)
     selection = intent.selection
     if not selection.keeps_totals:
-        selection = msgspec.structs.replace(selection, notes=notes)
+        selection = msgspec.structs.replace(selection, notes=(*selection.notes, *notes))
     columns = [key.column for key in _keys(intent) if key.part is None]
     selection = with_spellings(conversation, selection, columns)
     return msgspec.structs.replace(intent, selection=selection)

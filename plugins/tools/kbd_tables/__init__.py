@@ -7,7 +7,8 @@ from typed columns. DuckDB is imported in workers only, and only by this plugin.
 Read in this order: `cache` (a table's record and its Parquet), `loader` (a table as typed Parquet)
 with `column_types` (what a column is by its own values: `shapes`, `numbers`, `dates`), `evidence`
 (what the columns of a file prove for each other), `typed_columns` (how each is held:
-`number_types`, `date_types`, `verdicts`; `additivity` is whether a sum of it means anything),
+`number_types`, `date_types`, `verdicts`; `column_roles` is whether a sum of it means anything,
+`summed_columns` whether a statement makes one),
 `totals` (rows that sum others up; `total_verdicts` judges them, `open_questions` holds figures
 back) and `blanks`, `read_tools` and `results` (the tools that only read, and what they answer
 with), `sandbox` (SQL, its lock-down, and what makes it answer the same each time; `absent_values`

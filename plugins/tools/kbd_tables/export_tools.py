@@ -78,7 +78,9 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:
         notes.append(lost_figures_note(answer["lost_figures"]))
-    return Exported(notes, table.told)
+    summed = table.summed(row_export.query)
+    notes += table.sum_notes(summed)
+    return Exported(notes, (*table.told, *table.sum_facts(summed)))
 
 
 async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> Exported:

@@ -9,9 +9,9 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
-from kbd_tables.additivity import NumberFacts, additivity
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
-from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
+from kbd_tables.column_roles import find_roles
+from kbd_tables.column_types import TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.totals import SummedColumn, take_out_totals
 from kbd_tables.typed_columns import type_columns
@@ -64,18 +64,15 @@ def load(
             return type_columns(RawTable(connection, source, names, known, findings), said)
 
         typed = typed_with(found)
-        summed = [
-            SummedColumn(name, column.type, column.sql_type, _value(place, column, edges))
-            for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
-        ]
+        summed = _summed(names, typed, edges)
         totals = take_out_totals(connection, raw, target, summed, read_as, reading)
         # Without them a column of years is one of numbers, whose last row said "Total".
         typed = typed_with(found - len(totals.rows)) if totals.rows else typed
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
         values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
-        _write(connection, source, target, names, values)
-        roles = _roles(connection, target, names, typed.columns)
+        written = _write(connection, source, target, names, values)
+        roles = find_roles(connection, written, names, typed.columns)
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
@@ -83,10 +80,18 @@ def load(
         ],
         "row_count": found - len(totals.rows),
         "reading": _completed(told, typed),
-        "roles": roles,
+        "roles": msgspec.to_builtins(roles),
         "left_out_rows": totals.rows,
         "warnings": [*warnings, *typed.warnings, *totals.notes],
     }
+
+
+def _summed(names: Sequence[str], typed: TypedColumns, edges: frozenset[int]) -> list[SummedColumn]:
+    """Return the columns as they are searched for totals."""
+    return [
+        SummedColumn(name, column.type, column.sql_type, _value(place, column, edges))
+        for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
+    ]
 
 
 def _write(
@@ -95,14 +100,15 @@ def _write(
     target: str,
     names: Sequence[str],
     values: Sequence[str],
-) -> None:
-    """Write the typed Parquet: the SQL of each column's values, under its name."""
+) -> str:
+    """Write the typed Parquet: the SQL of each column's values, under its name; return its SQL."""
     selected = ", ".join(
         f"{value} AS {quoted_name(name)}" for name, value in zip(names, values, strict=True)
     )
     connection.execute(
         f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
     )
+    return f"read_parquet({quoted_text(target)})"
 
 
 def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
@@ -122,35 +128,6 @@ def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> Any:
             questions=(*typed.questions, *before.questions),
         )
     )
-
-
-def _roles(
-    connection: duckdb.DuckDBPyConnection,
-    target: str,
-    names: Sequence[str],
-    columns: Sequence[TypedColumn],
-) -> dict[str, Any]:
-    """Return what the numbers are of each column that is not additive."""
-    numeric = [
-        (name, column)
-        for name, column in zip(names, columns, strict=True)
-        if column.type in ("integer", "float")
-    ]
-    asked = []
-    for name, column in numeric:
-        # Only whole numbers are judged by their values.
-        parts = ("count", "min", "max", "sum") if column.type == "integer" else ()
-        asked += [f"{part}({quoted_name(name)})" for part in parts]
-    answers = iter(Aggregates(connection, f"read_parquet({quoted_text(target)})").ask(asked))
-    roles = {}
-    for name, column in numeric:
-        facts = NumberFacts(is_percent=column.is_percent)
-        if column.type == "integer":
-            facts = NumberFacts(*(next(answers) for _ in range(4)))
-        found = additivity(name, column.type, facts)
-        if found.role != "additive":
-            roles[name] = msgspec.to_builtins(found)
-    return roles
 
 
 def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:

@@ -12,7 +12,6 @@ from kbd.formats import FileQuestion, ReadAs, Tabular
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
-from kbd_tables.additivity import summed_columns
 from kbd_tables.cache import (
     ROWS_PER_CHUNK,
     OpenTable,
@@ -231,7 +230,7 @@ class TableStats(_TableTool):
             others = "; …" if len(lost) > _MAX_NAMED else ""
             named = "; ".join(lost[:_MAX_NAMED])
             more.append(f"{lost_figures_note(len(lost))}: {named}{others}")
-        more += _sum_notes(table, [c["name"] for c in columns if "not_additive" in c])
+        more += table.sum_notes([c["name"] for c in columns if "not_additive" in c])
         return _with_warnings(table, value, tuple(more))
 
 
@@ -290,16 +289,6 @@ def _chosen(table: OpenTable, names: list[str] | None) -> list[TableColumn]:
             f"{table.name} has no column {', '.join(unknown)}; its columns are {known}"
         )
     return [by_name[name.lower()] for name in dict.fromkeys(names)]
-
-
-def _sum_notes(table: OpenTable, names: list[str]) -> list[str]:
-    """Return a note on the sum of each column that is not additive."""
-    roles = table.record.roles
-    named = [f"{name} ({roles[name].role}, {roles[name].reason})" for name in names]
-    if not named:
-        return []
-    others = "; …" if len(named) > _MAX_NAMED else ""
-    return [f"sums that mean nothing by themselves: {'; '.join(named[:_MAX_NAMED])}{others}"]
 
 
 def _with_warnings(
@@ -372,9 +361,9 @@ class TableQuery(Tool):
             return worker_limits(self._limits, table.size_bytes)
 
         table, found = await run_job(context, arguments.ref, jobs.query, request, limits)
-        summed = summed_columns(arguments.query, list(table.record.roles))
-        notes = (*table.record.warnings, *_sum_notes(table, summed))
-        return _result(arguments, found, notes, table.told)
+        summed = table.summed(arguments.query)
+        notes = (*table.record.warnings, *table.sum_notes(summed))
+        return _result(arguments, found, notes, (*table.told, *table.sum_facts(summed)))
 
 
 def _result(
