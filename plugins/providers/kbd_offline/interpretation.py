@@ -11,6 +11,7 @@ from enum import Enum, auto
 
 import msgspec
 
+from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
     countable,
     measures_of,
@@ -151,7 +152,7 @@ own) and use --model openai:NAME."""
 def decline_text(intent: Declined) -> str:
     """Return what was understood, why it is not done, what can be done, how to connect a model."""
     return (
-        "This was not done, and nothing was changed.\n\n"
+        f"{NOT_DONE}\n\n"
         f"I read the request as: {intent.understood}\n"
         f"Why not: {intent.reason}\n\n"
         f"{_WHAT_IT_CAN}"

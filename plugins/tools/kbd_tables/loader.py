@@ -70,9 +70,8 @@ def load(
         typed = typed_with(found - len(totals.rows)) if totals.rows else typed
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
-        values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
-        written = _write(connection, source, target, names, values)
-        roles = find_roles(connection, written, names, typed.columns)
+        table = _write(connection, source, target, names, typed, edges)
+        roles = find_roles(connection, table, names, typed.columns)
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
@@ -99,11 +98,14 @@ def _write(
     source: str,
     target: str,
     names: Sequence[str],
-    values: Sequence[str],
+    typed: TypedColumns,
+    edges: frozenset[int],
 ) -> str:
     """Write the typed Parquet: the SQL of each column's values, under its name; return its SQL."""
+    columns = enumerate(zip(names, typed.columns, strict=True))
     selected = ", ".join(
-        f"{value} AS {quoted_name(name)}" for name, value in zip(names, values, strict=True)
+        f"{_value(place, column, edges)} AS {quoted_name(name)}"
+        for place, (name, column) in columns
     )
     connection.execute(
         f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"

@@ -383,8 +383,10 @@ def test_summarize_by_category(tmp_path: Path) -> None:
 def test_a_summary_counts_no_total_twice(tmp_path: Path) -> None:
     """A row that sums up those above it is left out; prices that are added up are named."""
     book = openpyxl.Workbook()
-    rows = [["Kind", "Unit price"], ["Tea", 0.1], ["Cup", 0.2], ["Total", 0.3], ["Tea", 4],
-            ["Subtotal", 4], ["Grand total", 4.3], ["Sum", 99]]  # fmt: skip
+    rows: list[list[Any]] = [
+        ["Kind", "Unit price"], ["Tea", 0.1], ["Cup", 0.2], ["Total", 0.3], ["Tea", 4],
+        ["Subtotal", 4], ["Grand total", 4.3], ["Sum", 99],
+    ]  # fmt: skip
     for row in rows:
         book.worksheets[0].append(row)
     book.save(tmp_path / "a.xlsx")
