@@ -83,7 +83,7 @@ def test_an_answer_in_the_conversation_is_taken(shop: Watched) -> None:
     """
     made = shop.daemon.ask("WorkbenchCreate", name="talked")["workbench_id"]
     (shop.folder / "talked.csv").write_text(UNSURE)
-    paths = [str(shop.folder / "talked.csv")]
+    answer, paths = "", [str(shop.folder / "talked.csv")]
     shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
     for text, figure in (
         ("what is the total Amount?", "leave_out: Amount adds up to 5 in 2 rows"),
