@@ -259,11 +259,13 @@ class TableUpdateFromExport(_ExportTool):
             include_header=arguments.include_header,
             create_sheet_if_missing=arguments.create_sheet_if_missing,
             clear_target_range=arguments.clear_target_range,
+            read_as=ReadAs() if has_sheets(handler) else await _notation(context, name),
         )
         row_export = RowExport(
             table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,
-            keep_text=not has_sheets(handler),
+            # As values: they are written in the notation of the file that they are added to.
+            keep_text=False,
             limits=self._query_limits,
         )
         written, exported = await _write(context, row_export, handler, name, existing, placement)
@@ -276,6 +278,33 @@ class TableUpdateFromExport(_ExportTool):
             "warnings": [*exported.notes, *written.warnings],
         }
         return ToolResult(value, is_action=True, told=exported.told)
+
+
+async def _notation(context: ToolContext, name: FileName) -> ReadAs:
+    """Return how a text table is read that rows are added to.
+
+    Raises:
+        ValidationFailed: It is not known what its figures are: rows could not go on in their way.
+    """
+    try:
+        table = await open_table(context, TableRef(name))
+    except ValidationFailed:
+        # It holds no table yet, so nothing is in any notation.
+        return ReadAs()
+    reading = table.record.reading
+    for question in reading.questions:
+        if question.about != "totals":
+            meanings = "; ".join(f"{one.value}: {one.meaning}" for one in question.options)
+            raise ValidationFailed(
+                f"{name} can be read in two ways, so rows cannot be added in its notation: "
+                f"{question.text} ({meanings}); it has to be said of the file first"
+            )
+    found = {"decimal": reading.decimal, "date_order": reading.date_order}
+    return msgspec.convert(
+        {name: value for name, value in found.items() if value}
+        | msgspec.to_builtins(table.read_as),
+        ReadAs,
+    )
 
 
 def _can_append(
