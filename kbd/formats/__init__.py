@@ -107,10 +107,17 @@ from kbd.formats.table_reading import (
     TableReading,
     TouchedRows,
 )
-from kbd.formats.total_labels import TOTAL_STEMS, TotalLabel, total_label
+from kbd.formats.total_labels import (
+    STATISTIC_LABELS,
+    TOTAL_STEMS,
+    TotalLabel,
+    statistic_label,
+    total_label,
+)
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
+    "STATISTIC_LABELS",
     "TOTAL_STEMS",
     "Additivity",
     "Applied",
@@ -173,6 +180,7 @@ __all__ = [
     "additivity",
     "is_balance_name",
     "is_quantity_name",
+    "statistic_label",
     "sum_sentence",
     "total_label",
 ]

@@ -30,6 +30,8 @@ _TRUTHS = (
     ("true", "false"), ("yes", "no"), ("y", "n"), ("ja", "nein"), ("j", "n"), ("oui", "non"),
     ("si", "no"), ("sí", "no"), ("wahr", "falsch"), ("vrai", "faux"), ("1", "0"),
 )  # fmt: skip
+_MAX_ROWS = 100_000
+"""So many rows show how a column is written."""
 _MAX_KINDS = 200
 """Ways of writing that are counted in a column; one of more is none of numbers or dates."""
 
@@ -253,10 +255,14 @@ class NotationTaker:
     def __init__(self) -> None:
         self.last: tuple[str, ...] = ()
         self.columns: list[ColumnNotation] = []
+        self._rows = 0
 
     def write(self, row: Sequence[str]) -> None:
         """Take a row."""
         self.last = tuple(row)
+        self._rows += 1
+        if self._rows > _MAX_ROWS:
+            return
         while len(self.columns) < len(row):
             self.columns.append(ColumnNotation())
         for column, field in zip(self.columns, row, strict=False):

@@ -59,15 +59,15 @@ def load(
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = f"read_parquet({quoted_text(raw)})"
 
-        def typed_with(count: int) -> TypedColumns:
+        def typed_with(count: int, said: ReadAs) -> TypedColumns:
             findings = find_columns(connection, source, names, known, count)
             return type_columns(RawTable(connection, source, names, known, findings), said)
 
-        typed = typed_with(found)
+        typed = typed_with(found, said)
         summed = _summed(names, typed, edges)
         totals = take_out_totals(connection, raw, target, summed, read_as, reading)
-        # Without them a column of years is one of numbers, whose last row said "Total".
-        typed = typed_with(found - len(totals.rows)) if totals.rows else typed
+        if totals.rows:  # a column of years is one of numbers without its last row, "Total"
+            typed = typed_with(found - len(totals.rows), _as_proven(said, typed))
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
         table = _write(connection, source, target, names, typed, edges)
@@ -83,6 +83,13 @@ def load(
         "left_out_rows": totals.rows,
         "warnings": [*warnings, *typed.warnings, *totals.notes],
     }
+
+
+def _as_proven(said: ReadAs, typed: TypedColumns) -> ReadAs:
+    """Return what was said, with the decimal mark that all rows prove, totals among them."""
+    if said.decimal is not None or typed.decimal not in (".", ","):
+        return said
+    return msgspec.convert(msgspec.to_builtins(said) | {"decimal": typed.decimal}, ReadAs)
 
 
 def _summed(names: Sequence[str], typed: TypedColumns, edges: frozenset[int]) -> list[SummedColumn]:
