@@ -26,6 +26,7 @@ imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is 
 FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
 
     active         active content of files, compared with what is known
+    additivity     whether the numbers of a column add up to a figure, or are prices, rates, ids
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
     missing_texts  texts that stand for a missing value
@@ -42,6 +43,15 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
+from kbd.formats.additivity import (
+    Additivity,
+    ColumnRole,
+    NumberFacts,
+    additivity,
+    is_balance_name,
+    is_quantity_name,
+    sum_sentence,
+)
 from kbd.formats.capabilities import (
     Celled,
     Comparable,
@@ -99,12 +109,20 @@ from kbd.formats.table_reading import (
     TableReading,
     TouchedRows,
 )
-from kbd.formats.total_labels import TOTAL_STEMS, TotalLabel, total_label
+from kbd.formats.total_labels import (
+    STATISTIC_LABELS,
+    TOTAL_STEMS,
+    TotalLabel,
+    statistic_label,
+    total_label,
+)
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
     "MISSING_TEXTS",
+    "STATISTIC_LABELS",
     "TOTAL_STEMS",
+    "Additivity",
     "Applied",
     "AssetPick",
     "CellValue",
@@ -115,6 +133,7 @@ __all__ = [
     "ChangeList",
     "ChunkInfo",
     "Column",
+    "ColumnRole",
     "ColumnType",
     "Comparable",
     "CompareOptions",
@@ -135,6 +154,7 @@ __all__ = [
     "MergeClash",
     "Mergeable",
     "Merged",
+    "NumberFacts",
     "Passage",
     "Place",
     "Placement",
@@ -160,5 +180,10 @@ __all__ = [
     "TouchedRows",
     "Trace",
     "Written",
+    "additivity",
+    "is_balance_name",
+    "is_quantity_name",
+    "statistic_label",
+    "sum_sentence",
     "total_label",
 ]

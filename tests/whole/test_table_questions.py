@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from backends import mostly
+from kbd.cli.exits import Stop
+from kbd.cli.reading import settle_readings
 from whole.watched import Watched, shop_at
 
 THOUSANDS = "Artikel;Umsatz\nStuhl;1.234\nTisch;2.500\n"
@@ -66,6 +69,50 @@ def test_an_answer_says_how_the_table_was_read(shop: Watched) -> None:
     answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
     assert "3,734" in answer
     assert "told.csv: its numbers have a comma before decimals and a point between" in answer
+
+
+UNSURE = "Item,Amount\nTea,2\nCup,3\nTotal,6\n"
+"""A last row that is called a total, and is not what the rows above it come to."""
+
+
+@pytest.mark.full
+def test_an_answer_in_the_conversation_is_taken(shop: Watched) -> None:
+    """The offline provider asks with both figures; the next message answers, and the job is done.
+
+    Through as many questions as there are.
+    """
+    made = shop.daemon.ask("WorkbenchCreate", name="talked")["workbench_id"]
+    (shop.folder / "talked.csv").write_text(UNSURE)
+    answer, paths = "", [str(shop.folder / "talked.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    for text, figure in (
+        ("what is the total Amount?", "leave_out: Amount adds up to 5 in 2 rows"),
+        ("leave out", "Total Amount 5"),
+    ):
+        assert shop.daemon.run_prompt(made, text)["status"] == "finished"
+        messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+        answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
+        assert figure in answer, answer
+    assert "1 row left out (row 4): total, as was said" in answer
+
+
+@pytest.mark.full
+def test_flags_answer_for_a_workbook(shop: Watched, tmp_path: Path) -> None:
+    """`--totals` counts where a sheet asks, and the figure is the one that the question gave."""
+    book = openpyxl.Workbook()
+    for row in (["Item", "Amount"], ["Tea", 2], ["Cup", 3], ["Total", 6]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "book.xlsx")
+    made = shop.daemon.ask("WorkbenchCreate", name="flagged")["workbench_id"]
+    paths = [str(tmp_path / "book.xlsx")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    with shop.daemon.client() as client, pytest.raises(Stop, match="--totals leave_out or"):
+        settle_readings(client, made, {})
+    with shop.daemon.client() as client:
+        settle_readings(client, made, {"totals": "leave_out"})
+    assert shop.daemon.run_prompt(made, "what is the total Amount?")["status"] == "finished"
+    messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+    assert "Total Amount 5" in messages[-1]["text"]
 
 
 def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Literal, Self
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
@@ -144,8 +144,13 @@ class RowReader:
 
     def first_line(self) -> str:
         """Return the first line with its line end, or "" for an empty file."""
+        return next(iter(self.first_lines(1)), "")
+
+    def first_lines(self, count: int) -> list[str]:
+        """Return up to so many lines from the first one on, with their line ends."""
         with open_text(self._source.path, self.encoding, newline="") as file:
-            return file.readline(MAX_LINE_CHARS)
+            lines = (file.readline(MAX_LINE_CHARS) for _ in range(count))
+            return [line for line in lines if line]
 
     def _lines(self, file: TextIOWrapper) -> Iterator[str]:
         """Give lines to the csv reader and remember those of the row that it is in."""
@@ -224,6 +229,34 @@ class _LineEnds:
         return self._file.write(row[:-2] + self._line_end)
 
 
+QuoteHabit = Literal["needed", "letters", "texts", "all"]
+"""Which fields stand in quotes: those that have to, all but numbers and dates, all but numbers, or
+all."""
+
+_QUOTINGS: dict[QuoteHabit, Literal[0, 1, 2]] = {
+    "needed": csv.QUOTE_MINIMAL,
+    "letters": csv.QUOTE_NONNUMERIC,
+    "texts": csv.QUOTE_NONNUMERIC,
+    "all": csv.QUOTE_ALL,
+}
+
+
+class BareField(int):
+    """Number or date in the text that it is written with; quoted only where it has to be."""
+
+    _text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Make it of its text."""
+        made = super().__new__(cls)
+        made._text = text
+        return made
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self._text
+
+
 class PlainWriter:
     r"""Writer of rows of text to a new file.
 
@@ -235,6 +268,7 @@ class PlainWriter:
         append: Whether rows are added to what the file holds.
         quote_char: What quotes fields.
         has_escapes: Whether a quote within a field is written with a backslash.
+        quotes: Which fields stand in quotes.
     """
 
     def __init__(
@@ -247,6 +281,7 @@ class PlainWriter:
         append: bool = False,
         quote_char: str = '"',
         has_escapes: bool = False,
+        quotes: QuoteHabit = "needed",
     ) -> None:
         mode = "a" if append else "w"
         self._file = path.open(mode, encoding=encoding, newline="", buffering=1 << 20)
@@ -259,7 +294,7 @@ class PlainWriter:
             doublequote=not has_escapes,
             escapechar="\\" if has_escapes else None,
             # An escaped quote alone would not be a reason to quote a field.
-            quoting=csv.QUOTE_NONNUMERIC if has_escapes else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_NONNUMERIC if has_escapes else _QUOTINGS[quotes],
         ).writerow
 
     def __enter__(self) -> Self:

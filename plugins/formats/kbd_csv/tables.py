@@ -28,6 +28,7 @@ from kbd.plaintext.formulas import formula_fields
 from kbd.plaintext.lines import line_passages, measure, read_lines
 from kbd_csv.head import TableHead, column_names, read_head
 from kbd_csv.layout import filled_count, joined_decimals
+from kbd_csv.notation import ColumnNotation, NotationTaker
 from kbd_csv.rows import PlainWriter, RowReader
 from kbd_csv.sorter import EMPTY, OTHER_TABLE, RowSorter
 from kbd_csv.touched_rows import TouchedKinds
@@ -104,22 +105,13 @@ class TableEnd(msgspec.Struct, frozen=True):
         head: Of the table.
         below: The first line of what stands below it; 0 if nothing does.
         last: The fields of its last row.
+        columns: How the fields of each column are written.
     """
 
     head: TableHead
     below: int
     last: tuple[str, ...]
-
-
-class _Last:
-    """The last row of those that pass by."""
-
-    def __init__(self) -> None:
-        self.row: tuple[str, ...] = ()
-
-    def write(self, row: Sequence[str]) -> None:
-        """Take a row."""
-        self.row = tuple(row)
+    columns: tuple[ColumnNotation, ...]
 
 
 def table_map(source: Source) -> dict[str, Any]:
@@ -228,14 +220,14 @@ def settled_head(source: Source) -> TableHead:
     return _scan(source, ReadAs(), lambda: None)[0]
 
 
-def table_end(source: Source) -> TableEnd:
-    """Find the end of a file's table.
+def table_end(source: Source, read_as: ReadAs) -> TableEnd:
+    """Find the end of a file's table, and how its fields are written.
 
     Raises:
         FileReadFailed: It cannot be opened, or is no table within the limits.
     """
-    table_head, tally, last = _scan(source, ReadAs(), _Last)
-    return TableEnd(table_head, tally.below, last.row)
+    table_head, tally, taker = _scan(source, read_as, NotationTaker)
+    return TableEnd(table_head, tally.below, taker.last, tuple(taker.columns))
 
 
 Taker = TypeVar("Taker", bound="RowTaker | None")

@@ -6,20 +6,23 @@ every byte stays, a mark of DOS at its end behind them, and nothing is added bel
 ends its table.
 """
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgpack
+import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Placement, Source, Written
+from kbd.formats import Placement, ReadAs, Source, Written
 from kbd.plaintext.formulas import NEUTRAL, neutral
 from kbd_csv.dialect import COLUMN_GAP, suffix_delimiter
 from kbd_csv.head import column_names
-from kbd_csv.kinds import is_total
-from kbd_csv.rows import END_MARK, PlainWriter, RowReader
+from kbd_csv.kinds import is_total, kind
+from kbd_csv.notation import ColumnNotation
+from kbd_csv.rows import END_MARK, BareField, PlainWriter, QuoteHabit, RowReader
 from kbd_csv.tables import TableEnd, table_end
 
 __all__ = ["write_table"]
@@ -34,7 +37,7 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
     """
     match placement.mode:
         case "append_rows" if source is not None:
-            return _append(source, rows, target)
+            return _append(source, rows, placement.read_as, target)
         case "new_file" | "append_rows":
             return _write_new(rows, placement, target)
         case _:
@@ -67,16 +70,50 @@ def _write_new(rows: Path, placement: Placement, target: Path) -> Written:
     return Written("", count, len(columns), taker.warnings())
 
 
+class _Notation(msgspec.Struct, frozen=True):
+    """How a file's fields are written: by columns, which are quoted, and how it is read."""
+
+    columns: tuple[ColumnNotation, ...]
+    quotes: QuoteHabit
+    read_as: ReadAs
+
+    def field(self, place: int, name: str, type_: str, field: Any, value: Any) -> Any:
+        """Return a value's field as its column has them.
+
+        Raises:
+            ValidationFailed: The column's dates cannot be gone on with.
+        """
+        if value is None or place >= len(self.columns):
+            return field
+        column = self.columns[place]
+        if isinstance(value, bool):
+            return column.truth(value=value)
+        match type_:
+            case "integer" | "float":
+                return BareField(column.number(value, self.read_as))
+            case "date" | "datetime":
+                moment = column.moment(str(value), name, self.read_as)
+                return BareField(moment) if self.quotes == "letters" else moment
+            case _:
+                return field
+
+
 class _TextTaker:
     """Writer of typed rows as fields: text that a program would evaluate is made text to all.
 
     Args:
         writer: Takes the fields.
         columns: Name and type of each column.
+        notation: How the fields are written of the file that rows are added to.
     """
 
-    def __init__(self, writer: PlainWriter, columns: list[tuple[str, str]]) -> None:
-        self._writer, self._columns = writer, columns
+    def __init__(
+        self,
+        writer: PlainWriter,
+        columns: list[tuple[str, str]],
+        notation: _Notation | None = None,
+    ) -> None:
+        self._writer, self._columns, self._notation = writer, columns, notation
         # What has a type has no letters that could be a formula's, and stays as it is written.
         self._are_text = [type_ == "string" for _, type_ in columns]
         self._neutral = 0
@@ -90,7 +127,14 @@ class _TextTaker:
         count = 0
         for row in stream:
             pairs = zip(row, self._are_text, strict=True)
-            self._writer.write([self._field(value, is_text=is_text) for value, is_text in pairs])
+            fields = [self._field(value, is_text=is_text) for value, is_text in pairs]
+            if self._notation is not None:
+                named = zip(self._columns, fields, row, strict=True)
+                fields = [
+                    self._notation.field(place, name, type_, field, value)
+                    for place, ((name, type_), field, value) in enumerate(named)
+                ]
+            self._writer.write(fields)
             count += 1
         return count
 
@@ -112,12 +156,12 @@ class _TextTaker:
         return "false" if value is False else value
 
 
-def _append(source: Source, rows: Path, target: Path) -> Written:
-    """Copy the source and add rows at its end, in its own dialect and encoding."""
+def _append(source: Source, rows: Path, read_as: ReadAs, target: Path) -> Written:
+    """Copy the source and add rows at its end, in its own notation, dialect and encoding."""
     stream = _stream(rows)
     columns = _columns(stream)
     names = [name for name, _ in columns]
-    end = table_end(source)
+    end = table_end(source, read_as)
     table_head, dialect = end.head, end.head.dialect
     _check_appendable(source, end)
     existing_columns = column_names(table_head.header, table_head.width)
@@ -139,8 +183,9 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
             append=True,
             quote_char=dialect.quote_char,
             has_escapes=dialect.has_escapes,
+            quotes=(habit := _quotes(source, end)),
         ) as writer:
-            taker = _TextTaker(writer, columns)
+            taker = _TextTaker(writer, columns, _Notation(end.columns, habit, read_as))
             if not existing_columns:
                 taker.write_header()
             count = taker.write_rows(stream)
@@ -154,6 +199,35 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
             file.write(end_mark)
     notes = (*_header_notes(table_head.header, names), *_total_notes(end), *taker.warnings())
     return Written("", count, len(names), notes)
+
+
+_QUOTED_LINES = 20
+
+
+def _quotes(source: Source, end: TableEnd) -> QuoteHabit:
+    """Return which fields the rows of a file have in quotes."""
+    mark, delimiter = end.head.dialect.quote_char, end.head.dialect.delimiter
+    if not mark or not delimiter:
+        return "needed"
+    one = re.escape(mark)
+    pattern = re.compile(f"{one}(?:[^{one}]|{one}{one})*{one}")
+    lines = RowReader(source, end.head.encoding).first_lines(_QUOTED_LINES)
+    fields = [
+        field.strip()
+        for line in lines[end.head.layout.start :]
+        # What stands in quotes may hold delimiters.
+        for field in pattern.sub(lambda _: mark * 2, line.rstrip("\r\n")).split(delimiter)
+    ]
+    filled = [field for field in fields if field]
+    quoted = [field for field in filled if field == mark * 2]
+    if not quoted:
+        return "needed"
+    if len(quoted) == len(filled):
+        return "all"
+    bare = {kind(field) for field in filled if field != mark * 2}
+    if bare <= {"number", "year"}:
+        return "texts"
+    return "letters" if bare <= {"number", "year", "date"} else "needed"
 
 
 def _check_appendable(source: Source, end: TableEnd) -> None:

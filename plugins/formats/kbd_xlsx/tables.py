@@ -38,6 +38,7 @@ from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.cells import TypedRows
 from kbd_xlsx.rows.obstacles import overwritten_note
 from kbd_xlsx.rows.placement import (
+    EVERYWHERE,
     AppendedRows,
     ColumnWidths,
     RowPlacer,
@@ -45,6 +46,7 @@ from kbd_xlsx.rows.placement import (
     fit_tables,
     prepare_spot,
 )
+from kbd_xlsx.rows.ranges_above import ranges_note
 from kbd_xlsx.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd_xlsx.table_extent import TableExtent, find_extent
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
@@ -435,7 +437,7 @@ def _filled(
     name = placement.sheet
     sheet = book.sheet(name)
     typed = TypedRows(from_1904=book.book.from_1904)
-    placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left)
+    placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left, spot.like)
     widths = ColumnWidths(columns)
     has_header = spot.has_header and bool(columns)
     if has_header:
@@ -458,16 +460,35 @@ def _filled(
     landing = AppendedRows(title, names, area, has_header, spot.emptied, spot.joined)
     # Before the workbook is written, so that a refusal leaves no file.
     notes = fit_tables(book, landing)
-    if placement.mode == "write_range" and area is not None and not is_made:
-        standing = book.rewriting.read(book.part(name))
-        note = overwritten_note(standing, title, area, spot.emptied)
-        notes += [note] if note else []
+    if not book.is_new and not is_made:
+        notes += _standing_notes(book, placement, title, area, spot)
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
     focus = FocusHint(sheet=title, row_start=row, col_start=column)
     return Written(_range(area), count, len(columns), warnings, focus=focus)
+
+
+def _standing_notes(
+    book: BookEdit, placement: Placement, title: str, area: Area | None, spot: TargetCells
+) -> list[str]:
+    """Return what must be known of what stood where the rows go, or above them.
+
+    Raises:
+        ValidationFailed: A formula would be written over without having been asked for.
+    """
+    standing, note = book.rewriting.read(book.part(title)), None
+    match placement.mode:
+        case "write_range" if area is not None:
+            note = overwritten_note(standing, title, area, spot.emptied)
+        case "replace_sheet":
+            note = overwritten_note(standing, title, EVERYWHERE, EVERYWHERE)
+        case "append_rows" if area is not None:
+            note = ranges_note(book, title, area)
+        case _:
+            pass
+    return [note] if note else []
 
 
 def _range(area: Area | None) -> str:

@@ -9,9 +9,9 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
-from kbd_tables.additivity import NumberFacts, additivity
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
-from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
+from kbd_tables.column_roles import find_roles
+from kbd_tables.column_types import TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.reading_text import how_to_answer
 from kbd_tables.totals import SummedColumn, Totals, take_out_totals
@@ -63,9 +63,8 @@ def load(
         )
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
-        values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
-        _write(connection, source, target, names, values)
-        roles = _roles(connection, target, names, typed.columns)
+        table = _write(connection, source, target, names, typed, edges)
+        roles = find_roles(connection, table, names, typed.columns)
     completed = _completed(told, typed)
     answers = how_to_answer(completed.questions)
     return {
@@ -75,7 +74,7 @@ def load(
         ],
         "row_count": found - len(totals.rows),
         "reading": msgspec.to_builtins(completed),
-        "roles": roles,
+        "roles": msgspec.to_builtins(roles),
         "left_out_rows": totals.rows,
         "warnings": [
             *warnings,
@@ -118,22 +117,32 @@ def _typed(
     source = f"read_parquet({quoted_text(rows.raw)})"
     said = msgspec.convert(read_as, ReadAs)
 
-    def typed_with(count: int) -> TypedColumns:
+    def typed_with(count: int, said: ReadAs) -> TypedColumns:
         findings = find_columns(connection, source, rows.names, rows.known, count)
         return type_columns(RawTable(connection, source, rows.names, rows.known, findings), said)
 
-    typed = typed_with(rows.count)
+    typed = typed_with(rows.count, said)
     summed = [
         SummedColumn(name, column.type, column.sql_type, _value(place, column, rows.edges))
         for place, (name, column) in enumerate(zip(rows.names, typed.columns, strict=True))
     ]
     totals = take_out_totals(connection, rows.raw, spare, summed, read_as, reading)
-    if totals.rows:
-        # Without them a column of years is one of numbers, whose last row said "Total". But what a
-        # total proves of the decimal mark holds for the rows that it sums up.
-        again = typed_with(rows.count - len(totals.rows))
-        typed = again if len(again.questions) <= len(typed.questions) else typed
-    return typed, totals
+    if not totals.rows:
+        return typed, totals
+    # Without them a column of years is one of numbers, whose last row said "Total". But what a
+    # total proves of the decimal mark holds for the rows that it sums up.
+    count = rows.count - len(totals.rows)
+    again = typed_with(count, said)
+    if len(again.questions) > len(typed.questions):
+        again = typed_with(count, _as_proven(said, typed))
+    return again, totals
+
+
+def _as_proven(said: ReadAs, typed: TypedColumns) -> ReadAs:
+    """Return what was said, with the decimal mark that all rows prove, totals among them."""
+    if said.decimal is not None or typed.decimal not in (".", ","):
+        return said
+    return msgspec.convert(msgspec.to_builtins(said) | {"decimal": typed.decimal}, ReadAs)
 
 
 def _write(
@@ -141,15 +150,19 @@ def _write(
     source: str,
     target: str,
     names: Sequence[str],
-    values: Sequence[str],
-) -> None:
-    """Write the typed Parquet: the SQL of each column's values, under its name."""
+    typed: TypedColumns,
+    edges: frozenset[int],
+) -> str:
+    """Write the typed Parquet: the SQL of each column's values, under its name; return its SQL."""
+    columns = enumerate(zip(names, typed.columns, strict=True))
     selected = ", ".join(
-        f"{value} AS {quoted_name(name)}" for name, value in zip(names, values, strict=True)
+        f"{_value(place, column, edges)} AS {quoted_name(name)}"
+        for place, (name, column) in columns
     )
     connection.execute(
         f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
     )
+    return f"read_parquet({quoted_text(target)})"
 
 
 def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
@@ -168,35 +181,6 @@ def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> TableReading:
         date_order=typed.date_order,
         questions=(*typed.questions, *before.questions),
     )
-
-
-def _roles(
-    connection: duckdb.DuckDBPyConnection,
-    target: str,
-    names: Sequence[str],
-    columns: Sequence[TypedColumn],
-) -> dict[str, Any]:
-    """Return what the numbers are of each column that is not additive."""
-    numeric = [
-        (name, column)
-        for name, column in zip(names, columns, strict=True)
-        if column.type in ("integer", "float")
-    ]
-    asked = []
-    for name, column in numeric:
-        # Only whole numbers are judged by their values.
-        parts = ("count", "min", "max", "sum") if column.type == "integer" else ()
-        asked += [f"{part}({quoted_name(name)})" for part in parts]
-    answers = iter(Aggregates(connection, f"read_parquet({quoted_text(target)})").ask(asked))
-    roles = {}
-    for name, column in numeric:
-        facts = NumberFacts(is_percent=column.is_percent)
-        if column.type == "integer":
-            facts = NumberFacts(*(next(answers) for _ in range(4)))
-        found = additivity(name, column.type, facts)
-        if found.role != "additive":
-            roles[name] = msgspec.to_builtins(found)
-    return roles
 
 
 def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:

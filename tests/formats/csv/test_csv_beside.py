@@ -152,7 +152,7 @@ def append(folder: Path, data: bytes) -> Written:
         (SEPARATOR, '9;"x ""y""";1.5\n'),
         (ROWS.replace("\n", "\r"), '9,"x ""y""",1.5\r'),
         (ROWS.replace("Ann", '"say \\"A\\" x"'), '9,"x \\"y\\"",1.5\n'),
-        ("'id','name','v'\n'1','x, y','2'\n", '9,x "y",1.5\n'),
+        ("'id','name','v'\n'1','x, y','2'\n", "'9','x \"y\"','1.5'\n"),
     ],
 )
 def test_added_rows_are_rows_of_the_table(tmp_path: Path, data: str, added: str) -> None:
