@@ -14,7 +14,7 @@ from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.reading_text import how_to_answer
-from kbd_tables.totals import SummedColumn, Totals, take_out_totals
+from kbd_tables.totals import SummedColumn, Totals, certain_totals, take_out_totals
 from kbd_tables.typed_columns import type_columns
 from kbd_tables.verdicts import RawTable, TypedColumns
 
@@ -97,6 +97,13 @@ class _Rows(msgspec.Struct, frozen=True):
     edges: frozenset[int]
     count: int
 
+    def summed(self, typed: TypedColumns) -> list[SummedColumn]:
+        """Return the columns as they are searched for totals, with the types that they have."""
+        return [
+            SummedColumn(name, column.type, column.sql_type, _value(place, column, self.edges))
+            for place, (name, column) in enumerate(zip(self.names, typed.columns, strict=True))
+        ]
+
 
 def _typed(
     connection: duckdb.DuckDBPyConnection,
@@ -122,27 +129,29 @@ def _typed(
         return type_columns(RawTable(connection, source, rows.names, rows.known, findings), said)
 
     typed = typed_with(rows.count, said)
-    summed = [
-        SummedColumn(name, column.type, column.sql_type, _value(place, column, rows.edges))
-        for place, (name, column) in enumerate(zip(rows.names, typed.columns, strict=True))
-    ]
-    totals = take_out_totals(connection, rows.raw, spare, summed, read_as, reading)
+    totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
+    are_open = any(question.about == "decimal" for question in typed.questions)
+    if are_open and totals == Totals(dict(reading)):
+        # The question tells what the column adds up to: without what is a total either way.
+        marked = [rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"]
+        sure = [certain_totals(connection, rows.raw, summed) for summed in marked]
+        totals = take_out_totals(
+            connection, rows.raw, spare, marked[0], read_as, reading, sure[0] & sure[1]
+        )
     if not totals.rows:
         return typed, totals
     # Without them a column of years is one of numbers, whose last row said "Total". But what a
     # total proves of the decimal mark holds for the rows that it sums up.
     count = rows.count - len(totals.rows)
     again = typed_with(count, said)
-    if len(again.questions) > len(typed.questions):
-        again = typed_with(count, _as_proven(said, typed))
+    if len(again.questions) > len(typed.questions) and typed.decimal in (".", ","):
+        again = typed_with(count, _with_mark(said, typed.decimal))
     return again, totals
 
 
-def _as_proven(said: ReadAs, typed: TypedColumns) -> ReadAs:
-    """Return what was said, with the decimal mark that all rows prove, totals among them."""
-    if said.decimal is not None or typed.decimal not in (".", ","):
-        return said
-    return msgspec.convert(msgspec.to_builtins(said) | {"decimal": typed.decimal}, ReadAs)
+def _with_mark(said: ReadAs, mark: str) -> ReadAs:
+    """Return what was said, with a decimal mark where none was."""
+    return msgspec.convert({"decimal": mark} | msgspec.to_builtins(said), ReadAs)
 
 
 def _write(

@@ -27,7 +27,7 @@ from kbd.formats import (
 from kbd_tables.duck import json_value, quoted_text
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "Totals", "take_out_totals"]
+__all__ = ["SummedColumn", "Totals", "certain_totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
@@ -79,6 +79,7 @@ def take_out_totals(
     columns: Sequence[SummedColumn],
     read_as: Mapping[str, Any],
     reading: Mapping[str, Any],
+    among: frozenset[int] | None = None,
 ) -> Totals:
     """Take the rows out of an untyped table that sum others up.
 
@@ -89,9 +90,12 @@ def take_out_totals(
         columns: Its columns, as they would be typed with all rows.
         read_as: How it is to be read: a plain `ReadAs`.
         reading: How the format read it: a plain `TableReading`.
+        among: The rows that may be taken out, where it is not all of them; nothing is asked then.
     """
     said, told = read_as.get("totals"), msgspec.convert(reading, TableReading)
     judged = [] if said == "keep" else _judged(connection, raw, columns)
+    if among is not None:
+        judged = [each for each in judged if each.candidate.row in among]
     out = [each for each in judged if each.verdict in ("above", "below")]
     unsure = [each for each in judged if each.verdict == "unsure"]
     if said == "leave_out":
@@ -120,6 +124,14 @@ def take_out_totals(
         meanings = "; ".join(f"{each.value}: {each.meaning}" for each in question.options)
         notes.append(f"{question.text} ({meanings})")
     return Totals(msgspec.to_builtins(told), rows, tuple(notes))
+
+
+def certain_totals(
+    connection: duckdb.DuckDBPyConnection, raw: str, columns: Sequence[SummedColumn]
+) -> frozenset[int]:
+    """Return the rows of an untyped table that surely sum others up; the arguments as above."""
+    judged = _judged(connection, raw, columns)
+    return frozenset(each.candidate.row for each in judged if each.verdict in ("above", "below"))
 
 
 def _label(text: str) -> TotalLabel | None:

@@ -284,3 +284,18 @@ async def test_blanks_around_texts(workbench: Workbench, ask: Ask) -> None:
     assert grouped["rows"] == [[None, 4], ["Food", 6]]
     kept = await ask("query", path="t.csv", query=query, read_as={"blanks": "keep"})
     assert len(kept["rows"]) == 4
+
+
+async def test_a_question_about_the_mark_counts_no_total(workbench: Workbench, ask: Ask) -> None:
+    """What a column adds up to by either mark is without the row that is a total by both."""
+    found = await _map(workbench, ask, "Item;Amount\na;1.234\nb;2.500\nSumme;3.734\n")
+    (question,) = found["reading"]["questions"]
+    assert question["about"] == "decimal"
+    meanings = [option["meaning"] for option in question["options"]]
+    assert [meaning.partition("adds up to ")[2] for meaning in meanings] == ["3.734", "3 734"]
+    assert _rows_out(found) == [4]
+    kept = await _map(
+        workbench, ask, "Item;Amount\na;1.234\nb;2.500\nSumme;3.734\n", read_as={"totals": "keep"}
+    )
+    assert kept["row_count"] == 3
+    assert "7 468" in kept["reading"]["questions"][0]["options"][1]["meaning"]
