@@ -97,6 +97,25 @@ def test_an_answer_in_the_conversation_is_taken(shop: Watched) -> None:
 
 
 @pytest.mark.full
+def test_a_sum_of_prices_is_named(shop: Watched) -> None:
+    """In the answer, whoever summed them; a sum of amounts is not."""
+    made = shop.daemon.ask("WorkbenchCreate", name="priced")["workbench_id"]
+    (shop.folder / "priced.csv").write_text("Item,Unit price,Amount\nTea,2.5,5\nCup,3,12\n")
+    paths = [str(shop.folder / "priced.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    fact = "priced.csv: Unit price was summed; it is a price for one piece (by its name)"
+    for text, figure, is_named in (
+        ("total unit price into sums.xlsx per Item", "5.50", True),
+        ("what is the total?", "Total Amount 17", False),
+    ):
+        assert shop.daemon.run_prompt(made, text)["status"] == "finished"
+        messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+        answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
+        assert figure in answer, answer
+        assert (fact in answer) == is_named, answer
+
+
+@pytest.mark.full
 def test_flags_answer_for_a_workbook(shop: Watched, tmp_path: Path) -> None:
     """`--totals` counts where a sheet asks, and the figure is the one that the question gave."""
     book = openpyxl.Workbook()

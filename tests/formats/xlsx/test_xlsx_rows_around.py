@@ -11,9 +11,11 @@ from openpyxl.styles import Font
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.table import Table
 
-from formats.xlsx.written_rows import write
 from kbd.errors import ValidationFailed
 from kbd.formats import Placement
+from written_rows import write
+
+pytestmark = pytest.mark.full
 
 COLUMNS = [["Day", "date"], ["Item", "string"], ["Amount", "float"]]
 NEW: list[list[Any]] = [["2024-02-01", "x", 5.25], ["2024-02-02", "y", "7.125"]]

@@ -64,6 +64,7 @@ def test_an_answer_belongs_to_the_request_before_it() -> None:
     assert other.request.split() == ["sort", "by", "Day,"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "request_text", "asked", "answers"),
     [
@@ -88,6 +89,7 @@ def test_asked_and_answered(
         assert figure in outcome.summary, outcome.summary
 
 
+@pytest.mark.full
 def test_said_in_the_request(tmp_path: Path) -> None:
     """It counts for every call of the job, and the workbook that is written is read as it is."""
     request = "total Umsatz per Artikel into u.xlsx, decimal comma, header row 1"
@@ -98,6 +100,7 @@ def test_said_in_the_request(tmp_path: Path) -> None:
     assert player.workbench.content("t-filtered.csv").decode() == "Artikel,Umsatz\nStuhl,1.234\n"
 
 
+@pytest.mark.full
 def test_a_merge_asks_of_each_table(tmp_path: Path) -> None:
     """Which rows count is asked by the table's name; the answer counts for all of them."""
     files: dict[str, str | bytes] = {"a.csv": "Item,Amount\nMug,4\n", "b.csv": UNSURE}

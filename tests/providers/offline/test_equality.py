@@ -161,6 +161,7 @@ ORDERS = (
 )
 
 
+@pytest.mark.full
 def test_what_does_not_add_up_is_not_summed_unasked(tmp_path: Path) -> None:
     """Totals are of quantities and amounts; a price, which the columns prove, is left out by name.
 

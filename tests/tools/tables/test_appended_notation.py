@@ -8,6 +8,8 @@ from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from tools.tables.conftest import Ask
 
+pytestmark = [pytest.mark.full, pytest.mark.anyio, on_asyncio]
+
 NEW = "day,name,sum,share,paid\n2024-12-31,Zoë,1234.5,0.5,true\n2025-01-02,b,-7,0.25,false\n"
 
 
@@ -54,8 +56,6 @@ QUOTED = (
          "2024-12-31 00:00\tZoë\t1 234.5\t0.50\ttrue\n2025-01-02 00:00\tb\t-7.0\t0.25\tfalse\n"),
     ],
 )  # fmt: skip
-@pytest.mark.anyio
-@on_asyncio
 async def test_rows_go_on_in_the_notation_of_the_file(
     workbench: Workbench, tools: dict[str, Tool], before: str, encoding: str, added: str
 ) -> None:
@@ -65,8 +65,6 @@ async def test_rows_go_on_in_the_notation_of_the_file(
     assert got == added
 
 
-@pytest.mark.anyio
-@on_asyncio
 async def test_what_was_added_reads_as_it_was(
     workbench: Workbench, tools: dict[str, Tool], ask: Ask
 ) -> None:
@@ -88,8 +86,6 @@ async def test_what_was_added_reads_as_it_was(
          "which rows cannot be added in"),
     ],
 )  # fmt: skip
-@pytest.mark.anyio
-@on_asyncio
 async def test_what_cannot_go_on_is_refused(
     workbench: Workbench, tools: dict[str, Tool], target: bytes, query: str, message: str
 ) -> None:
