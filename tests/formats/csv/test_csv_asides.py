@@ -42,6 +42,9 @@ def test_marks_amid_the_text_stay(tmp_path: Path) -> None:
     ("*** end of report ***\n", "line below the table", 4),
     ("* estimated\n", "line below the table", 4),
     ("(in thousands)\n", "line below the table", 4),
+    # A comma of the remark is no delimiter, and its year no amount.
+    ("Source: Statistics Office, 2024\n", "line below the table", 4),
+    ("# rows, 2024\n", "comment", 4),
 ])  # fmt: skip
 def test_lines_in_the_form_of_a_remark_are_none_of_the_rows(
     tmp_path: Path, line: str, what: str, row: int
@@ -64,6 +67,8 @@ def test_a_comment_between_rows_is_left_out(tmp_path: Path) -> None:
     [
         # A name without the other fields, values that have the form themselves, and a list.
         ROWS + "Cleo\n",
+        ROWS + "Sum: x,2024\n",
+        ROWS + "# 3,2024\n",
         ROWS + "Source: x,3.00,3\nSource: y\n",
         "Name,Amount\n# 1,2\n# 2,3\n# 3\n",
         "Note\n# one\ntwo\n# three\n",
