@@ -35,6 +35,8 @@ _MOST_JOINED = 64
 _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
+_FEW_REMARKS = 3
+
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
 
@@ -60,6 +62,7 @@ class TableLayout(msgspec.Struct, frozen=True):
         has_comments: Whether lines that begin with `#` are comments.
         has_lone_comments: Whether those are that begin with `#` and a blank, and are no row.
         has_plain_firsts: Whether no row that is filled has a first value in the form of a remark.
+        has_plain_blanks: Whether no row of several fields has a blank behind a delimiter.
         has_rules: Whether lines are drawn above or below the header.
         has_separator_line: Whether the first line names the delimiter (`sep=;`).
         is_lower: Whether lines with values stand above it.
@@ -76,6 +79,7 @@ class TableLayout(msgspec.Struct, frozen=True):
     has_comments: bool = False
     has_lone_comments: bool = False
     has_plain_firsts: bool = False
+    has_plain_blanks: bool = False
     has_rules: bool = False
     has_separator_line: bool = False
     is_lower: bool = False
@@ -125,11 +129,13 @@ class TableLayout(msgspec.Struct, frozen=True):
     def _is_written_remark(self, fields: Sequence[str]) -> bool:
         """Tell whether a row is a remark by its form, with delimiters that end words of it.
 
-        It has fewer fields than a row, and no row of the table begins so.
+        It has fewer fields than a row, or is alone in having blanks behind them, and no row of the
+        table begins so.
         """
         return (
             self.has_plain_firsts
-            and 0 < len(fields) < self.declared
+            and 0 < len(fields) <= self.declared
+            and (len(fields) < self.declared or self.has_plain_blanks)
             and is_remark(fields[0])
             and _is_prose(fields)
             and not is_total(fields)
@@ -206,6 +212,7 @@ def find_layout(
     below = table[1:] if header is not None else table
     declared = len(table[0].fields)
     width = max(filled_count(row.fields) for row in table)
+    plain = [row.fields for row in _without_last_remarks(table)]
     return msgspec.structs.replace(
         layout,
         start=table[0].line,
@@ -217,9 +224,8 @@ def find_layout(
         width=max(width, min(declared, 1)),
         typical=_typical(below or table),
         figures=_figures([row.fields for row in below]),
-        has_plain_firsts=not any(
-            len(row.fields) >= declared > 1 and is_remark(row.fields[0]) for row in table
-        ),
+        has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
+        has_plain_blanks=declared > 1 and not any(map(_has_blanks, plain)),
         is_chosen=is_first,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
@@ -280,6 +286,18 @@ def _width_beside_comments(rows: Sequence[LineRow]) -> int:
 def _is_lone_comment(row: LineRow, usual: int) -> bool:
     is_marked = row.text.startswith(f"{COMMENT_MARK} ")
     return is_marked and len(row.fields) < usual and _is_prose(row.fields)
+
+
+def _without_last_remarks(table: Sequence[LineRow]) -> Sequence[LineRow]:
+    """Return rows without the last ones if these could be remarks, as few as remarks are."""
+    end = len(table)
+    while end and is_remark(table[end - 1].fields[0]) and _is_prose(table[end - 1].fields):
+        end -= 1
+    return table[:end] if len(table) - end <= min(_FEW_REMARKS, end - 1) else table
+
+
+def _has_blanks(fields: Sequence[str]) -> bool:
+    return any(field.startswith(" ") for field in fields[1:])
 
 
 def _is_prose(fields: Sequence[str]) -> bool:

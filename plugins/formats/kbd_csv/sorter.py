@@ -125,6 +125,7 @@ class RowSorter:
         has_rules = layout.has_rules
         mark = COMMENT_MARK if layout.has_comments or layout.has_lone_comments else "\0"
         declared = layout.declared if layout.has_plain_firsts else 0
+        blank = " " if layout.has_plain_firsts and layout.has_plain_blanks else "\0"
         least = 0 if layout.is_list else max(1, layout.typical // 2)
         rows = iter(reader)
         yield from self._first_rows(rows)
@@ -133,6 +134,7 @@ class RowSorter:
             if (
                 len(row) - row.count("") > least
                 and len(row) >= declared
+                and row[-1][:1] != blank
                 and row[0] not in names
                 and row[0][:1] != mark
                 and not self._gap

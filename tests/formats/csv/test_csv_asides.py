@@ -56,6 +56,13 @@ def test_lines_in_the_form_of_a_remark_are_none_of_the_rows(
     assert left_out(found) == [(what, 1, (row,))]
 
 
+def test_a_remark_as_wide_as_a_row_is_none(tmp_path: Path) -> None:
+    """It is alone in having a blank behind its comma, so that its year is no amount."""
+    found = read(tmp_path, "Name,Amount\nAnna,1\nBert,2\nSource: Statistics Office, 2024\n")
+    assert found.lines == ["Name,Amount", "Anna,1", "Bert,2"]
+    assert left_out(found) == [("line below the table", 1, (4,))]
+
+
 def test_a_comment_between_rows_is_left_out(tmp_path: Path) -> None:
     """Rows go on below it."""
     found = read(tmp_path, ROWS + "# page 2\nCleo,3.00,3\n")
@@ -68,6 +75,9 @@ def test_a_comment_between_rows_is_left_out(tmp_path: Path) -> None:
         # A name without the other fields, values that have the form themselves, and a list.
         ROWS + "Cleo\n",
         ROWS + "Sum: x,2024\n",
+        ROWS + "Source: x,2,3\n",
+        "Name,Amount\nAnna, 1\nSource: x, 2\n",
+        "Name,Amount\nA: x, 1\nB: y, 2\nC: z, 3\n",
         ROWS + "# 3,2024\n",
         ROWS + "Source: x,3.00,3\nSource: y\n",
         "Name,Amount\n# 1,2\n# 2,3\n# 3\n",
