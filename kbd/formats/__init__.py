@@ -30,6 +30,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
     missing_texts  texts that stand for a missing value
+    remark_texts   texts in the form of a remark beside a table
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
@@ -102,6 +103,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.formats.remark_texts import is_remark
 from kbd.formats.table_reading import (
     FileQuestion,
     ReadingOption,
@@ -183,6 +185,7 @@ __all__ = [
     "additivity",
     "is_balance_name",
     "is_quantity_name",
+    "is_remark",
     "statistic_label",
     "sum_sentence",
     "total_label",

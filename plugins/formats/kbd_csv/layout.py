@@ -4,13 +4,13 @@ Found by the first rows as a whole: the width and the kinds of values that most 
 which rows above are none of the table.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from kbd.formats import is_remark
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
 
@@ -35,8 +35,7 @@ _MOST_JOINED = 64
 _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
-_REMARK = re.compile(r"[^\W\d][\w ]{0,30}: \S.*|([*=~†‡]|--)\1*\s?\w.*|\(.*\)")
-"""A remark by its form: "Source: …", "*** end ***", "* estimated", "(in thousands)"."""
+_FEW_REMARKS = 3
 
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
@@ -61,8 +60,9 @@ class TableLayout(msgspec.Struct, frozen=True):
         typical: Values that most rows have.
         figures: The columns of figures, dates and truth values.
         has_comments: Whether lines that begin with `#` are comments.
-        has_lone_comments: Whether those are that begin with `#` and a blank, and have one field.
+        has_lone_comments: Whether those are that begin with `#` and a blank, and are no row.
         has_plain_firsts: Whether no row that is filled has a first value in the form of a remark.
+        has_plain_blanks: Whether no row of several fields has a blank behind a delimiter.
         has_rules: Whether lines are drawn above or below the header.
         has_separator_line: Whether the first line names the delimiter (`sep=;`).
         is_lower: Whether lines with values stand above it.
@@ -79,6 +79,7 @@ class TableLayout(msgspec.Struct, frozen=True):
     has_comments: bool = False
     has_lone_comments: bool = False
     has_plain_firsts: bool = False
+    has_plain_blanks: bool = False
     has_rules: bool = False
     has_separator_line: bool = False
     is_lower: bool = False
@@ -89,7 +90,7 @@ class TableLayout(msgspec.Struct, frozen=True):
         """Tell whether a row is a comment."""
         if self.has_comments:
             return row.text.startswith(COMMENT_MARK)
-        return self.has_lone_comments and _is_lone_comment(row)
+        return self.has_lone_comments and _is_lone_comment(row, self.declared)
 
     def is_rule(self, row: LineRow) -> bool:
         """Tell whether a row is a drawn line."""
@@ -100,6 +101,8 @@ class TableLayout(msgspec.Struct, frozen=True):
 
         A row that looks like a total has a label and figures, and is none.
         """
+        if self._is_written_remark(fields):
+            return True
         count = value_count(fields)
         if not 0 < count <= max(1, self.typical // 2) or self.declared < 2 or is_total(fields):
             return False
@@ -117,10 +120,26 @@ class TableLayout(msgspec.Struct, frozen=True):
 
     def is_surely_aside(self, fields: Sequence[str]) -> bool:
         """Tell whether a row that could be a remark is one, with no blank line to say so."""
-        if value_count(fields) != 1 or self.contradicts(fields):
-            return value_count(fields) == 1
-        is_remark = self.has_plain_firsts and _REMARK.fullmatch(fields[0].strip())
-        return len(fields) == 1 and (self.typical >= _ASIDE_WIDTH or bool(is_remark))
+        if self._is_written_remark(fields):
+            return True
+        return value_count(fields) == 1 and (
+            self.contradicts(fields) or (self.typical >= _ASIDE_WIDTH and len(fields) == 1)
+        )
+
+    def _is_written_remark(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row is a remark by its form, with delimiters that end words of it.
+
+        It has fewer fields than a row, or is alone in having blanks behind them, and no row of the
+        table begins so.
+        """
+        return (
+            self.has_plain_firsts
+            and 0 < len(fields) <= self.declared
+            and (len(fields) < self.declared or self.has_plain_blanks)
+            and is_remark(fields[0])
+            and _is_prose(fields)
+            and not is_total(fields)
+        )
 
     def begins_table(self, row: Sequence[str], below: Sequence[str]) -> bool:
         """Tell whether a row below a blank line heads another table, of which one more row is."""
@@ -167,9 +186,9 @@ def find_layout(
     has_comments, commented = _comments(body)
     if has_comments:
         body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
-    has_lone_comments = not has_comments and _has_lone_comments(body)
-    if has_lone_comments:
-        body = [row for row in body if not _is_lone_comment(row)]
+    usual = 0 if has_comments else _width_beside_comments(body)
+    if usual:
+        body = [row for row in body if not _is_lone_comment(row, usual)]
     has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
     if has_rules:
         body = [row for row in body if not is_rule(row)]
@@ -179,7 +198,7 @@ def find_layout(
     table = _block(body[place:])
     layout = TableLayout(
         has_comments=has_comments,
-        has_lone_comments=has_lone_comments,
+        has_lone_comments=usual > 0,
         has_rules=has_rules,
         has_separator_line=has_separator,
     )
@@ -193,6 +212,7 @@ def find_layout(
     below = table[1:] if header is not None else table
     declared = len(table[0].fields)
     width = max(filled_count(row.fields) for row in table)
+    plain = [row.fields for row in _without_last_remarks(table)]
     return msgspec.structs.replace(
         layout,
         start=table[0].line,
@@ -204,9 +224,8 @@ def find_layout(
         width=max(width, min(declared, 1)),
         typical=_typical(below or table),
         figures=_figures([row.fields for row in below]),
-        has_plain_firsts=not any(
-            len(row.fields) > 1 and _REMARK.fullmatch(row.fields[0].strip()) for row in table
-        ),
+        has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
+        has_plain_blanks=declared > 1 and not any(map(_has_blanks, plain)),
         is_chosen=is_first,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
@@ -252,19 +271,38 @@ def _are_marked_names(fields: Sequence[str]) -> bool:
     return len(fields) > 1 and all(field.startswith(COMMENT_MARK) for field in fields)
 
 
-def _has_lone_comments(rows: Sequence[LineRow]) -> bool:
-    """Tell whether a line that begins with # and a blank is a comment if it is one field.
+def _width_beside_comments(rows: Sequence[LineRow]) -> int:
+    """Return how many fields rows have if a line with # and a blank is a comment, else 0.
 
-    It is in a table of several columns none of whose rows begins so.
+    It is in a table of several columns none of whose rows begins with #.
     """
-    usual = Counter(len(row.fields) for row in rows if row.fields).most_common(1)
-    if not usual or usual[0][0] < 2:
-        return False
-    return not any(row.text.startswith(COMMENT_MARK) and len(row.fields) > 1 for row in rows)
+    widths = Counter(len(row.fields) for row in rows if row.fields).most_common(1)
+    usual = widths[0][0] if widths else 0
+    marked = (row for row in rows if row.text.startswith(COMMENT_MARK))
+    are_lone = all(_is_lone_comment(row, usual) or len(row.fields) == 1 for row in marked)
+    return usual if usual > 1 and are_lone else 0
 
 
-def _is_lone_comment(row: LineRow) -> bool:
-    return len(row.fields) == 1 and row.text.startswith(f"{COMMENT_MARK} ")
+def _is_lone_comment(row: LineRow, usual: int) -> bool:
+    is_marked = row.text.startswith(f"{COMMENT_MARK} ")
+    return is_marked and len(row.fields) < usual and _is_prose(row.fields)
+
+
+def _without_last_remarks(table: Sequence[LineRow]) -> Sequence[LineRow]:
+    """Return rows without the last ones if these could be remarks, as few as remarks are."""
+    end = len(table)
+    while end and is_remark(table[end - 1].fields[0]) and _is_prose(table[end - 1].fields):
+        end -= 1
+    return table[:end] if len(table) - end <= min(_FEW_REMARKS, end - 1) else table
+
+
+def _has_blanks(fields: Sequence[str]) -> bool:
+    return any(field.startswith(" ") for field in fields[1:])
+
+
+def _is_prose(fields: Sequence[str]) -> bool:
+    """Tell whether delimiters between fields end words, for blanks follow them."""
+    return all(field.startswith(" ") for field in fields[1:])
 
 
 def _are_bands(table: Sequence[LineRow]) -> bool:

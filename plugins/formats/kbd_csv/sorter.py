@@ -123,7 +123,9 @@ class RowSorter:
         marked = (f"{BYTE_ORDER_MARK}{name}", f"{BYTE_ORDER_MARK}{quote}{name}{quote}")
         names = () if name is None else (name, *marked)
         has_rules = layout.has_rules
-        mark = COMMENT_MARK if layout.has_comments else "\0"
+        mark = COMMENT_MARK if layout.has_comments or layout.has_lone_comments else "\0"
+        declared = layout.declared if layout.has_plain_firsts else 0
+        blank = " " if layout.has_plain_firsts and layout.has_plain_blanks else "\0"
         least = 0 if layout.is_list else max(1, layout.typical // 2)
         rows = iter(reader)
         yield from self._first_rows(rows)
@@ -131,6 +133,8 @@ class RowSorter:
             # Most rows of most files: nothing is held, and it has too many values for a remark.
             if (
                 len(row) - row.count("") > least
+                and len(row) >= declared
+                and row[-1][:1] != blank
                 and row[0] not in names
                 and row[0][:1] != mark
                 and not self._gap

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import ReadAs, TouchedRows, total_label
+from kbd.formats import ReadAs, TouchedRows, is_remark, total_label
 from kbd_xlsx.reader.blocks import Value, plain_text
 from kbd_xlsx.reader.book import SheetReader
 from kbd_xlsx.reader.features import names_columns
@@ -344,9 +344,17 @@ def _bottom(sheet: SheetReader, area: Area, top: int) -> int:
         else:
             break
         row -= 1
-    # Right below a row they are remarks if they stand where the table has figures.
+    # Right below a row they are remarks if they stand where the table has figures, or by their form
+    # where no row begins so.
+    firsts = [plain_text(values[0]) for values in head.values() if _count(values) > 1]
+    is_plain = not any(map(is_remark, firsts))
     if row >= start - 1 and block:
-        surely = [number for number in block if _stands_in(tail[number], figures)]
+        surely = [
+            number
+            for number in block
+            if _stands_in(tail[number], figures)
+            or (is_plain and _count(tail[number]) == 1 and is_remark(plain_text(tail[number][0])))
+        ]
         if len(surely) == len(block):
             bottom = min(block) - 1
     while bottom in tail and _count(tail[bottom]) == 0:

@@ -42,6 +42,9 @@ def test_marks_amid_the_text_stay(tmp_path: Path) -> None:
     ("*** end of report ***\n", "line below the table", 4),
     ("* estimated\n", "line below the table", 4),
     ("(in thousands)\n", "line below the table", 4),
+    # A comma of the remark is no delimiter, and its year no amount.
+    ("Source: Statistics Office, 2024\n", "line below the table", 4),
+    ("# rows, 2024\n", "comment", 4),
 ])  # fmt: skip
 def test_lines_in_the_form_of_a_remark_are_none_of_the_rows(
     tmp_path: Path, line: str, what: str, row: int
@@ -51,6 +54,13 @@ def test_lines_in_the_form_of_a_remark_are_none_of_the_rows(
 
     assert found.lines == LINES
     assert left_out(found) == [(what, 1, (row,))]
+
+
+def test_a_remark_as_wide_as_a_row_is_none(tmp_path: Path) -> None:
+    """It is alone in having a blank behind its comma, so that its year is no amount."""
+    found = read(tmp_path, "Name,Amount\nAnna,1\nBert,2\nSource: Statistics Office, 2024\n")
+    assert found.lines == ["Name,Amount", "Anna,1", "Bert,2"]
+    assert left_out(found) == [("line below the table", 1, (4,))]
 
 
 def test_a_comment_between_rows_is_left_out(tmp_path: Path) -> None:
@@ -64,6 +74,11 @@ def test_a_comment_between_rows_is_left_out(tmp_path: Path) -> None:
     [
         # A name without the other fields, values that have the form themselves, and a list.
         ROWS + "Cleo\n",
+        ROWS + "Sum: x,2024\n",
+        ROWS + "Source: x,2,3\n",
+        "Name,Amount\nAnna, 1\nSource: x, 2\n",
+        "Name,Amount\nA: x, 1\nB: y, 2\nC: z, 3\n",
+        ROWS + "# 3,2024\n",
         ROWS + "Source: x,3.00,3\nSource: y\n",
         "Name,Amount\n# 1,2\n# 2,3\n# 3\n",
         "Note\n# one\ntwo\n# three\n",

@@ -87,6 +87,12 @@ def test_remarks_below(tmp_path: Path) -> None:
     assert (found.table.row_count, found.left_out) == (5, [(BELOW, 2, (8, 9))])
     assert found.table.details["range"] == "A1:D6"
 
+    # Right below the last row by its form, if no row begins so.
+    found = read(tmp_path, [*ROWS, ["Source: the ledger"], ["*** end ***"]])
+    assert (found.table.row_count, found.left_out) == (5, [(BELOW, 2, (7, 8))])
+    found = read(tmp_path, [*ROWS, ["Source: x", None, 1, "Bea"], ["Source: the ledger"]])
+    assert (found.table.row_count, found.left_out) == (7, [])
+
     dates = read(tmp_path, [*ROWS, [None, "Source: the ledger"]])
     assert (dates.table.row_count, dates.left_out) == (5, [(BELOW, 1, (7,))])
     lasts: list[list[Any]] = [
