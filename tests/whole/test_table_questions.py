@@ -40,7 +40,7 @@ def test_what_has_to_be_said_is_asked_and_then_counts(shop: Watched) -> None:
     (asked,) = shop.daemon.ask("WorkbenchGetQuestions", workbench_id=wb)["questions"]
     assert (asked["path"], asked["about"], asked["columns"]) == ("asked.csv", "decimal", ["Umsatz"])
     meanings = {option["value"]: option["meaning"] for option in asked["options"]}
-    assert "3,734" in meanings[","]
+    assert "3 734" in meanings[","]
     assert "3.734" in meanings["."]
 
     named = {"workbench_id": wb, "path": "asked.csv"}
@@ -141,7 +141,7 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     silent.settled(1)
     (parked,) = silent.failed().values()
     assert parked["code"] == "VALIDATION_FAILED"
-    assert "1.234 can be 1234 or 1.234" in parked["message"]
+    assert "is 1.234 1234 or 1.234?" in parked["message"]
     assert silent.delivered() == {}
 
     told = shop.inbox("told", COPY, read_as={"decimal": ","})

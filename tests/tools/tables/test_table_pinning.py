@@ -141,6 +141,7 @@ def test_nothing_of_duckdb_reads_a_clock_unseen() -> None:
             assert year not in str(row), name
 
 
+@pytest.mark.full
 def test_chance_is_the_calls(large: str) -> None:
     """The same call has the same chance, and another call another."""
     for sql in CHANCE:
@@ -150,6 +151,7 @@ def test_chance_is_the_calls(large: str) -> None:
     assert _answer(large, CHANCE[0], THEN_US + 1) != _answer(large, CHANCE[0])
 
 
+@pytest.mark.full
 def test_order_and_sums_are_the_same_each_time(large: str) -> None:
     """Groups, ties, joins and sums of floats come out equal, without an ORDER BY, to the digit."""
     columns = [(name, "float" if name == "v" else "string", "") for name in "vs"]
