@@ -115,7 +115,13 @@ class _TextTaker:
     ) -> None:
         self._writer, self._columns, self._notation = writer, columns, notation
         # What has a type has no letters that could be a formula's, and stays as it is written.
-        self._are_text = [type_ == "string" for _, type_ in columns]
+        self._texts = [place for place, (_, type_) in enumerate(columns) if type_ == "string"]
+        # A number is written as it is.
+        self._others = [
+            place
+            for place, (_, type_) in enumerate(columns)
+            if type_ not in ("string", "integer", "float")
+        ]
         self._neutral = 0
 
     def write_header(self) -> None:
@@ -126,8 +132,13 @@ class _TextTaker:
         """Write rows, and return how many."""
         count = 0
         for row in stream:
-            pairs = zip(row, self._are_text, strict=True)
-            fields = [self._field(value, is_text=is_text) for value, is_text in pairs]
+            if len(row) != len(self._columns):
+                raise FileReadFailed("a row of the stream has another width than its columns")
+            fields = row.copy()
+            for place in self._texts:
+                fields[place] = self._field(row[place], is_text=True)
+            for place in self._others:
+                fields[place] = self._field(row[place], is_text=False)
             if self._notation is not None:
                 named = zip(self._columns, fields, row, strict=True)
                 fields = [
