@@ -5,6 +5,7 @@ and, of what is asked, values and counts. Plan and summary are texts made from t
 Implement does one item, by its place in the plan.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
@@ -83,6 +84,9 @@ __all__ = ["implement", "is_declined", "plan", "research", "research_table", "su
 
 MAX_SHEETS = 100
 """More than anybody turns over; such a column is more likely one of names or amounts."""
+
+_EXACT_DECIMALS = 6
+"""Figures with at most so many decimals are told whole; with more, as averages, they are cut."""
 
 
 def research_table(conversation: PlannerConversation, request: str) -> Findings:
@@ -557,11 +561,22 @@ def _figure_texts(measures: Sequence[Measure], figures: Sequence[Any]) -> list[s
     return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
 
 
+def _decimals(value: float) -> int:
+    """Return with how many decimals a figure is told: exactly where it has few, two at least."""
+    # Of a double's digits 15 are sure.
+    shown = f"{value:.15g}"
+    places = len(shown.partition(".")[2])
+    if "e" not in shown and places <= _EXACT_DECIMALS:
+        return max(2, places)
+    # A rate of 0.0683 told as 0.07 would be another one: four digits that count.
+    return 2 if abs(value) >= 1 or not value else 3 - math.floor(math.log10(abs(value)))
+
+
 def _value(value: Any) -> str:
     if value is None:
         return "(empty)"
     if isinstance(value, float):
-        return f"{value:,.2f}"
+        return f"{value:,.{_decimals(value)}f}"
     # To Python a bool is an int, and would be written as 1.
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 

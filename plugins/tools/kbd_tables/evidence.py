@@ -57,7 +57,10 @@ class DateProof(msgspec.Struct, frozen=True):
 
 
 def decide_decimals(
-    names: Sequence[str], columns: Mapping[int, NumberColumn], said: DecimalMark | None
+    names: Sequence[str],
+    columns: Mapping[int, NumberColumn],
+    said: DecimalMark | None,
+    summed: DecimalMark | None = None,
 ) -> dict[int, DecimalDecision]:
     """Decide how the columns of numbers are read; a column with a fault is not among them.
 
@@ -65,6 +68,7 @@ def decide_decimals(
         names: Of all columns of the file.
         columns: Those of numbers, by their place.
         said: The decimal mark that was said.
+        summed: The one by which totals in the file are what their rows come to.
     """
     proven: dict[DecimalMark, int] = {}
     groups: dict[str, int] = {}
@@ -81,7 +85,7 @@ def decide_decimals(
         elif len(column.notations) == 1:
             decisions[place] = _proven(column, said)
         else:
-            decisions[place] = _open(names, place, column, proven, said)
+            decisions[place] = _open(names, place, column, proven, said, summed)
     return decisions
 
 
@@ -122,6 +126,7 @@ def _open(
     column: NumberColumn,
     proven: Mapping[DecimalMark, int],
     said: DecimalMark | None,
+    summed: DecimalMark | None,
 ) -> DecimalDecision:
     """Decide a column that can be read in two ways."""
     by_mark = {notation.decimal: notation for notation in column.notations}
@@ -134,6 +139,9 @@ def _open(
         return DecimalDecision(
             by_mark[mark], f"for {names[proof]} has decimal {_MARK_NAMES[mark]}s"
         )
+    if summed is not None and not proven:
+        name = _MARK_NAMES[summed]
+        return DecimalDecision(by_mark[summed], f"for a total fits its rows by a decimal {name}")
     return DecimalDecision(None)
 
 

@@ -13,6 +13,7 @@ from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
 from kbd_tables.totals import SummedColumn, Totals, certain_totals, take_out_totals
 from kbd_tables.typed_columns import type_columns
@@ -124,32 +125,51 @@ def _typed(
     source = f"read_parquet({quoted_text(rows.raw)})"
     said = msgspec.convert(read_as, ReadAs)
 
-    def typed_with(count: int, said: ReadAs) -> TypedColumns:
+    def typed_with(count: int, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
         findings = find_columns(connection, source, rows.names, rows.known, count)
-        return type_columns(RawTable(connection, source, rows.names, rows.known, findings), said)
+        table = RawTable(connection, source, rows.names, rows.known, findings)
+        return type_columns(table, said, summed)
 
-    typed = typed_with(rows.count, said)
+    typed, summed = typed_with(rows.count, said), None
     totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
     are_open = any(question.about == "decimal" for question in typed.questions)
     if are_open and totals == Totals(dict(reading)):
-        # The question tells what the column adds up to: without what is a total either way.
-        marked = [rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"]
-        sure = [certain_totals(connection, rows.raw, summed) for summed in marked]
-        totals = take_out_totals(
-            connection, rows.raw, spare, marked[0], read_as, reading, sure[0] & sure[1]
-        )
+        marked = {
+            mark: rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"
+        }
+        sure = {mark: certain_totals(connection, rows.raw, each) for mark, each in marked.items()}
+        summed = _summed_mark(sure)
+        if summed is None:
+            # The question tells what the column adds up to: without what is a total either way.
+            columns, among = marked["."], sure["."] & sure[","]
+        else:
+            typed = typed_with(rows.count, said, summed)
+            columns, among = rows.summed(typed), None
+        totals = take_out_totals(connection, rows.raw, spare, columns, read_as, reading, among)
     if not totals.rows:
         return typed, totals
     # Without them a column of years is one of numbers, whose last row said "Total". But what a
     # total proves of the decimal mark holds for the rows that it sums up.
     count = rows.count - len(totals.rows)
-    again = typed_with(count, said)
+    again = typed_with(count, said, summed)
     if len(again.questions) > len(typed.questions) and typed.decimal in (".", ","):
-        again = typed_with(count, _with_mark(said, typed.decimal))
+        again = typed_with(count, said, typed.decimal)
     return again, totals
 
 
-def _with_mark(said: ReadAs, mark: str) -> ReadAs:
+def _summed_mark(sure: Mapping[DecimalMark, frozenset[int]]) -> DecimalMark | None:
+    """Return the decimal mark that the totals prove: all that fit by the other one fit by it, too.
+
+    Args:
+        sure: The rows that surely sum others up, by either mark.
+    """
+    for mark, other in (".,", ",."):
+        if sure[mark] > sure[other]:
+            return mark
+    return None
+
+
+def _with_mark(said: ReadAs, mark: DecimalMark) -> ReadAs:
     """Return what was said, with a decimal mark where none was."""
     return msgspec.convert({"decimal": mark} | msgspec.to_builtins(said), ReadAs)
 

@@ -26,13 +26,16 @@ _DOUBLE_DIGITS = 18
 """What a program writes of a double, a zero before the point included (IEEE 754: 17)."""
 
 
-def type_numbers(table: RawTable, verdicts: Verdicts, said: DecimalMark | None) -> None:
+def type_numbers(
+    table: RawTable, verdicts: Verdicts, said: DecimalMark | None, summed: DecimalMark | None = None
+) -> None:
     """Decide the columns of numbers.
 
     Args:
         table: The table.
         verdicts: Takes what is decided.
         said: The decimal mark that was said.
+        summed: The one by which totals in the file are what their rows come to.
     """
     free: dict[int, NumberColumn] = {}
     for place, column in enumerate(table.findings):
@@ -48,7 +51,7 @@ def type_numbers(table: RawTable, verdicts: Verdicts, said: DecimalMark | None) 
         else:
             free[place] = column
     open_ones = {}
-    for place, decision in decide_decimals(table.names, free, said).items():
+    for place, decision in decide_decimals(table.names, free, said, summed).items():
         if decision.notation is not None:
             _decided(table, verdicts, place, free[place], decision)
         elif free[place].is_code:

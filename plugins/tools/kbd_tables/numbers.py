@@ -2,7 +2,7 @@
 
 A column is read with a decimal point or with a decimal comma, and with at most one mark between
 groups of digits. What only one of the two fits is proven; what both fit is for the other columns of
-the file to decide (`kbd_tables.choices`), or has to be asked.
+the file to decide (`kbd_tables.evidence`), or has to be asked.
 """
 
 import re
@@ -264,11 +264,6 @@ def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
         missing=tuple(sorted(missing.items())),
         blank_count=sum(shape.count for shape in shapes if not shape.text),
     )
-
-
-def _is_plain(shape: Shape, form: NumberForm) -> bool:
-    has_more = form.currency or form.is_percent or form.sign not in ("", "-")
-    return not has_more and re.search(rf"[−–]|-[{BLANKS}]", shape.text) is None
 
 
 def is_number(shape: Shape) -> bool:

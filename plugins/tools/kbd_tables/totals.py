@@ -428,7 +428,7 @@ def _note(touched: TouchedRows) -> str:
     rows = ", ".join(map(str, touched.rows))
     which = "1 row is" if touched.count == 1 else f"{touched.count:,} rows are"
     return (
-        f"{which} left out, being a {touched.what}: row {rows}{more} ({touched.sample}); "
+        f"{which} left out ({touched.what}): row {rows}{more} ({touched.sample}); "
         'read_as {"totals": "keep"} keeps such rows'
     )
 

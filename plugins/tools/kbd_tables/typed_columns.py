@@ -8,17 +8,19 @@ from kbd.formats import ReadAs
 from kbd_tables.column_types import TextColumn, TypedColumn
 from kbd_tables.date_types import type_dates
 from kbd_tables.number_types import type_numbers
+from kbd_tables.numbers import DecimalMark
 from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 
 __all__ = ["type_columns"]
 
 
-def type_columns(table: RawTable, said: ReadAs) -> TypedColumns:
+def type_columns(table: RawTable, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
     """Decide how each column is held.
 
     Args:
         table: The columns and what they are by their own values.
         said: How the table is to be read.
+        summed: The decimal mark by which its totals are what their rows come to.
     """
     verdicts = Verdicts()
     for place, finding in enumerate(table.findings):
@@ -30,7 +32,7 @@ def type_columns(table: RawTable, said: ReadAs) -> TypedColumns:
             note := _text_note(finding, is_stored=table.known[place] == "string")
         ):
             verdicts.note(place, note)
-    type_numbers(table, verdicts, said.decimal)
+    type_numbers(table, verdicts, said.decimal, summed)
     type_dates(table, verdicts, said.date_order)
     return verdicts.result(table.names)
 

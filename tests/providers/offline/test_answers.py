@@ -111,3 +111,20 @@ def test_a_merge_asks_of_each_table(tmp_path: Path) -> None:
     earlier = f"[user] {request}\n\n[assistant] {first.summary}"
     anyio.run(player.run, "leave out", earlier)
     assert player.workbench.content("all.csv") == b"Item,Amount\nMug,4\nTea,2\nCup,3\n"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("request_text", "text", "figure"),
+    [
+        ("average Discount", "Item,Discount\na,2%\nb,11%\n", "Average Discount 0.065"),
+        ("total Amount", "Item,Amount\na,1.234\nb,22.5\n", "Total Amount 23.734"),
+        ("average Amount", "Item,Amount\na,0.01\nb,0.0\nc,0.0\n", "Average Amount 0.003333"),
+    ],
+)
+def test_no_figure_is_rounded_to_another(
+    tmp_path: Path, request_text: str, text: str, figure: str
+) -> None:
+    """A figure is told with the decimals that it has: 6.5% is not 7%, and 23.734 not 23.73."""
+    _, outcome = play(tmp_path, request_text, text)
+    assert figure in outcome.summary, outcome.summary

@@ -299,3 +299,51 @@ async def test_a_question_about_the_mark_counts_no_total(workbench: Workbench, a
     )
     assert kept["row_count"] == 3
     assert "7 468" in kept["reading"]["questions"][0]["options"][1]["meaning"]
+
+
+@pytest.mark.parametrize(
+    ("values", "total", "name"),
+    [
+        (("500", "1.234", "1.734"), 1734, "comma"),
+        (("500", "1,234", "1,734"), 1734, "point"),
+        (("500", "1,234", "501,234"), 501.234, "comma"),
+    ],
+)
+async def test_a_total_proves_the_mark(
+    workbench: Workbench, ask: Ask, values: tuple[str, str, str], total: float, name: str
+) -> None:
+    """A total that is what its rows come to by one mark alone decides it, and that is told."""
+    found = await _map(workbench, ask, "Item;Amount\na;{}\nb;{}\nSumme;{}\n".format(*values))
+    assert not found["reading"].get("questions")
+    assert _rows_out(found) == [4]
+    reason = f"for a total fits its rows by a decimal {name}"
+    assert any(reason in warning for warning in found["warnings"])
+    summed = await ask("query", path="t.csv", query="SELECT sum(Amount) FROM data")
+    assert float(summed["rows"][0][0]) == total
+
+
+async def test_a_total_proves_the_mark_of_rows_that_it_is_kept_among(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """What a total proves of the mark holds, too, where it is to stay in the table."""
+    text = "Item;Amount\na;500\nb;1.234\nSumme;1.734\n"
+    kept = await _map(workbench, ask, text, read_as={"totals": "keep"})
+    assert kept["row_count"] == 3
+    assert not kept["reading"].get("questions")
+
+
+async def test_a_total_proves_no_mark_against_what_was_said(workbench: Workbench, ask: Ask) -> None:
+    """What was said of the mark goes before a total, which then is asked about."""
+    text = "Item;Amount\na;500\nb;1.234\nSumme;1.734\n"
+    found = await _map(workbench, ask, text, read_as={"decimal": "."})
+    assert [each["about"] for each in found["reading"]["questions"]] == ["totals"]
+
+
+async def test_a_mark_that_the_total_alone_shows_is_not_told_as_said(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """Where the figure of the total has two marks of groups, nobody is told that he said so."""
+    found = await _map(workbench, ask, "Item;Amount\na;600.500\nb;601.000\nSumme;1.201.500\n")
+    assert _rows_out(found) == [4]
+    assert not any("as was said" in warning for warning in found["warnings"])
+    assert any("a total fits its rows" in warning for warning in found["warnings"])
