@@ -31,6 +31,8 @@ MAX_FILE_CHARS = 400 * 1024 * 1024
 MAX_RECORD_CHARS = 8 * 1024 * 1024
 """Of one line."""
 
+_PIECE_CHARS = 1024 * 1024
+
 MAX_KEYS = 16_384
 """Columns, as many as a worksheet has."""
 
@@ -102,12 +104,7 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
 
 def _list(source: Source, sheet: str | None, encoding: Encoding) -> _Raws:
     """Take a file's list of records apart."""
-    with open_text(source.path, encoding) as file:
-        text = file.read(MAX_FILE_CHARS + 1)
-    if len(text) > MAX_FILE_CHARS:
-        raise FileReadFailed(
-            f"{source.name} has more than {MAX_FILE_CHARS:,} characters; write a record a line"
-        )
+    text = _text_of(source, encoding)
     begins = text.lstrip("\ufeff \t\r\n")[:1]
     details: dict[str, Any] = {}
     try:
@@ -125,6 +122,26 @@ def _list(source: Source, sheet: str | None, encoding: Encoding) -> _Raws:
     except (msgspec.DecodeError, RecursionError) as error:
         raise FileReadFailed(f"{source.name} is no valid JSON: {error}") from None
     return _Raws(lambda: enumerate(records, 1), details)
+
+
+def _text_of(source: Source, encoding: Encoding) -> str:
+    """Return a file's text.
+
+    Raises:
+        FileReadFailed: It is too long.
+    """
+    pieces, count = [], 0
+    with open_text(source.path, encoding) as file:
+        # In pieces: Python takes memory for as much as is asked for, however short the file is.
+        while piece := file.read(_PIECE_CHARS):
+            pieces.append(piece)
+            count += len(piece)
+            if count > MAX_FILE_CHARS:
+                raise FileReadFailed(
+                    f"{source.name} has more than {MAX_FILE_CHARS:,} characters; "
+                    "write a record a line"
+                )
+    return "".join(pieces)
 
 
 def _lists_of(text: str) -> dict[str, msgspec.Raw]:

@@ -1,5 +1,6 @@
 """Loader of a plain CSV into a typed Parquet, with the types inferred from the values."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -255,10 +256,16 @@ def _untyped(
 
 
 def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return names that differ without regard to case, as SQL needs, and what was changed."""
+    """Return names that differ without regard to case, as SQL needs, and what was changed.
+
+    Nor has a name characters that nobody sees: neither people nor plans would give it back whole.
+    """
     taken: set[str] = set()
     result, warnings = [], []
-    for name in names:
+    for place, given in enumerate(names, 1):
+        name = "".join(filter(_is_seen, given)) or f"column_{place}"
+        if name != given:
+            warnings.append(f"column {place} is called {name} here, without what is not seen of it")
         distinct, number = name, 1
         while distinct.lower() in taken:
             number += 1
@@ -268,6 +275,11 @@ def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
         if distinct != name:
             warnings.append(f"column {name} is called {distinct} here: names ignore case in SQL")
     return result, warnings
+
+
+def _is_seen(character: str) -> bool:
+    """Tell whether a character shows, or is a blank."""
+    return character in "\t\n\r" or unicodedata.category(character) not in ("Cc", "Cf")
 
 
 def _first(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
