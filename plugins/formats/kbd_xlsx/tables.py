@@ -5,8 +5,7 @@ written into a new workbook, or into one whose other contents stay as they are.
 """
 
 import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -29,12 +28,14 @@ from kbd.formats import (
     Written,
 )
 from kbd.opc.package import Package
+from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
+from kbd.sheets.table_columns import MAX_EXACT, LfEnds, column_names, column_type, kind_of
+from kbd.sheets.table_extent import TableExtent, find_extent
+from kbd.sheets.values import plain_number, plain_text
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.reader import blocks
-from kbd_xlsx.reader.blocks import plain_number, plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
-from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.cells import TypedRows
 from kbd_xlsx.rows.obstacles import overwritten_note
 from kbd_xlsx.rows.placement import (
@@ -45,16 +46,12 @@ from kbd_xlsx.rows.placement import (
     fit_tables,
     prepare_spot,
 )
-from kbd_xlsx.table_extent import TableExtent, find_extent
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
-__all__ = ["column_names", "read_table", "write_table"]
+__all__ = ["read_table", "write_table"]
 
 _MOST_BLANK = 10
 """Blank rows that are named."""
-
-_EXACT = 2**53
-"""Past it whole numbers are not exact in a file."""
 
 
 def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
@@ -79,21 +76,6 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             return _write(found, extent, target)
 
     return with_workbook(source, work)
-
-
-def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
-    """Name columns as headers do, made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    for place in range(width):
-        given = " ".join(headers[place].split()) if headers else ""
-        stem = given or f"column_{place + 1}"
-        name, count = stem, 2
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        seen.add(name.casefold())
-        names.append(name)
-    return names
 
 
 def _only_filled(book: WorkbookReader) -> SheetEntry:
@@ -153,7 +135,7 @@ def _write(sheet: SheetReader, extent: TableExtent, target: Path) -> Table:
     count = 0
     blank: list[int] = []
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
-        writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
+        writer = csv.writer(LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
             body = Area(top, area.left, area.bottom, area.right)
@@ -165,7 +147,7 @@ def _write(sheet: SheetReader, extent: TableExtent, target: Path) -> Table:
     if skipped := area.bottom - top + 1 - count:
         warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
         left_out = (*left_out, TouchedRows("blank row between others", skipped, tuple(blank)))
-    columns_found = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
+    columns_found = tuple(Column(n, column_type(k)) for n, k in zip(names, kinds, strict=True))
     details = {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None}
     reading = TableReading(
         header_row=extent.header_row, left_out=left_out, repaired=extent.repaired
@@ -209,7 +191,7 @@ def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) ->
     if column.codes:
         # `column_values` includes the last place, while `end` is one past it.
         stamped = blocks.column_values(column, start, end - 1)
-        seen.update(_kind(value) for value in stamped if value != "")
+        seen.update(kind_of(value) for value in stamped if value != "")
         return [plain_text(value) for value in stamped]
     values = column.values[start:end]
     types = set(map(type, values))
@@ -218,52 +200,15 @@ def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) ->
             seen.add("string")
         return values
     # A sheet has floats alone; whole ones that are exact are told as the integers they were.
-    if types == {float} and all(map(float.is_integer, values)) and max(map(abs, values)) < _EXACT:
+    are_whole = types == {float} and all(map(float.is_integer, values))
+    if are_whole and max(map(abs, values)) < MAX_EXACT:
         seen.add("integer")
         return list(map(str, map(int, values)))
     if types == {float}:
         seen.add("float")
         return list(map(plain_number, values))
-    seen.update(_kind(value) for value in values if value != "")
+    seen.update(kind_of(value) for value in values if value != "")
     return [plain_text(value) for value in values]
-
-
-def _kind(value: blocks.Value) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "integer" if value.is_integer() and abs(value) < _EXACT else "float"
-        case blocks.Stamp() if value.kind in ("date", "datetime"):
-            return value.kind
-        case _:
-            return "string"
-
-
-def _column_type(kinds: set[str]) -> ColumnType | None:
-    """Return the type that all values of a column have, text if they differ, None if none is."""
-    if not kinds:
-        return None
-    for kind in ("boolean", "integer", "date"):
-        if kinds == {kind}:
-            return kind
-    if kinds <= {"integer", "float"}:
-        return "float"
-    if kinds <= {"date", "datetime"}:
-        return "datetime"
-    return "string"
-
-
-class _LfEnds:
-    """Ends rows with LF; the csv module quotes a CR only if the row's end has one."""
-
-    def __init__(self, file: io.TextIOWrapper) -> None:
-        self._file = file
-
-    def write(self, row: str) -> int:
-        return self._file.write(row[:-2] + "\n")
 
 
 _TYPES: frozenset[str] = frozenset(get_args(ColumnType))
