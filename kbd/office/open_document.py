@@ -65,18 +65,20 @@ class DocumentKind(msgspec.Struct, frozen=True):
         what: What one is, for messages ("an OpenDocument text").
         words: The ends of the media types of such packages.
         flat_suffix: The suffix of flat ones, with its dot.
+        parts: Those that are wanted of a package, where it has them, the contents last.
         max_bytes: Of XML in a part, unpacked.
     """
 
     what: str
     words: tuple[str, ...]
     flat_suffix: str
+    parts: tuple[str, ...] = ("styles.xml", "content.xml")
     max_bytes: int = _MAX_BYTES
 
 
 @contextmanager
 def open_parts(source: Source, kind: DocumentKind) -> Iterator[Parts]:
-    """Open a document and give its XML, styles before contents.
+    """Open a document and give its XML, in the order of its kind.
 
     Raises:
         FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
@@ -87,7 +89,7 @@ def open_parts(source: Source, kind: DocumentKind) -> Iterator[Parts]:
             yield (file,)
         return
     with open_package(source, kind) as package:
-        parts = [part for part in ("styles.xml", "content.xml") if part in package]
+        parts = [part for part in kind.parts if part in package]
         if "content.xml" not in parts:
             raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml")
         for part in parts:
