@@ -40,10 +40,14 @@ _MARKS = {f"{TEXT}tab": "\1", f"{TEXT}line-break": "\2"}
 """What these elements are in a paragraph until its blanks are joined: no XML holds such letters."""
 
 _BLANK = "\0"
-_BLANKS = re.compile(r"[ \t\r\n]+")
-_WRITTEN = str.maketrans({_BLANK: " ", "\1": "\t", "\2": "\n"})
+_BREAK = "\3"
+_BROKEN = re.compile(r" *[\t\r\n][ \t\r\n]*")
+_WRITTEN = str.maketrans({_BLANK: " ", _BREAK: " ", "\1": "\t", "\2": "\n"})
 _COPIED = re.compile(r"'.*'#\$?.*", re.DOTALL)
 """How sheets are named that hold copies of another file's cells; no program shows them."""
+
+_TRUTHS = {"=TRUE()": True, "=FALSE()": False}
+"""Formulas that LibreOffice makes of booleans, some of which it stores as 1 and 0."""
 
 _FROZEN = "2"
 _SETTINGS = ("VerticalSplitMode", "VerticalSplitPosition")
@@ -251,9 +255,9 @@ class _Contents:
             self._pieces.append(_MARKS[tag])
 
     def _end_paragraph(self, pieces: list[str]) -> None:
-        # A line that is broken in the file is one blank, of which none stands at an end. A blank
-        # that ends a text was typed: programs write it as it is.
-        text = _BLANKS.sub(" ", "".join(pieces).rstrip("\t\r\n")).lstrip(" ")
+        # A line that is broken in the file is one blank, or none at an end. Blanks alone are kept
+        # as they are: LibreOffice writes those of texts with several lines so.
+        text = _BROKEN.sub(_BREAK, "".join(pieces)).strip(_BREAK)
         self._paragraphs.append(text.translate(_WRITTEN))
         self._pieces = None
 
@@ -265,7 +269,7 @@ class _Contents:
         repeated = max(1, count(attributes.get(f"{TABLE}number-columns-repeated"), MAX_COLUMN + 1))
         formula = formula_text(attributes.get(f"{TABLE}formula", ""))
         error = cell_error(attributes, text, is_formula=bool(formula))
-        value = cell_value(attributes, text)
+        value = _TRUTHS.get(formula, cell_value(attributes, text))
         if self._is_covered:
             sheet.covered += value != "" or bool(error)
             sheet.skip(repeated)

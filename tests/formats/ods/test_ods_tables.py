@@ -126,6 +126,16 @@ def test_errors_have_no_figure(tmp_path: Path) -> None:
     )
 
 
+def test_a_truth_that_is_stored_as_a_number_is_one(tmp_path: Path) -> None:
+    """LibreOffice makes formulas of the booleans of other workbooks, and stores some as 0."""
+    zero = 'table:formula="of:=FALSE()"'
+    truth = typed("boolean", "true", "TRUE", 'table:formula="of:=TRUE()"')
+    rows = row("Item", "Ok") + row("a", cell(0, zero)) + row("b", truth)
+    found, lines = read(tmp_path, table(rows=rows))
+    assert [line[1] for line in lines[1:]] == ["false", "true"]
+    assert types(found)["Ok"] == "boolean"
+
+
 def test_what_people_do_not_see_is_told(tmp_path: Path) -> None:
     """Hidden rows and columns stay and are told; what a merged cell covers is not read."""
     covered = '<table:covered-table-cell office:value-type="float" office:value="900"/>'
@@ -197,14 +207,14 @@ def test_texts_are_as_their_program_shows_them(tmp_path: Path) -> None:
     """Blanks, tabs and lines of a text; no notes, no text of shapes; entities, in names, too."""
     text = (
         '<table:table-cell office:value-type="string"><office:annotation><text:p>note</text:p>'
-        '</office:annotation><text:p>\n  a<text:s text:c="3"/>b<text:tab/>c   d</text:p><text:p>'
-        "<text:span>e</text:span> &amp; <text:a>f</text:a><text:line-break/>g </text:p>"
+        '</office:annotation><text:p>\n  a<text:s text:c="3"/>b<text:tab/>c\n   d  e</text:p>'
+        "<text:p><text:span>e</text:span> &amp; <text:a>f</text:a><text:line-break/>g </text:p>"
         "<draw:frame><draw:text-box><text:p>shape</text:p></draw:text-box></draw:frame>"
         "</table:table-cell>"
     )
     rows = row("Text", "N") + row(text, 1) + row(cell("x", 'office:string-value="R&amp;D"'), 2)
     found, lines = read(tmp_path, table(rows=rows, name="R&amp;D"))
-    assert lines[1:] == [["a   b\tc d\ne & f\ng ", "1"], ["R&D", "2"]]
+    assert lines[1:] == [["a   b\tc d  e\ne & f\ng ", "1"], ["R&D", "2"]]
     assert found.details["sheet"] == "R&D"
 
 
