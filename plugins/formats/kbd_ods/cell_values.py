@@ -1,7 +1,8 @@
 """Value of a cell as its attributes say it: OpenDocument 1.3, part 3, 19.383 to 19.390.
 
-Dates and times are written out in the file, so that its null date plays no part. A number past
-2**53 that is written in all its digits is kept as a whole number.
+Dates and times are written out in the file; a moment on the day that it counts from is a time of
+day, of which a program shows no date. A number past 2**53 that is written in all its digits is kept
+as a whole number.
 """
 
 import datetime as dt
@@ -13,10 +14,13 @@ from kbd.office.open_document import OFFICE
 from kbd.sheets.table_columns import MAX_EXACT
 from kbd.sheets.values import Stamp, Value
 
-__all__ = ["CALC_TYPE", "VALUE_TYPE", "cell_error", "cell_value"]
+__all__ = ["CALC_TYPE", "NULL_DATE", "VALUE_TYPE", "cell_error", "cell_value"]
 
 VALUE_TYPE = f"{OFFICE}value-type"
 CALC_TYPE = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}value-type"
+
+NULL_DATE = "1899-12-30"
+"""The day that numbers of dates count from, in a file that names none (9.4.3)."""
 
 _ERROR = re.compile(r"#(?:DIV/0!|N/A|NAME\?|NULL!|NUM!|REF!|VALUE!|GETTING_DATA|SPILL!)|Err:\d{3}")
 _DIGITS = re.compile(r"-?\d{16,40}")
@@ -41,14 +45,20 @@ def cell_error(attributes: Mapping[str, str], text: str, *, is_formula: bool) ->
     return text if is_formula and not is_said and _ERROR.fullmatch(text) else ""
 
 
-def cell_value(attributes: Mapping[str, str], text: str) -> Value:
-    """Return what a cell holds; what is not what its type says is its text."""
+def cell_value(attributes: Mapping[str, str], text: str, null_date: str = NULL_DATE) -> Value:
+    """Return what a cell holds; what is not what its type says is its text.
+
+    Args:
+        attributes: Those of the cell.
+        text: What it shows.
+        null_date: The day that the file counts from, as YYYY-MM-DD.
+    """
     match attributes.get(VALUE_TYPE, ""):
         case "float" | "percentage" | "currency":
             number = _number(attributes.get(f"{OFFICE}value", ""))
             return text if number is None else number
         case "date":
-            return _moment(attributes.get(f"{OFFICE}date-value", "")) or text
+            return _moment(attributes.get(f"{OFFICE}date-value", ""), null_date) or text
         case "time":
             return _time(attributes.get(f"{OFFICE}time-value", "")) or text
         case "boolean":
@@ -72,7 +82,7 @@ def _number(text: str) -> int | float | None:
     return number if math.isfinite(number) and "_" not in text else None
 
 
-def _moment(text: str) -> Stamp | None:
+def _moment(text: str, null_date: str) -> Stamp | None:
     found = _DATE.fullmatch(text.strip())
     if found is None:
         return None
@@ -84,6 +94,8 @@ def _moment(text: str) -> Stamp | None:
         time = dt.time(int(hour), int(minute), int(second or 0), _micros(fraction))
     except ValueError:
         return None
+    if date.isoformat() == null_date:
+        return Stamp("time", time.isoformat())
     return Stamp("datetime", f"{date.isoformat()}T{time.isoformat()}")
 
 

@@ -15,7 +15,7 @@ from kbd.errors import FileReadFailed
 from kbd.office.open_document import DRAW, OFFICE, STYLE, TABLE, TEXT, count
 from kbd.opc.package import reading_errors
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW
-from kbd_ods.cell_values import VALUE_TYPE, cell_error, cell_value
+from kbd_ods.cell_values import NULL_DATE, VALUE_TYPE, cell_error, cell_value
 from kbd_ods.formula_texts import formula_text
 from kbd_ods.sheet_builder import FoundFormula, FoundSheet, SheetBuilder
 
@@ -102,6 +102,7 @@ class _Contents:
         self._pieces: list[str] | None = None
         self._paragraph = 0
         self._blanks = 0
+        self._null_date = NULL_DATE
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
@@ -206,6 +207,8 @@ class _Contents:
             hidden = attributes.get(f"{TABLE}style-name", "") in self._unseen_styles
             hidden = hidden or attributes.get(f"{TABLE}display") == "false"
             self._sheet = SheetBuilder(self._name, name, hidden=hidden)
+        elif tag == f"{TABLE}null-date":
+            self._null_date = attributes.get(f"{TABLE}date-value", NULL_DATE).strip()
         elif self._sheet is None:
             return
         elif tag == f"{TABLE}table-row":
@@ -269,7 +272,7 @@ class _Contents:
         repeated = max(1, count(attributes.get(f"{TABLE}number-columns-repeated"), MAX_COLUMN + 1))
         formula = formula_text(attributes.get(f"{TABLE}formula", ""))
         error = cell_error(attributes, text, is_formula=bool(formula))
-        value = _TRUTHS.get(formula, cell_value(attributes, text))
+        value = _TRUTHS.get(formula, cell_value(attributes, text, self._null_date))
         if self._is_covered:
             sheet.covered += value != "" or bool(error)
             sheet.skip(repeated)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import ReadAs, Source, Table
+from kbd.formats import ReadAs, Region, Source, Table
 from kbd_ods import OdsFormat
 from ods_books import cell, flat_book, ods_book, row, table, typed
 
@@ -59,6 +59,26 @@ def test_values_are_those_of_the_file_not_of_their_looks(tmp_path: Path) -> None
     }  # fmt: skip
     assert found.row_count == 2
     assert found.reading.header_row == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "kinds"),
+    [
+        ("", ["time", "datetime"]),
+        (('<table:calculation-settings><table:null-date table:date-value="1904-01-01"/>'
+         "</table:calculation-settings>"), ["datetime", "time"]),
+    ],
+    ids=["usual", "1904"],
+)  # fmt: skip
+def test_a_moment_on_the_null_date_is_a_time(
+    tmp_path: Path, settings: str, kinds: list[str]
+) -> None:
+    """The day that a file counts from is none that was meant; on any other one it is a date."""
+    cells = [typed("date", f"{day}T16:00:00", "x") for day in ("1899-12-30", "1904-01-01")]
+    path = ods_book(tmp_path / "a.ods", settings + table(*cells))
+    rows = FORMAT.cells(Source(path, path.name), Region()).rows
+    assert rows is not None
+    assert [list(value) for value in rows[0] if isinstance(value, dict)] == [[k] for k in kinds]
 
 
 def test_a_text_among_numbers_makes_a_column_of_texts(tmp_path: Path) -> None:
