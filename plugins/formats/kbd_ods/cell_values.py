@@ -22,7 +22,8 @@ CALC_TYPE = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1
 NULL_DATE = "1899-12-30"
 """The day that numbers of dates count from, in a file that names none (9.4.3)."""
 
-_ERROR = re.compile(r"#(?:DIV/0!|N/A|NAME\?|NULL!|NUM!|REF!|VALUE!|GETTING_DATA|SPILL!)|Err:\d{3}")
+# In the language of the program: #WERT!, #¿NOMBRE?; no number is shown so.
+_ERROR = re.compile(r"#[^\s#!?]{2,20}(?: [^\s#!?]{1,20})?[!?]|#N/[AD]|#NV|[A-Z][a-z]{2,8}:5\d\d")
 _DIGITS = re.compile(r"-?\d{16,40}")
 _DATE = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|[+-]\d\d:\d\d)?)?"

@@ -120,8 +120,6 @@ def _plain_type(pa: Any, kind: Any) -> Any:
 def _plain_array(pa: Any, values: Any, kind: Any) -> Any:
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
     if pa.types.is_run_end_encoded(values.type):
         values = pa.compute.run_end_decode(values)
     return values if values.type == kind else values.cast(kind)

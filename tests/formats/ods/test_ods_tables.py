@@ -130,7 +130,7 @@ def test_errors_have_no_figure(tmp_path: Path) -> None:
         "</table:table-cell>", "x",
     ) + row(
         "c", '<table:table-cell table:formula="of:=NA()" office:value-type="string" '
-        'office:string-value="" calcext:value-type="error"><text:p>Err:502</text:p>'
+        'office:string-value="" calcext:value-type="error"><text:p>odd</text:p>'
         "</table:table-cell>", "x",
     ) + row("d", '<table:table-cell table:formula="of:=[.B2]*2"/>', "x") + row(
         "e", cell(4, 'table:formula="of:=[.B2]*2"'), "x"
@@ -142,8 +142,20 @@ def test_errors_have_no_figure(tmp_path: Path) -> None:
     assert found.warnings == (
         "1 value(s) are results of formulas, as last stored.",
         "1 formula(s) have no stored result; their cells are empty here.",
-        "2 cell(s) hold an error (#DIV/0!, Err:502); they are empty here.",
+        "2 cell(s) hold an error (#DIV/0!, odd); they are empty here.",
     )
+
+
+@pytest.mark.parametrize("shown", ["#WERT!", "#DIV/0!", "#¿NOMBRE?", "#N/A", "#NV", "Err:508"])
+def test_errors_are_known_in_other_languages(tmp_path: Path, shown: str) -> None:
+    """A program shows them in its own one; the 0 that is stored beside is no value."""
+    broken = (
+        '<table:table-cell table:formula="of:=1/0" office:value-type="float" office:value="0">'
+        f"<text:p>{shown}</text:p></table:table-cell>"
+    )
+    rows = row("Item", "Sum") + row("a", 2) + row("b", broken)
+    _, lines = read(tmp_path, table(rows=rows))
+    assert [line[1] for line in lines[1:]] == ["2", ""]
 
 
 def test_a_truth_that_is_stored_as_a_number_is_one(tmp_path: Path) -> None:
