@@ -5,6 +5,7 @@ that is forked must not have. Each batch is checked whole before anything reads 
 damaged one lead anywhere in the memory.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,8 @@ __all__ = ["opened"]
 
 _FILE = b"ARROW1"
 _OLD_FEATHER = b"FEA1"
+_CONTINUED = b"\xff" * 4
+"""What messages begin with, but in the form before version 0.15."""
 _MAX_MESSAGE = 120
 
 
@@ -70,6 +73,18 @@ class _ArrowScan(ColumnScan):
 
     def row_count(self) -> int:
         return self._count
+
+    def warnings(self) -> tuple[str, ...]:
+        if self._is_file:
+            return ()
+        with self._source.path.open("rb") as file:
+            begin = file.read(len(_CONTINUED))
+            end = (_CONTINUED if begin == _CONTINUED else b"") + bytes(4)
+            file.seek(-len(end), os.SEEK_END)
+            if file.read() == end:
+                return ()
+        # A stream may end so; one that was cut between two batches looks the same.
+        return ("The stream has no mark at its end: rows may be missing.",)
 
     def _plain_schema(self) -> Any:
         with self._pa.OSFile(str(self._source.path)) as file:

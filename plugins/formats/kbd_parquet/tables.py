@@ -57,6 +57,10 @@ class ColumnScan(ABC):
     def row_count(self) -> int:
         """Return how many rows it has."""
 
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a reader must know of the file."""
+        return ()
+
 
 Opener = Callable[[Source], AbstractContextManager[ColumnScan]]
 
@@ -112,7 +116,7 @@ def read_table(
             f"COPY (SELECT {selected} FROM source) TO '{path}' (FORMAT csv, HEADER,"
             " DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', USE_TMP_FILE false)"
         )
-        rows = scan.row_count()
+        rows, told = scan.row_count(), scan.warnings()
     columns = [
         Column(name, _reported(kind)) for name, (_, kind) in zip(names, described, strict=True)
     ]
@@ -120,7 +124,7 @@ def read_table(
         f"{count} value(s) of {name} are NaN or infinite: they are empty here"
         for name, count in lost
     ]
-    return Table(tuple(columns), rows, warnings=tuple(warnings))
+    return Table(tuple(columns), rows, warnings=(*told, *warnings))
 
 
 @contextmanager

@@ -104,6 +104,17 @@ async def test_every_row_of_every_batch_in_order(tmp_path: Path) -> None:
     assert "1 value(s) of q are NaN or infinite: they are empty here" in found["warnings"]
 
 
+def test_a_stream_without_its_end_is_told(tmp_path: Path) -> None:
+    """One that was cut between two batches has fewer rows, and looks whole but for its end."""
+    data = arrow(pa.table({"a": list(range(2_500))}), ".arrows")
+    whole = plain(tmp_path, data, "t.arrows")[0]
+    assert (whole.row_count, whole.warnings) == (2_500, ())
+    last = data.rindex(b"\xff\xff\xff\xff", 0, len(data) - 8)
+    cut = plain(tmp_path, data[:last], "t.arrows")[0]
+    assert cut.row_count == 2_000
+    assert cut.warnings == ("The stream has no mark at its end: rows may be missing.",)
+
+
 def test_the_map_and_names_that_are_alike(tmp_path: Path) -> None:
     """Columns of one name are told apart."""
     table = pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["a", "A ", ""])
