@@ -30,6 +30,7 @@ class Edited(msgspec.Struct, frozen=True):
         applied: How many operations were applied, or assets copied: all of them.
         changed: What each changed.
         warnings: What was skipped or should be looked at, and what the file reaches out to now.
+        told: What people must know of figures that were worked out.
     """
 
     name: FileName
@@ -37,6 +38,7 @@ class Edited(msgspec.Struct, frozen=True):
     applied: int
     changed: tuple[str, ...]
     warnings: tuple[str, ...]
+    told: tuple[str, ...] = ()
 
 
 async def apply_operations(
@@ -186,4 +188,4 @@ def suffix_names(handler: FormatHandler) -> str:
 
 def _edited(name: FileName, applied: Applied, carried: tuple[str, ...], *, created: bool) -> Edited:
     warnings = dict.fromkeys((*applied.warnings, *carried, *applied.external))
-    return Edited(name, created, applied.applied, applied.changed, tuple(warnings))
+    return Edited(name, created, applied.applied, applied.changed, tuple(warnings), applied.told)

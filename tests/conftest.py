@@ -54,8 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.full)
             seen[test] += 1
         # By the name: the same one each time, and both have half of the tests.
-        elif kinds[kind := _on_any_backend(item)] == len(BACKENDS) and (
-            _backend_of(item) != BACKENDS[crc32(kind.encode()) % len(BACKENDS)]
+        elif (
+            (kind := _on_any_backend(item))
+            and kinds[kind] == len(BACKENDS)
+            and (_backend_of(item) != BACKENDS[crc32(kind.encode()) % len(BACKENDS)])
         ):
             item.add_marker(pytest.mark.full)
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})

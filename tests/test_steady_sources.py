@@ -43,6 +43,9 @@ ALLOWED = {
     ("plugins/providers/kbd_semantic/process.py", "socket"): "to the model's own process",
     ("plugins/providers/kbd_semantic/sidecar.py", "socket"): "the same",
     ("plugins/providers/kbd_semantic/messages.py", "socket"): "the same",
+    ("plugins/tools/kbd_tables/cache.py", "glob"): "which tables of the cache go",
+    ("plugins/tools/kbd_tables/cache.py", "scandir"): "the same",
+    ("plugins/tools/kbd_tables/cache.py", "st_mtime_ns"): "the same",
     ("plugins/tools/kbd_tables/sandbox.py", "time"): "how long it took, declared as measured",
 }
 

@@ -69,7 +69,8 @@ def settle_readings(client: Client, workbench_id: str, given: Mapping[str, Any])
         if (path, about) in answered:
             raise Stop(f"{path} still asks after the answer: {first['text']}", FAILED)
         answered.add((path, about))
-        answer = _answered(first)
+        # Of a workbook nothing is said before it asks: most of it is no table.
+        answer = given[about] if about in given else _answered(first)
         _say(client, workbench_id, path, said, {about: answer})
 
 
@@ -103,8 +104,9 @@ def _answered(question: Mapping[str, Any]) -> str | int:
             f"nobody can be asked here, so nothing is done; say {choices}", CONFIRMATION_NEEDED
         )
     answer = ask_text(f"Which? (1-{len(options)}) ").strip()
-    by_answer = {str(number): option["value"] for number, option in enumerate(options, 1)}
-    by_answer |= {option["value"]: option["value"] for option in options}
+    by_answer = {option["value"]: option["value"] for option in options}
+    # The numbers last: a value may be one, as that of a row, and the number was asked for.
+    by_answer |= {str(number): option["value"] for number, option in enumerate(options, 1)}
     if answer not in by_answer:
         raise Stop(f"that is no answer, so nothing is done; say {choices}", CONFIRMATION_NEEDED)
     value = str(by_answer[answer])

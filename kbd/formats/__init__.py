@@ -26,8 +26,11 @@ imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is 
 FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
 
     active         active content of files, compared with what is known
+    additivity     whether the numbers of a column add up to a figure, or are prices, rates, ids
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
+    missing_texts  texts that stand for a missing value
+    remark_texts   texts in the form of a remark beside a table
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
@@ -41,6 +44,15 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
+from kbd.formats.additivity import (
+    Additivity,
+    ColumnRole,
+    NumberFacts,
+    additivity,
+    is_balance_name,
+    is_quantity_name,
+    sum_sentence,
+)
 from kbd.formats.capabilities import (
     Celled,
     Comparable,
@@ -70,6 +82,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
+from kbd.formats.missing_texts import MISSING_TEXTS
 from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
     Applied,
@@ -90,6 +103,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.formats.remark_texts import is_remark
 from kbd.formats.table_reading import (
     FileQuestion,
     ReadingOption,
@@ -97,11 +111,20 @@ from kbd.formats.table_reading import (
     TableReading,
     TouchedRows,
 )
-from kbd.formats.total_labels import TOTAL_STEMS, TotalLabel, total_label
+from kbd.formats.total_labels import (
+    STATISTIC_LABELS,
+    TOTAL_STEMS,
+    TotalLabel,
+    statistic_label,
+    total_label,
+)
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
+    "MISSING_TEXTS",
+    "STATISTIC_LABELS",
     "TOTAL_STEMS",
+    "Additivity",
     "Applied",
     "AssetPick",
     "CellValue",
@@ -112,6 +135,7 @@ __all__ = [
     "ChangeList",
     "ChunkInfo",
     "Column",
+    "ColumnRole",
     "ColumnType",
     "Comparable",
     "CompareOptions",
@@ -132,6 +156,7 @@ __all__ = [
     "MergeClash",
     "Mergeable",
     "Merged",
+    "NumberFacts",
     "Passage",
     "Place",
     "Placement",
@@ -157,5 +182,11 @@ __all__ = [
     "TouchedRows",
     "Trace",
     "Written",
+    "additivity",
+    "is_balance_name",
+    "is_quantity_name",
+    "is_remark",
+    "statistic_label",
+    "sum_sentence",
     "total_label",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from kbd.formats.table_reading import TableReading
-from kbd.types import FocusHint
+from kbd.types import FocusHint, ReadAs
 
 __all__ = [
     "Applied",
@@ -137,6 +137,7 @@ class Applied(msgspec.Struct, frozen=True):
         remaining: Of `Source.external`, what the file still reaches out to after the edit. None
             where that is not known: then all of it counts.
         focus: Where to look first.
+        told: What people must know of figures that were worked out, a sentence each.
     """
 
     applied: int
@@ -145,6 +146,7 @@ class Applied(msgspec.Struct, frozen=True):
     external: tuple[str, ...] = ()
     remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
+    told: tuple[str, ...] = ()
 
 
 class AssetPick(msgspec.Struct, frozen=True):
@@ -195,6 +197,8 @@ class Placement(msgspec.Struct, frozen=True):
         include_header: Whether the column names are written as the first row.
         create_sheet_if_missing: Whether a sheet that is not there is made.
         clear_target_range: Whether `write_range` first empties what was below and right.
+        read_as: How the file is read that rows are appended to, where it does not say so itself:
+            what was said of it, and its decimal mark and order of dates.
     """
 
     sheet: str = "Sheet1"
@@ -203,6 +207,7 @@ class Placement(msgspec.Struct, frozen=True):
     include_header: bool = True
     create_sheet_if_missing: bool = True
     clear_target_range: bool = False
+    read_as: ReadAs = ReadAs()
 
 
 class Written(msgspec.Struct, frozen=True):

@@ -10,13 +10,13 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["TOTAL_STEMS", "TotalLabel", "total_label"]
+__all__ = ["STATISTIC_LABELS", "TOTAL_STEMS", "TotalLabel", "statistic_label", "total_label"]
 
-TotalKind = Literal["sum", "carried", "average"]
+TotalKind = Literal["sum", "carried", "average", "minimum", "maximum", "count"]
 
 _SUMS = (
     "total", "totals", "sum", "sums", "subtotal", "subtotals", "sub total", "sub totals",
-    "grand total", "grand totals", "overall total", "total general", "total général",
+    "grand total", "grand totals", "overall", "overall total", "total general", "total général",
     "gran total", "sous total", "somme", "summe", "summen", "gesamt", "gesamtsumme",
     "gesamtbetrag", "gesamtergebnis", "insgesamt", "zwischensumme", "endsumme", "teilsumme",
     "totale", "totali", "totale generale", "subtotale", "totaal", "totalen", "eindtotaal",
@@ -45,6 +45,26 @@ _AVERAGES = (
     "média",
 )  # fmt: skip
 
+_STATISTICS: dict[TotalKind, tuple[str, ...]] = {
+    "minimum": (
+        "min", "minimum", "minimal", "minimum value", "min value", "lowest", "kleinster wert",
+        "minimalwert", "mínimo", "minimo", "minimi", "мин", "минимум", "мінімум", "最小", "最小值",
+        "最小値", "최소", "최솟값",
+    ),
+    "maximum": (
+        "max", "maximum", "maximal", "maximum value", "max value", "highest", "größter wert",
+        "maximalwert", "máximo", "maximo", "massimo", "maksimum", "maksimi", "макс", "максимум",
+        "最大", "最大值", "最大値", "최대", "최댓값",
+    ),
+    "count": (
+        "count", "row count", "record count", "number of rows", "number of records", "anzahl",
+        "anzahl zeilen", "anzahl datensätze", "anzahl einträge", "nombre de lignes", "recuento",
+        "número de filas", "conteggio", "numero di righe", "aantal", "aantal rijen", "liczba",
+        "liczba wierszy", "antal", "antal rader", "počet", "broj redaka", "количество", "кількість",
+        "件数", "计数", "개수",
+    ),
+}  # fmt: skip
+
 MAX_LABEL = 80
 """Characters of a label; a longer text is prose."""
 
@@ -53,7 +73,8 @@ class TotalLabel(msgspec.Struct, frozen=True):
     """A text that labels a row of totals.
 
     Args:
-        kind: What its figures are: the sum of others, a sum carried on, or an average.
+        kind: What its figures are: the sum of others, a sum carried on, an average; of
+            `statistic_label` the least or greatest value, or how many there are.
         is_whole: Whether the text says nothing else ("Total", not "Total Food").
     """
 
@@ -78,6 +99,7 @@ _ALONE = frozenset(
     for word in (
         "σ", "ø", "c f", "b f", "media", "mean", "transport", "report à nouveau", "sum", "suma",
         "spolu", "viso", "medel", "average", "averages", "avg", "jumlah", "cộng", "vortrag",
+        "overall",
     )
 )  # fmt: skip
 _EDGE = {word: kind for word, kind in _KINDS.items() if word not in _ALONE}
@@ -112,3 +134,22 @@ def total_label(text: str) -> TotalLabel | None:
         if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):
             return TotalLabel(found, is_whole=False)
     return None
+
+
+STATISTIC_LABELS: tuple[str, ...] = tuple(
+    sorted(word for words in _STATISTICS.values() for word in words)
+)
+"""Every label of a statistic, in small letters."""
+_STATISTIC_KINDS: dict[str, TotalKind] = {
+    _plain(word): kind for kind, words in _STATISTICS.items() for word in words
+}
+
+
+def statistic_label(text: str) -> TotalLabel | None:
+    """Return what a text says of a row of statistics ("Max", "Anzahl:"), None if it is no label.
+
+    It says nothing else. A person may be called Max: the row's figures have to agree, and more
+    than that.
+    """
+    kind = _STATISTIC_KINDS.get(_plain(text)) if 0 < len(text) <= MAX_LABEL else None
+    return None if kind is None else TotalLabel(kind, is_whole=True)

@@ -6,6 +6,7 @@ are one candidate for.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from functools import cache
 
@@ -126,9 +127,22 @@ def _ideographic(
 def is_usual(characters: str) -> bool:
     """Tell whether each character is a letter of some language, or a sign of its texts."""
     return all(
-        any(one in language.letters for language in LANGUAGES) or is_common_mark(one)
+        any(one in language.letters for language in LANGUAGES)
+        or is_common_mark(one)
+        or _is_usual_sign(one)
         for one in characters.lower()
     )
+
+
+def _is_usual_sign(character: str) -> bool:
+    """Tell whether a character is a figure, or a sign of a page that only UTF-8 writes so.
+
+    The pages are those of punctuation, currencies and signs of mathematics, and of pictures: in
+    other encodings their bytes are signs amid letters. A mark that replaced something is one, too.
+    """
+    code = ord(character)
+    is_sign = 0x2000 <= code < 0x2300 or code >= 0x1F000 or character in "\ufffd\ufe0f\u200d"
+    return is_sign or unicodedata.category(character) == "Nd"
 
 
 def _texts(sample: bytes, present: bytes) -> dict[str, str]:

@@ -32,10 +32,10 @@ def encoding_question(encoding: Encoding) -> ReadingQuestion | None:
     words = ", ".join(dict.fromkeys(rival.word for rival in encoding.rivals))
     rivals = (ReadingOption(rival.name, rival.instead) for rival in encoding.rivals)
     options = (ReadingOption(encoding.name, words), *rivals)
-    readings = ", ".join(f"{each.meaning} ({each.value})" for each in options)
+    readings = " or ".join(f"{each.meaning} ({each.value})" for each in options)
     return ReadingQuestion(
         about="encoding",
         columns=(),
-        text=f"In which encoding is the file? The same bytes may be {readings}.",
+        text=f"Which letters are right: {readings}?",
         options=options,
     )

@@ -22,6 +22,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.lookalikes import mark_hidden
 from kbd.plaintext.candidates import CODECS, RankedEncoding, is_usual, ranked
 from kbd.plaintext.likelihood import IDEOGRAPHIC, is_letter, tokens_of
+from kbd.plaintext.signs import SIGN_CODECS, are_signs
 from kbd.plaintext.wide import wide_codec
 
 __all__ = [
@@ -60,6 +61,9 @@ _SIGNS_MARGIN = 5.0
 
 _OFTEN_LETTERS = "\xa0…„"
 """Signs that stand in the places of the commonest letters of other encodings."""
+
+_SIGNS_CONFIDENCE = 0.75
+"""Of signs alone: enough not to ask, and what else they may be is a warning."""
 
 _MOST_RIVALS = 3
 _MARGIN_UNIT = 2.0
@@ -411,7 +415,9 @@ def _judged(sample: bytes, present: bytes) -> Encoding:
     # Mostly UTF-8: to read all of it in an old code page would spoil every accent for a few.
     if valid >= 0.8 * high:
         return Encoding("utf-8", 0.5, repairs=True, reason="mostly valid UTF-8")
-    best, *others = ranked(sample, present)
+    found = ranked(sample, present)
+    page = _page_of_signs(sample, found[0].name)
+    best, *others = sorted(found, key=lambda each: each.name != page)
     # What cannot read some byte is no rival to what can.
     lost = _unread(present, best)
     others = [each for each in others if _unread(present, each) <= lost]
@@ -420,6 +426,9 @@ def _judged(sample: bytes, present: bytes) -> Encoding:
     margins = (min(each.cost - best.cost, 100.0) for each in others)
     confidence = 1 / (1 + sum(math.exp(-margin / _MARGIN_UNIT) for margin in margins))
     confidence = round(min(confidence, 0.4 if is_odd else 0.98), 2)
+    reason = "no language's letters" if is_odd else _reason(best)
+    if best.name == page:
+        confidence, reason = max(confidence, _SIGNS_CONFIDENCE), f"signs beside figures in {page}"
     words = "\n".join(token.text for token in best.tokens)
     rivals = _rivals(words, best.name, [each.name for each in near[:_MOST_RIVALS]])
     if is_odd and not rivals:
@@ -427,8 +436,19 @@ def _judged(sample: bytes, present: bytes) -> Encoding:
     warnings = [_told(best.name, rivals, words)] if is_odd or near else []
     if best.name not in IDEOGRAPHIC and _CONTROL.search(present.decode(best.name, "ignore")):
         warnings.append(f"Some bytes are no text in {best.name}; they are kept as they are.")
-    reason = "no language's letters" if is_odd else _reason(best)
     return Encoding(best.name, confidence, tuple(warnings), reason=reason, rivals=rivals)
+
+
+def _page_of_signs(sample: bytes, likeliest: str) -> str | None:
+    """Return the encoding in which all that is not ASCII is a sign in its place; None if none is.
+
+    Of the rarer ones only against ideographs, of which a file has more than one.
+    """
+    for name in SIGN_CODECS:
+        is_free = name == SIGN_CODECS[0] or likeliest in IDEOGRAPHIC
+        if is_free and are_signs(sample.decode(name, "replace")):
+            return name
+    return None
 
 
 def _margin(best: RankedEncoding, other: RankedEncoding, present: bytes) -> float:

@@ -25,6 +25,8 @@ NEUTRAL = "'"
 _UNSEEN = r"\s\x00-\x1f\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _SIGNS = "=+\\-@＝＋－＠"
 _BEGINNING = re.compile(rf"[{_UNSEEN}]*[{_SIGNS}]")
+_FIRST = re.compile(rf"[{_UNSEEN}{_SIGNS}\"sS\u017f]")
+"""What a formula-like text begins with: most texts are told by that alone."""
 _SEPARATOR = re.compile(r"\ufeff?\"?sep=([^\r\n])\"?\s*", re.IGNORECASE)
 _BREAK = re.compile(r"[\t\r\n]")
 _EVALUABLE = re.compile(r"\w")
@@ -45,6 +47,8 @@ def is_formula_like(text: str) -> bool:
 
     What it obeys is `sep=;` in the first line: by it the text of other fields is split anew.
     """
+    if _FIRST.match(text) is None:
+        return False
     if _SEPARATOR.fullmatch(text):
         return True
     begins = _BEGINNING.match(text)

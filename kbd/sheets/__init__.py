@@ -6,6 +6,8 @@ islands        rectangles of filled cells, and whether their first row names col
 cells          what a reader of a sheet offers
 table_extent   the table of a sheet: its cells, its names, what else the sheet holds
 table_columns  names and types of a table's columns
+table_rows     what is seen of a table's rows, and the table made of it
+stored_texts   texts among the numbers or dates of a column
 grid_text      an area as text and as typed values
 sheet_map      a sheet's used range, islands and chunks
 """

@@ -114,14 +114,17 @@ def _split_columns(group: list[RowRun]) -> list[list[RowRun]]:
 def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
     """Tell whether the first of some rows is a header.
 
-    It has a text, names are distinct, and no column goes on as it began: a number or date in the
-    first row counts as a name only where what is below is of another kind, or if it is a year.
+    It has a text, names are distinct or stand above figures, and no column goes on as it began: a
+    number or date in the first row counts as a name only where what is below is of another kind, or
+    if it is a year.
     """
     first, below = rows[0], rows[1:]
     filled = [plain_text(value) for value in first if value != ""]
     texts = sum(isinstance(value, str) and value != "" for value in first)
     # A row with half of its cells blank is more likely a title above the table.
-    if not texts or len(set(filled)) < len(filled) or len(filled) * 2 <= len(first):
+    if not texts or len(filled) * 2 <= len(first):
+        return False
+    if len(set(filled)) < len(filled) and not _head_figures(first, below):
         return False
     # With nothing below to compare with, only a full row of several texts counts.
     if not below:
@@ -138,6 +141,17 @@ def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
         elif kind:
             differs = differs or bool(kinds)
     return differs or (texts == len(filled) and len(first) > 1)
+
+
+def _head_figures(first: Sequence[Value], below: Sequence[Sequence[Value]]) -> bool:
+    """Tell whether names that are there twice are texts above numbers or dates, each of them."""
+    texts = [plain_text(value) for value in first]
+    for place, text in enumerate(texts):
+        if text and texts.count(text) > 1:
+            kinds = {_kind(row[place]) for row in below} - {""}
+            if _kind(first[place]) != "text" or not kinds or "text" in kinds:
+                return False
+    return True
 
 
 def _kind(value: Value) -> str:

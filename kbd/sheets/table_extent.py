@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import ReadAs, TouchedRows, total_label
+from kbd.formats import ReadAs, TouchedRows, is_remark, total_label
 from kbd.sheets.areas import Area
 from kbd.sheets.cells import SheetCells
 from kbd.sheets.islands import names_columns
@@ -20,6 +20,7 @@ __all__ = ["TableExtent", "find_extent"]
 
 ABOVE = "line above the header"
 BELOW = "line below the table"
+UNCALCULATED = "total whose formulas have no stored result"
 OTHER_TABLE = "another table"
 OTHER_CELLS = "cells beside the table"
 JOINED_NAMES = "column names joined of two rows"
@@ -89,9 +90,41 @@ def find_extent(sheet: SheetCells, read_as: ReadAs) -> TableExtent | None:
         # Notes and totals around a table are smaller than it is.
         core = max(areas, key=_size)
         head = _head(sheet, core)
+        if head.headers is None and said is None and (above := _begun(sheet, areas, core)):
+            core, head = above
         if said == 0:
             head = _Head(head.first, None, head.first)
-    return _around(sheet, areas, core, head)
+    return _around(sheet, areas, core, head, keeps_totals=read_as.totals == "keep")
+
+
+def _begun(sheet: SheetCells, areas: Sequence[Area], core: Area) -> tuple[Area, _Head] | None:
+    """Return the island above that begins the table of one without names, and its header.
+
+    A blank row between them does not end it: it stands in the same columns, its names are above
+    the figures of both, and neither has a text where the other has figures.
+    """
+    rows = [*_filled(sheet, _top(core)).values()]
+    for area in sorted(areas, key=lambda each: each.bottom, reverse=True):
+        if area.bottom >= core.top or (area.left, area.right) != (core.left, core.right):
+            continue
+        head = _head(sheet, area)
+        below = Area(head.top, area.left, area.bottom, area.right)
+        own = [*_filled(sheet, _top(below)).values()] if head.top <= area.bottom else []
+        if head.headers is None:
+            rows = [*own, *rows]
+            continue
+        figures = _figures(own or rows)
+        goes_on = bool(figures) and all(
+            _figures([row]) >= figures - {n for n, value in enumerate(row) if value == ""}
+            for row in rows
+        )
+        return (area, head) if goes_on and _figures(rows) == figures else None
+    return None
+
+
+def _top(area: Area) -> Area:
+    """Return the first rows of an area."""
+    return Area(area.top, area.left, min(area.bottom, area.top + _HEAD_ROWS), area.right)
 
 
 def _island_at(sheet: SheetCells, areas: Sequence[Area], row: int) -> Area:
@@ -112,7 +145,9 @@ def _island_at(sheet: SheetCells, areas: Sequence[Area], row: int) -> Area:
     )
 
 
-def _around(sheet: SheetCells, areas: Sequence[Area], core: Area, head: _Head) -> TableExtent:
+def _around(
+    sheet: SheetCells, areas: Sequence[Area], core: Area, head: _Head, *, keeps_totals: bool
+) -> TableExtent:
     """Return the extent of the table that an island begins, with what is around it."""
     area = Area(head.first, core.left, core.bottom, core.right)
     others = []
@@ -126,17 +161,21 @@ def _around(sheet: SheetCells, areas: Sequence[Area], core: Area, head: _Head) -
         elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
             others.append(found)
     bottom = _bottom(sheet, area, head.top)
+    last = bottom
+    if not keeps_totals:
+        bottom = _above_total(sheet, Area(head.top, area.left, last, area.right))
     warnings: tuple[str, ...] = ()
     if others:
         listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
         table = Area(area.top, area.left, bottom, area.right)
         warnings = (f"The table is {table}; not in it: {listed}.",)
     left_out = [*_left_out(sheet, others, area.top)]
-    for what, first, last in (
+    for what, start, end in (
         (ABOVE, core.top, head.first - 1),
-        (BELOW, bottom + 1, area.bottom),
+        (UNCALCULATED, bottom + 1, last),
+        (BELOW, last + 1, area.bottom),
     ):
-        rows = _filled(sheet, Area(first, area.left, last, area.right)) if first <= last else {}
+        rows = _filled(sheet, Area(start, area.left, end, area.right)) if start <= end else {}
         numbers = [number for number, row in rows.items() if _count(row)]
         if numbers:
             left_out.append(_touched(what, numbers, _told(rows[numbers[0]])))
@@ -305,12 +344,42 @@ def _bottom(sheet: SheetCells, area: Area, top: int) -> int:
         else:
             break
         row -= 1
-    # Right below a row they are remarks if they stand where the table has figures.
+    # Right below a row they are remarks if they stand where the table has figures, or by their form
+    # where no row begins so.
+    firsts = [plain_text(values[0]) for values in head.values() if _count(values) > 1]
+    is_plain = not any(map(is_remark, firsts))
     if row >= start - 1 and block:
-        surely = [number for number in block if _stands_in(tail[number], figures)]
+        surely = [
+            number
+            for number in block
+            if _stands_in(tail[number], figures)
+            or (is_plain and _count(tail[number]) == 1 and is_remark(plain_text(tail[number][0])))
+        ]
         if len(surely) == len(block):
             bottom = min(block) - 1
     while bottom in tail and _count(tail[bottom]) == 0:
+        bottom -= 1
+    return bottom
+
+
+def _above_total(sheet: SheetCells, area: Area) -> int:
+    """Return the last row of a table without a total at its end that nobody calculated.
+
+    Its figures are all formulas without a stored result, so that it is a row of a label alone.
+    """
+    row = sheet.row(area.bottom, area.left, area.right)
+    texts = [value for value in row if isinstance(value, str) and value != ""]
+    last = Area(area.bottom, area.left, area.bottom, area.right)
+    has_formulas = _count(_filled(sheet, last)[area.bottom]) > len(texts)
+    if (
+        area.bottom == area.top
+        or not has_formulas
+        or len(texts) < _count(row)
+        or not any(total_label(text) is not None for text in texts)
+    ):
+        return area.bottom
+    bottom = area.bottom - 1
+    while bottom > area.top and not _count(sheet.row(bottom, area.left, area.right)):
         bottom -= 1
     return bottom
 

@@ -158,6 +158,8 @@ def _below() -> list[Case]:
     for name, below, count in (
         ("source", "\nSource: Statistics Office\n", 1),
         ("source_at_once", "Source: Statistics Office\n", 1),
+        ("source_with_year", "Source: Statistics Office, 2024\n", 1),
+        ("source_as_wide", "Source: Statistics Office, March, 2024\n", 1),
         ("two_lines", "\nAll figures in thousands\nAs of 2024-03-01\n", 2),
         ("padded", ",,\nSource: Statistics Office,,\n", 1),
         ("end", "*** end of report ***\n", 1),

@@ -349,7 +349,7 @@ duckdb__time_date_timestamp_dd-mm-yy.csv nt?d? layout=%d-%m-%Y order=dmy
 duckdb__timestamp_with_tz.csv n?
 duckdb__ubn3.csv nnm
 duckdb__unescaped_quote.csv tn
-duckdb__unionbyname_21248_2.csv n3t3?n by=bar drop=Ultima
+duckdb__unionbyname_21248_2.csv n3t3?? by=bar drop=Ultima
 duckdb__unnamed_columns.csv ntt?9t header=no
 duckdb__using_key_union_high_water_reset.csv nnn by=bar
 duckdb__using_key_union_unique_frontier.csv nnn by=bar

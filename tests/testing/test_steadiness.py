@@ -65,6 +65,7 @@ class Fickle(Tool):
         return ToolResult({"a": 1, "took": random.random()}, measured=self._measured)
 
 
+@pytest.mark.full
 def test_the_order_of_a_set_is_found(tmp_path: Path) -> None:
     """Another process has another hash seed, so a set that leaks is told by what it is in."""
     words = {"a.shuffled": " ".join(str(number) for number in range(50)).encode()}

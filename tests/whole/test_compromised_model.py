@@ -307,6 +307,7 @@ def _attack_once(attacked: Wired, guard: Guard, seed: int, *, slow: bool) -> Cou
     return guard.check(workbench_id, published)
 
 
+@pytest.mark.full
 def test_random_calls_change_nothing_but_the_draft(attacked: Wired) -> None:
     """Two hundred and fifty, of every tool, in every phase: not one does what it may not."""
     found = _attack_once(attacked, Guard(attacked), 1, slow=False)

@@ -45,6 +45,7 @@ def test_a_start_that_fails_says_why(short_dir: Path) -> None:
     assert "TaskGroup" not in started.stderr
 
 
+@pytest.mark.full
 def test_a_thread_that_hangs_keeps_no_daemon(short_dir: Path) -> None:
     """As one does on a network disk that is away: the daemon stops all the same, in order."""
     hang = "import threading, time; threading.Thread(target=time.sleep, args=(3600,)).start()"

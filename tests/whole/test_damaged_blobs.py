@@ -110,6 +110,7 @@ def test_it_is_not_brought_back(wire: Wired, way: str) -> None:
     assert _texts(wire.published(workbench_id)) == {"a.txt": NEW}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("of", ["published", "draft"])
 def test_an_opened_workbench_shows_no_wrong_file(wire: Wired, of: str) -> None:
     """A file that is missing at a start is written again only if its bytes are right."""

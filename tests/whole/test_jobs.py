@@ -313,6 +313,7 @@ def test_the_same_prompt_gives_the_same_bytes(shop: RealDaemon) -> None:
     assert _done(shop, prompt) == _done(shop, prompt)
 
 
+@pytest.mark.full
 @on_trio
 def test_a_second_message_works_on_the_result(shop: RealDaemon) -> None:
     """What the first run left in the draft is the second one's source; both are published."""
@@ -334,6 +335,7 @@ def test_a_second_message_works_on_the_result(shop: RealDaemon) -> None:
     assert len(_sheet(_published(shop, workbench_id)["counts.xlsx"], "Sheet1")) == len(found)
 
 
+@pytest.mark.full
 @on_trio
 def test_several_files_are_merged_and_searched(shop: RealDaemon, tmp_path: Path) -> None:
     """One table of two with columns in another order, and a text replaced in a letter."""

@@ -160,6 +160,7 @@ class _Opened:
                     self._read(tree.open(found.raw))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seconds", DURATIONS)
 def test_nothing_that_opens_a_path_is_led_out(tmp_path: Path, seconds: float) -> None:
     """Files, folders, copies, partials, sources, watched folders: 0 escapes, and typed errors."""

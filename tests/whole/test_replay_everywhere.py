@@ -79,6 +79,7 @@ def kinds(daemon: RealDaemon, workbench_id: str) -> list[str]:
     return [event["type"] for event in daemon.events(workbench_id)]
 
 
+@pytest.mark.full
 @on_trio
 def test_every_moment_of_a_small_run(short_dir: Path, anyio_backend: str) -> None:
     """Live, by the socket and by a fresh fold: one state, and its files; then without all copies.

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from backends import mostly
+from kbd.cli.exits import Stop
+from kbd.cli.reading import settle_readings
 from whole.watched import Watched, shop_at
 
 THOUSANDS = "Artikel;Umsatz\nStuhl;1.234\nTisch;2.500\n"
@@ -37,7 +40,7 @@ def test_what_has_to_be_said_is_asked_and_then_counts(shop: Watched) -> None:
     (asked,) = shop.daemon.ask("WorkbenchGetQuestions", workbench_id=wb)["questions"]
     assert (asked["path"], asked["about"], asked["columns"]) == ("asked.csv", "decimal", ["Umsatz"])
     meanings = {option["value"]: option["meaning"] for option in asked["options"]}
-    assert "3,734" in meanings[","]
+    assert "3 734" in meanings[","]
     assert "3.734" in meanings["."]
 
     named = {"workbench_id": wb, "path": "asked.csv"}
@@ -68,6 +71,69 @@ def test_an_answer_says_how_the_table_was_read(shop: Watched) -> None:
     assert "told.csv: its numbers have a comma before decimals and a point between" in answer
 
 
+UNSURE = "Item,Amount\nTea,2\nCup,3\nTotal,6\n"
+"""A last row that is called a total, and is not what the rows above it come to."""
+
+
+@pytest.mark.full
+def test_an_answer_in_the_conversation_is_taken(shop: Watched) -> None:
+    """The offline provider asks with both figures; the next message answers, and the job is done.
+
+    Through as many questions as there are.
+    """
+    made = shop.daemon.ask("WorkbenchCreate", name="talked")["workbench_id"]
+    (shop.folder / "talked.csv").write_text(UNSURE)
+    answer, paths = "", [str(shop.folder / "talked.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    for text, figure in (
+        ("what is the total Amount?", "leave_out: Amount adds up to 5 in 2 rows"),
+        ("leave out", "Total Amount 5"),
+    ):
+        assert shop.daemon.run_prompt(made, text)["status"] == "finished"
+        messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+        answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
+        assert figure in answer, answer
+    assert "1 row left out (row 4): total, as was said" in answer
+
+
+@pytest.mark.full
+def test_a_sum_of_prices_is_named(shop: Watched) -> None:
+    """In the answer, whoever summed them; a sum of amounts is not."""
+    made = shop.daemon.ask("WorkbenchCreate", name="priced")["workbench_id"]
+    (shop.folder / "priced.csv").write_text("Item,Unit price,Amount\nTea,2.5,5\nCup,3,12\n")
+    paths = [str(shop.folder / "priced.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    fact = "priced.csv: Unit price was summed; it is a price for one piece (by its name)"
+    for text, figure, is_named in (
+        ("total unit price into sums.xlsx per Item", "5.50", True),
+        ("what is the total?", "Total Amount 17", False),
+    ):
+        assert shop.daemon.run_prompt(made, text)["status"] == "finished"
+        messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+        answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
+        assert figure in answer, answer
+        assert (fact in answer) == is_named, answer
+
+
+@pytest.mark.full
+def test_flags_answer_for_a_workbook(shop: Watched, tmp_path: Path) -> None:
+    """`--totals` counts where a sheet asks, and the figure is the one that the question gave."""
+    book = openpyxl.Workbook()
+    for row in (["Item", "Amount"], ["Tea", 2], ["Cup", 3], ["Total", 6]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "book.xlsx")
+    made = shop.daemon.ask("WorkbenchCreate", name="flagged")["workbench_id"]
+    paths = [str(tmp_path / "book.xlsx")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    with shop.daemon.client() as client, pytest.raises(Stop, match="--totals leave_out or"):
+        settle_readings(client, made, {})
+    with shop.daemon.client() as client:
+        settle_readings(client, made, {"totals": "leave_out"})
+    assert shop.daemon.run_prompt(made, "what is the total Amount?")["status"] == "finished"
+    messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+    assert "Total Amount 5" in messages[-1]["text"]
+
+
 def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -> None:
     """With the question as its reason; a rule that says it beforehand has it worked on."""
     silent = shop.inbox("silent", COPY)
@@ -75,7 +141,7 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     silent.settled(1)
     (parked,) = silent.failed().values()
     assert parked["code"] == "VALIDATION_FAILED"
-    assert "1.234 can be 1234 or 1.234" in parked["message"]
+    assert "is 1.234 1234 or 1.234?" in parked["message"]
     assert silent.delivered() == {}
 
     told = shop.inbox("told", COPY, read_as={"decimal": ","})

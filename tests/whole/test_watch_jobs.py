@@ -165,6 +165,7 @@ def test_what_waits_for_a_person_is_on_the_one_list(shop: Watched) -> None:
     assert waiting() == []
 
 
+@pytest.mark.full
 def test_what_cannot_be_worked_on_is_named_and_the_next_file_runs(shop: Watched) -> None:
     """A damaged file, one too large, names that lie: each is parked; what is no file is left alone.
 

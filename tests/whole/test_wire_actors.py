@@ -235,6 +235,7 @@ async def test_the_asynchronous_client_names_itself_too(wire: Wired) -> None:
     assert (actor["client"], actor["version"]) == ("robot", "9")
 
 
+@pytest.mark.full
 def test_what_was_asked_stays_after_a_restart_and_in_a_case(wire: Wired, tmp_path: Path) -> None:
     """Events are as they were; a case file verifies by its own program."""
     workbench_id = wire.workbench(a__txt="x")

@@ -249,6 +249,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "WorkbenchFilesAdd": {"source_paths": ["/x"]},
     "WorkbenchFilesRemove": {"workbench_paths": ["x"]},
     "WorkbenchFilesExtract": {"destination_dir": "/nowhere"},
+    "WorkbenchFilesSetReading": {"path": "x", "read_as": {}},
     "WorkbenchSetDefaultModel": {"model_id": "offline:planner"},
     "WorkshopSetActiveModel": {"model_id": "offline:planner"},
     "WorkshopSendUserMessage": {"text": "x"},

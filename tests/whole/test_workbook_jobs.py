@@ -108,14 +108,14 @@ def test_a_model_edits_a_foreign_workbook(
 
 
 def _check_said(events: list[dict[str, Any]]) -> None:
-    """What the model saw: the chart, the looks, the stored sum; then that it was not calculated."""
+    """What the model saw: the chart, the looks, the stored sum; then the one that is right."""
     research = next(e["data"]["text"] for e in events if e["type"] == "ResearchWritten")
     done = next(e["data"]["text"] for e in events if e["type"] == "ItemCompleted")
     assert "Charts: True" in research
     assert "#,##0.00" in research
     assert "=SUM(B2:B3) [stored: 950]" in research
     assert "font_italic" in done
-    assert "=SUM(B2:B3) [not calculated]" in done
+    assert "=SUM(B2:B3) [stored: 1000]" in done
 
 
 def _check_file(before: bytes, after: bytes) -> None:
@@ -126,4 +126,4 @@ def _check_file(before: bytes, after: bytes) -> None:
     assert changed == {"xl/worksheets/sheet1.xml", "xl/styles.xml"}
     sheet = openpyxl.load_workbook(io.BytesIO(after), data_only=True)["Budget"]
     assert (sheet["B2"].value, sheet["B2"].number_format) == (750, "#,##0.00")
-    assert (sheet["B3"].value, sheet["B4"].value) == (250, None)
+    assert (sheet["B3"].value, sheet["B4"].value) == (250, 1000)

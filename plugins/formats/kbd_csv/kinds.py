@@ -73,6 +73,9 @@ def _votes(rows: Sequence[Sequence[str]]) -> int:
         own = "text" if own == "boolean" and "boolean" not in kinds else own
         if own in ("", "text"):
             votes += own == "text" and kinds != set() and "text" not in kinds
+        elif own != "boolean" and kinds == {"boolean"}:
+            # Versions or sizes above yes and no: no value of the column, and no name for sure.
+            continue
         elif not (_YEAR.fullmatch(field.strip()) and kinds != {"year"} and filled > 1):
             votes -= 1
     return votes

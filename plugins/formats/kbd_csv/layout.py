@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from kbd.formats import is_remark
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
 
@@ -34,6 +35,8 @@ _MOST_JOINED = 64
 _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
+_FEW_REMARKS = 3
+
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
 
@@ -57,6 +60,9 @@ class TableLayout(msgspec.Struct, frozen=True):
         typical: Values that most rows have.
         figures: The columns of figures, dates and truth values.
         has_comments: Whether lines that begin with `#` are comments.
+        has_lone_comments: Whether those are that begin with `#` and a blank, and are no row.
+        has_plain_firsts: Whether no row that is filled has a first value in the form of a remark.
+        has_plain_blanks: Whether no row of several fields has a blank behind a delimiter.
         has_rules: Whether lines are drawn above or below the header.
         has_separator_line: Whether the first line names the delimiter (`sep=;`).
         is_lower: Whether lines with values stand above it.
@@ -71,6 +77,9 @@ class TableLayout(msgspec.Struct, frozen=True):
     typical: int = 0
     figures: frozenset[int] = frozenset()
     has_comments: bool = False
+    has_lone_comments: bool = False
+    has_plain_firsts: bool = False
+    has_plain_blanks: bool = False
     has_rules: bool = False
     has_separator_line: bool = False
     is_lower: bool = False
@@ -79,7 +88,9 @@ class TableLayout(msgspec.Struct, frozen=True):
 
     def is_comment(self, row: LineRow) -> bool:
         """Tell whether a row is a comment."""
-        return self.has_comments and row.text.startswith(COMMENT_MARK)
+        if self.has_comments:
+            return row.text.startswith(COMMENT_MARK)
+        return self.has_lone_comments and _is_lone_comment(row, self.declared)
 
     def is_rule(self, row: LineRow) -> bool:
         """Tell whether a row is a drawn line."""
@@ -90,6 +101,8 @@ class TableLayout(msgspec.Struct, frozen=True):
 
         A row that looks like a total has a label and figures, and is none.
         """
+        if self._is_written_remark(fields):
+            return True
         count = value_count(fields)
         if not 0 < count <= max(1, self.typical // 2) or self.declared < 2 or is_total(fields):
             return False
@@ -107,8 +120,25 @@ class TableLayout(msgspec.Struct, frozen=True):
 
     def is_surely_aside(self, fields: Sequence[str]) -> bool:
         """Tell whether a row that could be a remark is one, with no blank line to say so."""
+        if self._is_written_remark(fields):
+            return True
         return value_count(fields) == 1 and (
             self.contradicts(fields) or (self.typical >= _ASIDE_WIDTH and len(fields) == 1)
+        )
+
+    def _is_written_remark(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row is a remark by its form, with delimiters that end words of it.
+
+        It has fewer fields than a row, or is alone in having blanks behind them, and no row of the
+        table begins so.
+        """
+        return (
+            self.has_plain_firsts
+            and 0 < len(fields) <= self.declared
+            and (len(fields) < self.declared or self.has_plain_blanks)
+            and is_remark(fields[0])
+            and _is_prose(fields)
+            and not is_total(fields)
         )
 
     def begins_table(self, row: Sequence[str], below: Sequence[str]) -> bool:
@@ -156,6 +186,9 @@ def find_layout(
     has_comments, commented = _comments(body)
     if has_comments:
         body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
+    usual = 0 if has_comments else _width_beside_comments(body)
+    if usual:
+        body = [row for row in body if not _is_lone_comment(row, usual)]
     has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
     if has_rules:
         body = [row for row in body if not is_rule(row)]
@@ -164,16 +197,22 @@ def find_layout(
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
     layout = TableLayout(
-        has_comments=has_comments, has_rules=has_rules, has_separator_line=has_separator
+        has_comments=has_comments,
+        has_lone_comments=usual > 0,
+        has_rules=has_rules,
+        has_separator_line=has_separator,
     )
     if not table:
         return layout
     if commented is not None and not said and _heads(commented, table):
         table = [commented, *table]
+    if said is None and not is_first and _are_bands(table):
+        table = table[1:]
     header = _header(table, said)
     below = table[1:] if header is not None else table
     declared = len(table[0].fields)
     width = max(filled_count(row.fields) for row in table)
+    plain = [row.fields for row in _without_last_remarks(table)]
     return msgspec.structs.replace(
         layout,
         start=table[0].line,
@@ -185,6 +224,8 @@ def find_layout(
         width=max(width, min(declared, 1)),
         typical=_typical(below or table),
         figures=_figures([row.fields for row in below]),
+        has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
+        has_plain_blanks=declared > 1 and not any(map(_has_blanks, plain)),
         is_chosen=is_first,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
@@ -198,7 +239,8 @@ def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
     """Tell whether lines that begin with # are comments, and return the last one at the top.
 
     They are, if all of them at the top are followed by rows that do not begin so and have another
-    number of fields: else # begins a column's name, or a value.
+    number of fields: else # begins a column's name, or a value. So it does where several fields of
+    a row begin with it.
     """
     top = []
     for row in rows:
@@ -208,6 +250,8 @@ def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
             top.append(row)
     rest = [row for row in rows if row.fields and not row.text.startswith(COMMENT_MARK)]
     if not top or not rest:
+        return False, None
+    if any(_are_marked_names(row.fields) for row in rows):
         return False, None
     usual = Counter(len(row.fields) for row in rest).most_common(1)[0][0]
     if usual == 1:
@@ -221,6 +265,59 @@ def _comments(rows: Sequence[LineRow]) -> tuple[bool, LineRow | None]:
         # Alone it is a header as others are, whose first name begins so.
         return len(top) > 1 or top[-1].text.startswith("# "), last
     return not same, None
+
+
+def _are_marked_names(fields: Sequence[str]) -> bool:
+    return len(fields) > 1 and all(field.startswith(COMMENT_MARK) for field in fields)
+
+
+def _width_beside_comments(rows: Sequence[LineRow]) -> int:
+    """Return how many fields rows have if a line with # and a blank is a comment, else 0.
+
+    It is in a table of several columns none of whose rows begins with #.
+    """
+    widths = Counter(len(row.fields) for row in rows if row.fields).most_common(1)
+    usual = widths[0][0] if widths else 0
+    marked = (row for row in rows if row.text.startswith(COMMENT_MARK))
+    are_lone = all(_is_lone_comment(row, usual) or len(row.fields) == 1 for row in marked)
+    return usual if usual > 1 and are_lone else 0
+
+
+def _is_lone_comment(row: LineRow, usual: int) -> bool:
+    is_marked = row.text.startswith(f"{COMMENT_MARK} ")
+    return is_marked and len(row.fields) < usual and _is_prose(row.fields)
+
+
+def _without_last_remarks(table: Sequence[LineRow]) -> Sequence[LineRow]:
+    """Return rows without the last ones if these could be remarks, as few as remarks are."""
+    end = len(table)
+    while end and is_remark(table[end - 1].fields[0]) and _is_prose(table[end - 1].fields):
+        end -= 1
+    return table[:end] if len(table) - end <= min(_FEW_REMARKS, end - 1) else table
+
+
+def _has_blanks(fields: Sequence[str]) -> bool:
+    return any(field.startswith(" ") for field in fields[1:])
+
+
+def _is_prose(fields: Sequence[str]) -> bool:
+    """Tell whether delimiters between fields end words, for blanks follow them."""
+    return all(field.startswith(" ") for field in fields[1:])
+
+
+def _are_bands(table: Sequence[LineRow]) -> bool:
+    """Tell whether the first row heads groups of columns, whose own names stand below it.
+
+    It has gaps; the second row has none, is all texts, and plainly heads the figures below.
+    """
+    if len(table) < 3:
+        return False
+    upper, lower = table[0].fields, table[1].fields
+    return (
+        len(upper) == len(lower) == value_count(lower) > value_count(upper)
+        and all(kind(field) == "text" for field in lower)
+        and heads_figures([row.fields for row in table[1:]])
+    )
 
 
 def _uncommented(name: str) -> str:

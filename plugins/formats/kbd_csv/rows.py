@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Literal, Self
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
@@ -23,6 +23,8 @@ from kbd_csv.dialect import Dialect, detect_dialect, parsed
 from kbd_csv.touched_rows import Touched
 
 __all__ = [
+    "BYTE_ORDER_MARK",
+    "END_MARK",
     "MAX_COLUMNS",
     "MAX_LINE_CHARS",
     "MAX_ROW_CHARS",
@@ -33,6 +35,11 @@ __all__ = [
 
 SAMPLE_CHARS = 128 * 1024
 """Characters of a file that the dialect is found by; a regular file is regular from its start."""
+
+BYTE_ORDER_MARK = "\ufeff"
+
+END_MARK = "\x1a"
+"""What DOS writes behind the last line of a text (Ctrl+Z)."""
 
 MAX_LINE_CHARS = 8 * 1024 * 1024
 """A longer line is refused: it is no table, and its fields would fill the memory."""
@@ -67,6 +74,7 @@ class RowReader:
         zeros: Zero characters that were removed so far, and where.
         unclosed: Rows with a quote that was never closed so far.
         replaced: Lines with signs for bytes that the encoding has no character for.
+        marks: Second byte order marks, and marks of the end that DOS wrote, which were removed.
     """
 
     def __init__(
@@ -83,6 +91,7 @@ class RowReader:
         self.dialect = dialect or detect_dialect(self._sample(), source.name, delimiter)
         self.line = 0
         self.zeros, self.unclosed, self.replaced = Touched(), Touched(), Touched()
+        self.marks = Touched()
         self._next_line = 1
         self._waiting: deque[str] = deque()
         self._row_lines: list[str] = []
@@ -135,8 +144,13 @@ class RowReader:
 
     def first_line(self) -> str:
         """Return the first line with its line end, or "" for an empty file."""
+        return next(iter(self.first_lines(1)), "")
+
+    def first_lines(self, count: int) -> list[str]:
+        """Return up to so many lines from the first one on, with their line ends."""
         with open_text(self._source.path, self.encoding, newline="") as file:
-            return file.readline(MAX_LINE_CHARS)
+            lines = (file.readline(MAX_LINE_CHARS) for _ in range(count))
+            return [line for line in lines if line]
 
     def _lines(self, file: TextIOWrapper) -> Iterator[str]:
         """Give lines to the csv reader and remember those of the row that it is in."""
@@ -152,6 +166,10 @@ class RowReader:
                     break
                 if "\0" in line or "\ufffd" in line or len(line) > MAX_LINE_CHARS:
                     line = self._mended(line)
+                if line and (line[0] == BYTE_ORDER_MARK or line[-1] == END_MARK):
+                    line = self._without_marks(line)
+                    if not line:
+                        continue
             row_lines.append(line)
             yield line
             # The reader asks for more of the same row, or all lines of the last one are gone.
@@ -173,6 +191,17 @@ class RowReader:
         if "\ufffd" in line:
             self.replaced.add(number, line)
         return line.replace("\0", "")
+
+    def _without_marks(self, line: str) -> str:
+        """Remove what marks the ends of a text and is none of it, from its first and last line."""
+        text = line
+        if not self._offset and self._next_line == 1 and not self._row_lines:
+            text = text.lstrip(BYTE_ORDER_MARK)
+        # What a line end follows is not the end.
+        text = text.rstrip(END_MARK)
+        if text != line:
+            self.marks.add(self._next_line + len(self._row_lines), line, len(line) - len(text))
+        return text
 
     def _too_wide(self) -> FileReadFailed:
         return FileReadFailed(f"{self._source.name} has more than {MAX_COLUMNS:,} columns")
@@ -200,6 +229,34 @@ class _LineEnds:
         return self._file.write(row[:-2] + self._line_end)
 
 
+QuoteHabit = Literal["needed", "letters", "texts", "all"]
+"""Which fields stand in quotes: those that have to, all but numbers and dates, all but numbers, or
+all."""
+
+_QUOTINGS: dict[QuoteHabit, Literal[0, 1, 2]] = {
+    "needed": csv.QUOTE_MINIMAL,
+    "letters": csv.QUOTE_NONNUMERIC,
+    "texts": csv.QUOTE_NONNUMERIC,
+    "all": csv.QUOTE_ALL,
+}
+
+
+class BareField(int):
+    """Number or date in the text that it is written with; quoted only where it has to be."""
+
+    _text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Make it of its text."""
+        made = super().__new__(cls)
+        made._text = text
+        return made
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self._text
+
+
 class PlainWriter:
     r"""Writer of rows of text to a new file.
 
@@ -211,6 +268,7 @@ class PlainWriter:
         append: Whether rows are added to what the file holds.
         quote_char: What quotes fields.
         has_escapes: Whether a quote within a field is written with a backslash.
+        quotes: Which fields stand in quotes.
     """
 
     def __init__(
@@ -223,6 +281,7 @@ class PlainWriter:
         append: bool = False,
         quote_char: str = '"',
         has_escapes: bool = False,
+        quotes: QuoteHabit = "needed",
     ) -> None:
         mode = "a" if append else "w"
         self._file = path.open(mode, encoding=encoding, newline="", buffering=1 << 20)
@@ -235,7 +294,7 @@ class PlainWriter:
             doublequote=not has_escapes,
             escapechar="\\" if has_escapes else None,
             # An escaped quote alone would not be a reason to quote a field.
-            quoting=csv.QUOTE_NONNUMERIC if has_escapes else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_NONNUMERIC if has_escapes else _QUOTINGS[quotes],
         ).writerow
 
     def __enter__(self) -> Self:

@@ -12,7 +12,7 @@ from itertools import chain
 from kbd.formats import TouchedRows
 from kbd_csv.kinds import is_total
 from kbd_csv.layout import COMMENT_MARK, LineRow, TableLayout, value_count
-from kbd_csv.rows import RowReader
+from kbd_csv.rows import BYTE_ORDER_MARK, RowReader
 from kbd_csv.touched_rows import Touched, TouchedKinds
 
 __all__ = ["ABOVE", "BELOW", "EMPTY", "OTHER_TABLE", "VALUELESS", "RowSorter"]
@@ -33,7 +33,6 @@ MAX_HELD = 500
 
 _MAX_HELD_CHARS = 1024 * 1024
 _BESIDE_CHARS = 2_000
-_BYTE_ORDER_MARK = "\ufeff"
 
 _FEW_REMARKS = 3
 """So many remarks may stand below a header that no row follows."""
@@ -121,10 +120,12 @@ class RowSorter:
         # Files that were put together may have a byte order mark in the midst.
         name = layout.header[0] if layout.header else None
         quote = reader.dialect.quote_char
-        marked = (f"{_BYTE_ORDER_MARK}{name}", f"{_BYTE_ORDER_MARK}{quote}{name}{quote}")
+        marked = (f"{BYTE_ORDER_MARK}{name}", f"{BYTE_ORDER_MARK}{quote}{name}{quote}")
         names = () if name is None else (name, *marked)
         has_rules = layout.has_rules
-        mark = COMMENT_MARK if layout.has_comments else "\0"
+        mark = COMMENT_MARK if layout.has_comments or layout.has_lone_comments else "\0"
+        declared = layout.declared if layout.has_plain_firsts else 0
+        blank = " " if layout.has_plain_firsts and layout.has_plain_blanks else "\0"
         least = 0 if layout.is_list else max(1, layout.typical // 2)
         rows = iter(reader)
         yield from self._first_rows(rows)
@@ -132,6 +133,8 @@ class RowSorter:
             # Most rows of most files: nothing is held, and it has too many values for a remark.
             if (
                 len(row) - row.count("") > least
+                and len(row) >= declared
+                and row[-1][:1] != blank
                 and row[0] not in names
                 and row[0][:1] != mark
                 and not self._gap
@@ -250,9 +253,9 @@ class RowSorter:
         header = self._layout.header
         if fields == header:
             return value_count(fields) > 1
-        if not fields or not fields[0].startswith(_BYTE_ORDER_MARK):
+        if not fields or not fields[0].startswith(BYTE_ORDER_MARK):
             return False
-        first = fields[0].removeprefix(_BYTE_ORDER_MARK).strip(self._reader.dialect.quote_char)
+        first = fields[0].removeprefix(BYTE_ORDER_MARK).strip(self._reader.dialect.quote_char)
         return [first, *fields[1:]] == header
 
     def _may_head(self, row: LineRow) -> bool:

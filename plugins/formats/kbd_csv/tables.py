@@ -28,6 +28,7 @@ from kbd.plaintext.formulas import formula_fields
 from kbd.plaintext.lines import line_passages, measure, read_lines
 from kbd_csv.head import TableHead, column_names, read_head
 from kbd_csv.layout import filled_count, joined_decimals
+from kbd_csv.notation import ColumnNotation, NotationTaker
 from kbd_csv.rows import PlainWriter, RowReader
 from kbd_csv.sorter import EMPTY, OTHER_TABLE, RowSorter
 from kbd_csv.touched_rows import TouchedKinds
@@ -56,6 +57,7 @@ PADDED = "row padded: fewer fields than the first"
 WIDENED = "row with more fields than the first"
 JOINED = "number joined around its decimal comma"
 ZEROS = "zero byte removed"
+MARKS = "mark of the text's beginning or end removed"
 UNCLOSED = "quote that is never closed, read as text"
 REPLACED = "line with bytes that the encoding has no character for"
 VALUELESS = "row without any value, kept"
@@ -65,6 +67,7 @@ _SENTENCES = {
     EMPTY: "empty line(s) between rows were skipped",
     PADDED: "row(s) had fewer fields than the first and were padded",
     ZEROS: "zero byte(s) were removed",
+    MARKS: "mark(s) of the text's beginning or end were removed",
     UNCLOSED: "quote(s) were never closed and were read as text",
     REPLACED: "line(s) have bytes that the encoding has no character for; they are shown as \ufffd",
     VALUELESS: "row(s) have no value at all and are counted like others",
@@ -102,22 +105,13 @@ class TableEnd(msgspec.Struct, frozen=True):
         head: Of the table.
         below: The first line of what stands below it; 0 if nothing does.
         last: The fields of its last row.
+        columns: How the fields of each column are written.
     """
 
     head: TableHead
     below: int
     last: tuple[str, ...]
-
-
-class _Last:
-    """The last row of those that pass by."""
-
-    def __init__(self) -> None:
-        self.row: tuple[str, ...] = ()
-
-    def write(self, row: Sequence[str]) -> None:
-        """Take a row."""
-        self.row = tuple(row)
+    columns: tuple[ColumnNotation, ...]
 
 
 def table_map(source: Source) -> dict[str, Any]:
@@ -140,7 +134,8 @@ def table_map(source: Source) -> dict[str, Any]:
         **_details(table_head),
         "encoding_detected": table_head.encoding.name,
         "encoding_confidence": table_head.encoding.confidence,
-        "reading": msgspec.to_builtins(reading),
+        # With lists in it, as a map that was read from a message has.
+        "reading": msgspec.json.decode(msgspec.json.encode(reading)),
         "chunks": [
             {
                 "index": index,
@@ -225,14 +220,14 @@ def settled_head(source: Source) -> TableHead:
     return _scan(source, ReadAs(), lambda: None)[0]
 
 
-def table_end(source: Source) -> TableEnd:
-    """Find the end of a file's table.
+def table_end(source: Source, read_as: ReadAs) -> TableEnd:
+    """Find the end of a file's table, and how its fields are written.
 
     Raises:
         FileReadFailed: It cannot be opened, or is no table within the limits.
     """
-    table_head, tally, last = _scan(source, ReadAs(), _Last)
-    return TableEnd(table_head, tally.below, last.row)
+    table_head, tally, taker = _scan(source, read_as, NotationTaker)
+    return TableEnd(table_head, tally.below, taker.last, tuple(taker.columns))
 
 
 Taker = TypeVar("Taker", bound="RowTaker | None")
@@ -299,6 +294,7 @@ def _pass(source: Source, table_head: TableHead, width: int, taker: RowTaker | N
     for what, touched in (
         (VALUELESS, sorter.valueless),
         (ZEROS, reader.zeros),
+        (MARKS, reader.marks),
         (UNCLOSED, reader.unclosed),
         (REPLACED, reader.replaced),
     ):
@@ -365,7 +361,8 @@ def _warnings(table_head: TableHead, tally: _Tally, reading: TableReading) -> tu
         else _sentence(touched, "Mended")
         for touched in reading.repaired
     ]
-    found += [question.text for question in reading.questions]
+    # That the letters are a guess is told above.
+    found += [question.text for question in reading.questions if question.about != "encoding"]
     return tuple(found)
 
 

@@ -2,23 +2,27 @@
 
 Numbers keep their text form. Text that looks like a formula is written with an apostrophe before
 it: to the programs that open such a file it would else be one. Of a file that rows are added to
-every byte stays, and nothing is added below a remark that ends its table.
+every byte stays, a mark of DOS at its end behind them, and nothing is added below a remark that
+ends its table.
 """
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgpack
+import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Placement, Source, Written
+from kbd.formats import Placement, ReadAs, Source, Written
 from kbd.plaintext.formulas import NEUTRAL, neutral
 from kbd_csv.dialect import COLUMN_GAP, suffix_delimiter
 from kbd_csv.head import column_names
-from kbd_csv.kinds import is_total
-from kbd_csv.rows import PlainWriter, RowReader
+from kbd_csv.kinds import is_total, kind
+from kbd_csv.notation import ColumnNotation
+from kbd_csv.rows import END_MARK, BareField, PlainWriter, QuoteHabit, RowReader
 from kbd_csv.tables import TableEnd, table_end
 
 __all__ = ["write_table"]
@@ -33,7 +37,7 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
     """
     match placement.mode:
         case "append_rows" if source is not None:
-            return _append(source, rows, target)
+            return _append(source, rows, placement.read_as, target)
         case "new_file" | "append_rows":
             return _write_new(rows, placement, target)
         case _:
@@ -66,18 +70,58 @@ def _write_new(rows: Path, placement: Placement, target: Path) -> Written:
     return Written("", count, len(columns), taker.warnings())
 
 
+class _Notation(msgspec.Struct, frozen=True):
+    """How a file's fields are written: by columns, which are quoted, and how it is read."""
+
+    columns: tuple[ColumnNotation, ...]
+    quotes: QuoteHabit
+    read_as: ReadAs
+
+    def field(self, place: int, name: str, type_: str, field: Any, value: Any) -> Any:
+        """Return a value's field as its column has them.
+
+        Raises:
+            ValidationFailed: The column's dates cannot be gone on with.
+        """
+        if value is None or place >= len(self.columns):
+            return field
+        column = self.columns[place]
+        if isinstance(value, bool):
+            return column.truth(value=value)
+        match type_:
+            case "integer" | "float":
+                return BareField(column.number(value, self.read_as))
+            case "date" | "datetime":
+                moment = column.moment(str(value), name, self.read_as)
+                return BareField(moment) if self.quotes == "letters" else moment
+            case _:
+                return field
+
+
 class _TextTaker:
     """Writer of typed rows as fields: text that a program would evaluate is made text to all.
 
     Args:
         writer: Takes the fields.
         columns: Name and type of each column.
+        notation: How the fields are written of the file that rows are added to.
     """
 
-    def __init__(self, writer: PlainWriter, columns: list[tuple[str, str]]) -> None:
-        self._writer, self._columns = writer, columns
+    def __init__(
+        self,
+        writer: PlainWriter,
+        columns: list[tuple[str, str]],
+        notation: _Notation | None = None,
+    ) -> None:
+        self._writer, self._columns, self._notation = writer, columns, notation
         # What has a type has no letters that could be a formula's, and stays as it is written.
-        self._are_text = [type_ == "string" for _, type_ in columns]
+        self._texts = [place for place, (_, type_) in enumerate(columns) if type_ == "string"]
+        # A number is written as it is.
+        self._others = [
+            place
+            for place, (_, type_) in enumerate(columns)
+            if type_ not in ("string", "integer", "float")
+        ]
         self._neutral = 0
 
     def write_header(self) -> None:
@@ -88,8 +132,20 @@ class _TextTaker:
         """Write rows, and return how many."""
         count = 0
         for row in stream:
-            pairs = zip(row, self._are_text, strict=True)
-            self._writer.write([self._field(value, is_text=is_text) for value, is_text in pairs])
+            if len(row) != len(self._columns):
+                raise FileReadFailed("a row of the stream has another width than its columns")
+            fields = row.copy()
+            for place in self._texts:
+                fields[place] = self._field(row[place], is_text=True)
+            for place in self._others:
+                fields[place] = self._field(row[place], is_text=False)
+            if self._notation is not None:
+                named = zip(self._columns, fields, row, strict=True)
+                fields = [
+                    self._notation.field(place, name, type_, field, value)
+                    for place, ((name, type_), field, value) in enumerate(named)
+                ]
+            self._writer.write(fields)
             count += 1
         return count
 
@@ -111,12 +167,12 @@ class _TextTaker:
         return "false" if value is False else value
 
 
-def _append(source: Source, rows: Path, target: Path) -> Written:
-    """Copy the source and add rows at its end, in its own dialect and encoding."""
+def _append(source: Source, rows: Path, read_as: ReadAs, target: Path) -> Written:
+    """Copy the source and add rows at its end, in its own notation, dialect and encoding."""
     stream = _stream(rows)
     columns = _columns(stream)
     names = [name for name, _ in columns]
-    end = table_end(source)
+    end = table_end(source, read_as)
     table_head, dialect = end.head, end.head.dialect
     _check_appendable(source, end)
     existing_columns = column_names(table_head.header, table_head.width)
@@ -127,6 +183,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
     # All bytes as they are: only what is added is written.
     shutil.copyfile(source.path, target)
     encoding = _appending_codec(table_head.encoding.name, source.path)
+    end_mark = _cut_end_mark(target, encoding)
     line_end = _finish_last_line(source, target, encoding)
     try:
         with PlainWriter(
@@ -137,8 +194,9 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
             append=True,
             quote_char=dialect.quote_char,
             has_escapes=dialect.has_escapes,
+            quotes=(habit := _quotes(source, end)),
         ) as writer:
-            taker = _TextTaker(writer, columns)
+            taker = _TextTaker(writer, columns, _Notation(end.columns, habit, read_as))
             if not existing_columns:
                 taker.write_header()
             count = taker.write_rows(stream)
@@ -147,8 +205,40 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
         raise ValidationFailed(
             f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"
         ) from error
+    if end_mark:
+        with target.open("ab") as file:
+            file.write(end_mark)
     notes = (*_header_notes(table_head.header, names), *_total_notes(end), *taker.warnings())
     return Written("", count, len(names), notes)
+
+
+_QUOTED_LINES = 20
+
+
+def _quotes(source: Source, end: TableEnd) -> QuoteHabit:
+    """Return which fields the rows of a file have in quotes."""
+    mark, delimiter = end.head.dialect.quote_char, end.head.dialect.delimiter
+    if not mark or not delimiter:
+        return "needed"
+    one = re.escape(mark)
+    pattern = re.compile(f"{one}(?:[^{one}]|{one}{one})*{one}")
+    lines = RowReader(source, end.head.encoding).first_lines(_QUOTED_LINES)
+    fields = [
+        field.strip()
+        for line in lines[end.head.layout.start :]
+        # What stands in quotes may hold delimiters.
+        for field in pattern.sub(lambda _: mark * 2, line.rstrip("\r\n")).split(delimiter)
+    ]
+    filled = [field for field in fields if field]
+    quoted = [field for field in filled if field == mark * 2]
+    if not quoted:
+        return "needed"
+    if len(quoted) == len(filled):
+        return "all"
+    bare = {kind(field) for field in filled if field != mark * 2}
+    if bare <= {"number", "year"}:
+        return "texts"
+    return "letters" if bare <= {"number", "year", "date"} else "needed"
 
 
 def _check_appendable(source: Source, end: TableEnd) -> None:
@@ -188,6 +278,21 @@ def _appending_codec(name: str, path: Path) -> str:
         with path.open("rb") as file:
             return f"{name}-le" if file.read(1) == b"\xff" else f"{name}-be"
     return name
+
+
+def _cut_end_mark(target: Path, encoding: str) -> bytes:
+    """Cut off what DOS wrote at the end of a text, and return it: rows stand before it."""
+    mark = END_MARK.encode(encoding)
+    size = target.stat().st_size
+    with target.open("r+b") as file:
+        end = size
+        while end >= len(mark):
+            file.seek(end - len(mark))
+            if file.read(len(mark)) != mark:
+                break
+            end -= len(mark)
+        file.truncate(end)
+    return mark * ((size - end) // len(mark))
 
 
 def _finish_last_line(source: Source, target: Path, encoding: str) -> str:

@@ -1,22 +1,27 @@
 """Table of a sheet: its rows in the plain form, typed where a column's cells agree."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Column, ReadAs, Source, Table, TableReading, TouchedRows
+from kbd.formats import ReadAs, Source, Table
 from kbd.sheets.areas import Area, column_letters
-from kbd.sheets.table_columns import LfEnds, column_names, column_type, kind_of
+from kbd.sheets.table_columns import LfEnds, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
+from kbd.sheets.table_rows import (
+    MOST_BLANK,
+    SeenColumn,
+    SeenRows,
+    decide_texts,
+    make_table,
+    read_values,
+)
 from kbd.sheets.values import Value, plain_text
 from kbd_ods.sheets import OdsSheet
 from kbd_ods.workbook import find_sheet, read_sheets
 
 __all__ = ["read_table"]
-
-_MOST_BLANK = 10
-"""Blank rows that are named."""
 
 _MOST_CODES = 5
 
@@ -38,7 +43,7 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
     if extent is None:
         target.write_text("")
         return Table((), 0, details={"sheet": wanted.name})
-    return _write(wanted, extent, target)
+    return _write(wanted, extent, read_as, target)
 
 
 def _only_filled(sheets: Sequence[OdsSheet]) -> OdsSheet:
@@ -50,42 +55,60 @@ def _only_filled(sheets: Sequence[OdsSheet]) -> OdsSheet:
     return filled[0] if filled else sheets[0]
 
 
-def _write(sheet: OdsSheet, extent: TableExtent, target: Path) -> Table:
-    area, headers, top = extent.area, extent.headers, extent.top
-    names = column_names(headers, area.right - area.left + 1)
-    kinds: list[set[str]] = [set() for _ in names]
-    count, expected = 0, top
-    blank: list[int] = []
+def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
+    area = extent.area
+    names = column_names(extent.headers, area.right - area.left + 1)
+    seen = _write_rows(sheet, extent, names, {}, target)
+    read = decide_texts(names, seen, read_as)
+    if read.plain:
+        seen = _write_rows(sheet, extent, names, read.plain, target)
+    return make_table(extent, names, seen, read, _notes(sheet, area), {"sheet": sheet.name})
+
+
+def _write_rows(
+    sheet: OdsSheet,
+    extent: TableExtent,
+    names: Sequence[str],
+    plain: Mapping[int, Mapping[str, str]],
+    target: Path,
+) -> SeenRows:
+    """Write the rows in the plain form, texts of some columns as they are read."""
+    area = extent.area
+    found = SeenRows([SeenColumn() for _ in names])
+    expected = extent.top
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
         writer = csv.writer(LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
-        for number, values in sheet.rows(Area(top, area.left, area.bottom, area.right)):
-            texts = _texts(values, kinds)
-            if not any(texts):
+        for number, values in sheet.rows(Area(extent.top, area.left, area.bottom, area.right)):
+            # A row of a missing value alone is no blank one.
+            if all(value == "" for value in values):
                 continue
-            blank.extend(range(expected, min(number, expected + _MOST_BLANK)))
+            named = max(0, MOST_BLANK - len(found.blank))
+            found.blank.extend(range(expected, min(number, expected + named)))
             expected = number + 1
-            writer.writerow(texts)
-            count += 1
-    left_out = extent.left_out
-    warnings = (*extent.warnings, *_notes(sheet, area))
-    if skipped := area.bottom - top + 1 - count:
-        warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
-        rows = tuple(blank[:_MOST_BLANK])
-        left_out = (*left_out, TouchedRows("blank row between others", skipped, rows))
-    columns = tuple(Column(n, column_type(k)) for n, k in zip(names, kinds, strict=True))
-    details = {"sheet": sheet.name, "range": str(area), "has_header": headers is not None}
-    reading = TableReading(
-        header_row=extent.header_row, left_out=left_out, repaired=extent.repaired
-    )
-    return Table(columns, count, reading, details, warnings)
+            writer.writerow(_texts(number, values, plain, found.columns))
+            found.count += 1
+    return found
 
 
-def _texts(values: Sequence[Value], kinds: Sequence[set[str]]) -> list[str]:
-    for value, seen in zip(values, kinds, strict=True):
+def _texts(
+    number: int,
+    values: Sequence[Value],
+    plain: Mapping[int, Mapping[str, str]],
+    columns: Sequence[SeenColumn],
+) -> list[str]:
+    """Return a row's values in the plain form, and add what was seen."""
+    texts = []
+    for place, (value, seen) in enumerate(zip(values, columns, strict=True)):
+        if place in plain:
+            texts += read_values([value], plain[place], seen.kinds)
+            continue
         if value != "":
-            seen.add(kind_of(value))
-    return list(map(plain_text, values))
+            seen.kinds.add(kind_of(value))
+            if isinstance(value, str) and seen.texts.is_open:
+                seen.add_texts([(number, value)])
+        texts.append(plain_text(value))
+    return texts
 
 
 def _notes(sheet: OdsSheet, area: Area) -> list[str]:

@@ -151,6 +151,7 @@ def text_map(source: Source) -> dict[str, Any]:
         "char_count": facts.char_count,
         "encoding_detected": facts.encoding.name,
         "encoding_confidence": facts.encoding.confidence,
+        "encoding_reason": facts.encoding.reason,
         "chunks": chunks[:MAX_CHUNKS],
     }
     if len(chunks) > MAX_CHUNKS:

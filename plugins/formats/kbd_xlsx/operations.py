@@ -200,8 +200,8 @@ class DeleteSheet(XlsxOperation, frozen=True, tag="delete_sheet"):
 class SummarizeByCategory(XlsxOperation, frozen=True, tag="summarize_by_category"):
     """Add up amounts by category: a row a category, a column a source sheet, a total at the end.
 
-    `category_col` and `amount_col` are column names of the sheets' headers, or letters. The sheet
-    is made if missing; it must be empty from A1 on where the summary goes.
+    The total is a formula. `category_col` and `amount_col` are column names of the sheets' headers,
+    or letters. The sheet is made if missing; it must be empty from A1 on where the summary goes.
     """
 
     sheet: str

@@ -5,7 +5,7 @@ written into a new workbook, or into one whose other contents stay as they are.
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -23,14 +23,20 @@ from kbd.formats import (
     ReadAs,
     Source,
     Table,
-    TableReading,
-    TouchedRows,
     Written,
 )
 from kbd.opc.package import Package
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
-from kbd.sheets.table_columns import MAX_EXACT, LfEnds, column_names, column_type, kind_of
+from kbd.sheets.table_columns import MAX_EXACT, LfEnds, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
+from kbd.sheets.table_rows import (
+    MOST_BLANK,
+    SeenColumn,
+    SeenRows,
+    decide_texts,
+    make_table,
+    read_values,
+)
 from kbd.sheets.values import plain_number, plain_text
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
@@ -39,6 +45,7 @@ from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.rows.cells import TypedRows
 from kbd_xlsx.rows.obstacles import overwritten_note
 from kbd_xlsx.rows.placement import (
+    EVERYWHERE,
     AppendedRows,
     ColumnWidths,
     RowPlacer,
@@ -46,12 +53,10 @@ from kbd_xlsx.rows.placement import (
     fit_tables,
     prepare_spot,
 )
+from kbd_xlsx.rows.ranges_above import ranges_note
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
 __all__ = ["read_table", "write_table"]
-
-_MOST_BLANK = 10
-"""Blank rows that are named."""
 
 
 def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
@@ -73,7 +78,7 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             if extent is None:
                 target.write_text("")
                 return Table((), 0, details={"sheet": part.name})
-            return _write(found, extent, target)
+            return _write(found, extent, read_as, target)
 
     return with_workbook(source, work)
 
@@ -128,31 +133,36 @@ def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _write(sheet: SheetReader, extent: TableExtent, target: Path) -> Table:
-    area, headers, top = extent.area, extent.headers, extent.top
-    names = column_names(headers, area.right - area.left + 1)
-    kinds: list[set[str]] = [set() for _ in names]
-    count = 0
-    blank: list[int] = []
+def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
+    area = extent.area
+    names = column_names(extent.headers, area.right - area.left + 1)
+    seen = _write_rows(sheet, extent, names, {}, target)
+    read = decide_texts(names, seen, read_as)
+    if read.plain:
+        seen = _write_rows(sheet, extent, names, read.plain, target)
+    notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
+    return make_table(extent, names, seen, read, notes, {"sheet": sheet.part.name})
+
+
+def _write_rows(
+    sheet: SheetReader,
+    extent: TableExtent,
+    names: Sequence[str],
+    plain: Mapping[int, Mapping[str, str]],
+    target: Path,
+) -> SeenRows:
+    """Write the rows in the plain form, texts of some columns as they are read."""
+    area = extent.area
+    body = Area(extent.top, area.left, area.bottom, area.right)
+    found = SeenRows([SeenColumn() for _ in names])
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
         writer = csv.writer(LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
-            body = Area(top, area.left, area.bottom, area.right)
-            rows = _rows(body, first, left, columns, kinds, blank)
+            rows = _rows(body, first, left, columns, plain, found)
             writer.writerows(rows)
-            count += len(rows)
-    warnings = (*extent.warnings, *_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    left_out = extent.left_out
-    if skipped := area.bottom - top + 1 - count:
-        warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
-        left_out = (*left_out, TouchedRows("blank row between others", skipped, tuple(blank)))
-    columns_found = tuple(Column(n, column_type(k)) for n, k in zip(names, kinds, strict=True))
-    details = {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None}
-    reading = TableReading(
-        header_row=extent.header_row, left_out=left_out, repaired=extent.repaired
-    )
-    return Table(columns_found, count, reading, details, warnings)
+            found.count += len(rows)
+    return found
 
 
 def _rows(
@@ -160,54 +170,73 @@ def _rows(
     first: int,
     left: int,
     columns: list[blocks.PackedColumn],
-    kinds: list[set[str]],
-    blank: list[int],
+    plain: Mapping[int, Mapping[str, str]],
+    found: SeenRows,
 ) -> list[tuple[str, ...]]:
-    """Return a block's rows that are in the table and not blank, as text, and add their kinds.
+    """Return a block's rows that are in the table and not blank, as text, and add what was seen.
 
-    The first rows that are blank are added to `blank`.
+    The first rows that are blank are added to those that were found.
     """
     height = len(columns[0].values)
     start, end = max(0, area.top - first), min(height, area.bottom - first + 1)
     if start >= end:
         return []
-    found = []
-    for column, seen in zip(range(area.left, area.right + 1), kinds, strict=True):
-        place = column - left
-        if 0 <= place < len(columns):
-            found.append(_texts(columns[place], start, end, seen))
+    stored, read = list[list[str]](), list[list[str]]()
+    for number, seen in enumerate(found.columns):
+        place = area.left + number - left
+        if not 0 <= place < len(columns):
+            stored.append([""] * (end - start))
+            read.append(stored[-1])
+        elif number in plain:
+            # `column_values` includes the last place, while `end` is one past it.
+            values = blocks.column_values(columns[place], start, end - 1)
+            stored.append([plain_text(value) for value in values])
+            read.append(read_values(values, plain[number], seen.kinds))
         else:
-            found.append([""] * (end - start))
-    filled = [row for row in zip(*found, strict=True) if any(row)]
-    if len(filled) < end - start and len(blank) < _MOST_BLANK:
-        numbered = enumerate(zip(*found, strict=True), first + start)
+            stored.append(_texts(columns[place], start, end, seen, first))
+            read.append(stored[-1])
+    rows = zip(*read, strict=True)
+    # A row of a missing value alone is no blank one.
+    filled = [row for row, whole in zip(rows, zip(*stored, strict=True), strict=True) if any(whole)]
+    if len(filled) < end - start and len(found.blank) < MOST_BLANK:
+        numbered = enumerate(zip(*stored, strict=True), first + start)
         numbers = (number for number, row in numbered if not any(row))
-        blank.extend(islice(numbers, _MOST_BLANK - len(blank)))
+        found.blank.extend(islice(numbers, MOST_BLANK - len(found.blank)))
     return filled
 
 
-def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) -> list[str]:
-    """Return some values of a column in the plain form, and add their kinds to those seen."""
+def _texts(
+    column: blocks.PackedColumn, start: int, end: int, seen: SeenColumn, first: int
+) -> list[str]:
+    """Return some values of a column in the plain form, and add what was seen.
+
+    Args:
+        column: A block's column.
+        start: The place of the first value.
+        end: One past the last one.
+        seen: Of the column.
+        first: The row of the sheet at which the block begins.
+    """
+    values: list[Any] = column.values[start:end]
     if column.codes:
         # `column_values` includes the last place, while `end` is one past it.
-        stamped = blocks.column_values(column, start, end - 1)
-        seen.update(kind_of(value) for value in stamped if value != "")
-        return [plain_text(value) for value in stamped]
-    values = column.values[start:end]
+        values = blocks.column_values(column, start, end - 1)
     types = set(map(type, values))
-    if types == {str}:
-        if any(values):
-            seen.add("string")
-        return values
     # A sheet has floats alone; whole ones that are exact are told as the integers they were.
     are_whole = types == {float} and all(map(float.is_integer, values))
     if are_whole and max(map(abs, values)) < MAX_EXACT:
-        seen.add("integer")
+        seen.kinds.add("integer")
         return list(map(str, map(int, values)))
     if types == {float}:
-        seen.add("float")
+        seen.kinds.add("float")
         return list(map(plain_number, values))
-    seen.update(kind_of(value) for value in values if value != "")
+    if str in types and seen.texts.is_open:
+        seen.add_texts((first + start + n, v) for n, v in enumerate(values) if isinstance(v, str))
+    if types == {str}:
+        if any(values):
+            seen.kinds.add("string")
+        return values
+    seen.kinds.update(kind_of(value) for value in values if value != "")
     return [plain_text(value) for value in values]
 
 
@@ -274,7 +303,7 @@ def _filled(
     name = placement.sheet
     sheet = book.sheet(name)
     typed = TypedRows(from_1904=book.book.from_1904)
-    placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left)
+    placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left, spot.like)
     widths = ColumnWidths(columns)
     has_header = spot.has_header and bool(columns)
     if has_header:
@@ -297,16 +326,35 @@ def _filled(
     landing = AppendedRows(title, names, area, has_header, spot.emptied, spot.joined)
     # Before the workbook is written, so that a refusal leaves no file.
     notes = fit_tables(book, landing)
-    if placement.mode == "write_range" and area is not None and not is_made:
-        standing = book.rewriting.read(book.part(name))
-        note = overwritten_note(standing, title, area, spot.emptied)
-        notes += [note] if note else []
+    if not book.is_new and not is_made:
+        notes += _standing_notes(book, placement, title, area, spot)
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
     focus = FocusHint(sheet=title, row_start=row, col_start=column)
     return Written(_range(area), count, len(columns), warnings, focus=focus)
+
+
+def _standing_notes(
+    book: BookEdit, placement: Placement, title: str, area: Area | None, spot: TargetCells
+) -> list[str]:
+    """Return what must be known of what stood where the rows go, or above them.
+
+    Raises:
+        ValidationFailed: A formula would be written over without having been asked for.
+    """
+    standing, note = book.rewriting.read(book.part(title)), None
+    match placement.mode:
+        case "write_range" if area is not None:
+            note = overwritten_note(standing, title, area, spot.emptied)
+        case "replace_sheet":
+            note = overwritten_note(standing, title, EVERYWHERE, EVERYWHERE)
+        case "append_rows" if area is not None:
+            note = ranges_note(book, title, area)
+        case _:
+            pass
+    return [note] if note else []
 
 
 def _range(area: Area | None) -> str:

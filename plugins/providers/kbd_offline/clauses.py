@@ -191,12 +191,12 @@ def take_figures(wording: Wording) -> list[Figure]:
     return found
 
 
-def measures_of(figures: Sequence[Figure], numbers: Sequence[ColumnIntent]) -> tuple[Measure, ...]:
+def measures_of(figures: Sequence[Figure], columns: Sequence[ColumnIntent]) -> tuple[Measure, ...]:
     """Return figures with their columns; one without a column takes its neighbor's.
 
     Args:
         figures: What was asked for.
-        numbers: The columns that may be meant where none is named.
+        columns: The columns that may be meant where none is named.
     """
     named = [figure.column for figure in figures if figure.column and figure.function != "count"]
     measures = []
@@ -207,7 +207,7 @@ def measures_of(figures: Sequence[Figure], numbers: Sequence[ColumnIntent]) -> t
         elif column or named:
             measures.append(_measure(function, column or named[0]))
         elif not any(figure.function == "count" for figure in figures):
-            measures.append(_measure(function, _only_number(numbers, function)))
+            measures.append(_measure(function, _only_number(columns, function)))
     return tuple(dict.fromkeys(measures))
 
 
@@ -229,24 +229,43 @@ def _measure(function: Function, column: ColumnIntent) -> Measure:
     return Measure(function, column)
 
 
-def _only_number(numbers: Sequence[ColumnIntent], function: str) -> ColumnIntent:
+def _only_number(columns: Sequence[ColumnIntent], function: Function) -> ColumnIntent:
+    numbers = countable(columns, function)
     if len(numbers) == 1:
         return numbers[0]
     if not numbers:
-        raise UnclearError(f"there is no column of numbers to make a {function} of")
+        raise UnclearError(
+            f"there is no column of numbers to make a {function} of{_others(columns)}"
+        )
     names = ", ".join(f'"{column.name}"' for column in numbers)
     raise UnclearError(f"the {function} may be of {names}; say of which column")
 
 
-def countable(columns: Sequence[ColumnIntent]) -> tuple[ColumnIntent, ...]:
-    """Return the columns of numbers that make sense added up: not ids, codes or years."""
-    return tuple(column for column in columns if column.is_number and not _is_label(column))
+def _others(columns: Sequence[ColumnIntent]) -> str:
+    """Return which numbers do not add up, and how their sum is had all the same."""
+    others = [column for column in columns if column.is_number and column.role]
+    if not others:
+        return ""
+    named = ", ".join(f'"{column.name}" ({column.role})' for column in others)
+    return f": {named} does not add up; name the column to have its figure all the same"
 
 
-def _is_label(column: ColumnIntent) -> bool:
-    """Tell whether a column of numbers only names things: adding ids or years makes no sense."""
-    words = re.findall(r"[^\W_]+", column.name.lower())
-    return bool({"id", "no", "nr", "number", "year", "code", "zip", "phone"} & set(words))
+def countable(
+    columns: Sequence[ColumnIntent], function: Function = "total"
+) -> tuple[ColumnIntent, ...]:
+    """Return the columns of numbers that may be meant where a figure names none.
+
+    A total is of what adds up; an average, a least or a greatest value of what is no name or date.
+    """
+    left_out = _NAMING if function != "total" else None
+    return tuple(
+        column
+        for column in columns
+        if column.is_number and (column.role not in left_out if left_out else not column.role)
+    )
+
+
+_NAMING = ("id", "year", "period")
 
 
 def _sort_key(wording: Wording, start: int) -> tuple[str, int]:

@@ -8,6 +8,7 @@ that is resumed goes on where it was, whatever happened in between.
 What is read of the opening messages:
 
     <request>…</request>                    the user's words
+    <earlier_messages>…</earlier_messages>  the messages before
     <files>```json {"files": […]}```</files>   path, kind … of each file
     <research>…</research>  <plan>…</plan>  texts of the phases before
     <item number="3" attempt="1">…</item>   the item's text
@@ -25,6 +26,7 @@ from kbd.errors import ValidationFailed
 from kbd.messages import Message, ToolCall
 from kbd.providers import ModelRequest
 from kbd.types import CallId
+from kbd_offline.answers import SaidReading, decode_said, said_in
 
 __all__ = ["CallFailedError", "PendingError", "PlannerConversation"]
 
@@ -66,11 +68,23 @@ class PlannerConversation:
                 opening.append(message.text)
         self._opening = "\n\n".join(opening)
         self._results = _results(request.messages)
+        words = self.block("request") or _FENCE.sub("", self._opening).strip()
+        before = self.block("plan") or self.block("research")
+        said = SaidReading({}, words) if before else said_in(words, self.block("earlier_messages"))
+        self._request, self._read_as = said.request, decode_said(before) or said.read_as
 
     @property
     def request(self) -> str:
-        """The user's words; without delimiters, all that is no JSON."""
-        return self.block("request") or _FENCE.sub("", self._opening).strip()
+        """The user's words; without delimiters, all that is no JSON.
+
+        Where they only answer what was asked about a table, the request before them.
+        """
+        return self._request
+
+    @property
+    def read_as(self) -> dict[str, Any]:
+        """What is said about how tables are read: a plain `ReadAs`; every call on one has it."""
+        return self._read_as
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -137,12 +151,19 @@ class PlannerConversation:
             PendingError: Some have to be made first.
             ValidationFailed: A tool is not offered.
         """
+        wanted = tuple((tool, self._as_said(tool, arguments)) for tool, arguments in wanted)
         self._make(one for one in wanted if _key(*one) not in self._results)
         texts = [self._results[_key(*one)] for one in wanted]
         # Of a large result only a receipt is here; the pages of all receipts are asked for at once.
         pages = [_pages(text) for text in texts]
         self._make(one for some in pages for one in some if _key(*one) not in self._results)
         return [self._whole(text, some) for text, some in zip(texts, pages, strict=True)]
+
+    def _as_said(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of a call with what was said about tables; theirs go first."""
+        if not self._read_as or not tool.startswith("table_"):
+            return arguments
+        return {**arguments, "read_as": {**self._read_as, **arguments.get("read_as", {})}}
 
     def _make(self, missing: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Have calls made, no more in a turn than the daemon takes; the rest follows."""

@@ -8,7 +8,7 @@ from kbd_offline import sql
 from kbd_offline.clauses import columns_at, no_column
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.conversion import export_table, row_count_text
-from kbd_offline.equality import check_questions, reading_notes, take_exactness
+from kbd_offline.equality import reading_notes, take_exactness
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
@@ -21,6 +21,7 @@ from kbd_offline.files import (
 from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_table
 from kbd_offline.intents import ColumnIntent, Deduped, RowSelection, TableIntent
 from kbd_offline.names import split_suffix
+from kbd_offline.questions import check_questions
 from kbd_offline.request_text import DEDUPING, UnclearError, Wording
 from kbd_offline.workbooks import Sheet, column_widths, fill_sheet, on_sheet
 
@@ -67,7 +68,7 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
     files = on_sheet(conversation, choose_files(request, conversation.paths))
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = parse_deduplication(files, seen.columns)
-    check_questions(seen.facts)
+    check_questions(seen.facts, intent)
     notes = reading_notes(seen.table.label, seen.facts)
     if intent.target == files.source:
         _check_in_place(seen)

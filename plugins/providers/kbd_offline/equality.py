@@ -18,7 +18,7 @@ from kbd_offline.intents import ColumnIntent, Condition, RowSelection
 from kbd_offline.names import fold
 from kbd_offline.request_text import QUOTED, UnclearError
 
-__all__ = ["check_questions", "check_values", "reading_notes", "take_exactness", "with_spellings"]
+__all__ = ["check_values", "reading_notes", "take_exactness", "with_spellings"]
 
 _EXACTLY = (
     r"\b(?:exactly|case[- ]?sensitiv(?:e|ely)|(?:match|matching|respect|respecting|mind|minding)"
@@ -165,21 +165,6 @@ def reading_notes(label: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
     ]
     notes += [f"{label}: {one['what']} in {_rows(one)}" for one in reading.get("repaired", ())]
     return tuple(notes)
-
-
-def check_questions(facts: Mapping[str, Any]) -> None:
-    """Check that it is known which rows of a table count.
-
-    Args:
-        facts: What `table_get_map` says of it.
-
-    Raises:
-        UnclearError: It is an open question, which the message asks.
-    """
-    for question in facts.get("reading", {}).get("questions", ()):
-        if question["about"] == "totals":
-            options = (f"{one['value']}: {one['meaning']}" for one in question["options"])
-            raise UnclearError(f"{question['text']} ({'; '.join(options)})")
 
 
 def _rows(touched: Mapping[str, Any]) -> str:

@@ -300,7 +300,10 @@ def report(findings: Findings) -> str:
 
 
 def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) -> FileFinding:
-    columns = tuple(ColumnIntent(str(c["name"]), str(c["inferred_type"])) for c in facts["columns"])
+    columns = tuple(
+        ColumnIntent(str(c["name"]), str(c["inferred_type"]), str(c.get("role", "")))
+        for c in facts["columns"]
+    )
     lines = (
         f"- {table.label}: {facts['row_count']} rows, {len(columns)} columns",
         *(_column_line(fact) for fact in facts["columns"]),
@@ -312,7 +315,8 @@ def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) 
 
 def _column_line(fact: dict[str, Any]) -> str:
     filled = fact.get("non_null_count")
-    return f'  - "{fact["name"]}": {fact["inferred_type"]}, {filled} filled'
+    role = f", {fact['role']}: not summed unless it is named" if "role" in fact else ""
+    return f'  - "{fact["name"]}": {fact["inferred_type"]}, {filled} filled{role}'
 
 
 def _declined(intent: Declined) -> str:

@@ -52,11 +52,18 @@ Operator = Literal[
 ]
 
 
-class ColumnIntent(msgspec.Struct, frozen=True):
-    """Column of the table as `table_describe` reports it."""
+class ColumnIntent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Column of the table as `table_describe` reports it.
+
+    Args:
+        name: Its name.
+        type: What it holds.
+        role: What its numbers are where their sum means nothing ("unit price", "rate", "id" …).
+    """
 
     name: str
     type: str = "string"
+    role: str = ""
 
     @property
     def is_number(self) -> bool:

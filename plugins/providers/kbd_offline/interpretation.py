@@ -11,6 +11,7 @@ from enum import Enum, auto
 
 import msgspec
 
+from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
     countable,
     measures_of,
@@ -151,7 +152,7 @@ own) and use --model openai:NAME."""
 def decline_text(intent: Declined) -> str:
     """Return what was understood, why it is not done, what can be done, how to connect a model."""
     return (
-        "This was not done, and nothing was changed.\n\n"
+        f"{NOT_DONE}\n\n"
         f"I read the request as: {intent.understood}\n"
         f"Why not: {intent.reason}\n\n"
         f"{_WHAT_IT_CAN}"
@@ -224,7 +225,7 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
         return _split(files, wording, selection, keys, order)
     if _asks_for_figures(wording):
         figures = take_figures(wording)
-        measures = measures_of(figures, countable(wording.columns))
+        measures = measures_of(figures, wording.columns)
         wording.check_rest(HARMLESS, [files.source])
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         # A question and a single figure are answered in words, unless a file is asked for.
@@ -274,7 +275,9 @@ def _split(
         named = [figure for figure in figures if figure.column or figure.function != "total"]
         # Plain "totals" are those of every column of numbers that the sheets show.
         totals = tuple(Measure("total", column) for column in numbers)
-        measures = measures_of(named, numbers) if named else totals
+        measures = measures_of(named, columns) if named else totals
+        if not named:
+            selection = msgspec.structs.replace(selection, notes=_not_summed(columns))
         # Rows, so that the count agrees with the sheet that it tells of.
         counted = Measure("count")
         measures = (counted, *(one for one in measures if one.function != "count"))
@@ -282,6 +285,15 @@ def _split(
     if split_suffix(target)[1] != BOOK_SUFFIX:
         raise UnclearError("sheets need a workbook: name the result with .xlsx")
     return Split(selection, keys[0], tuple(columns), order, measures, target)
+
+
+def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
+    """Return the note on numbers that totals were not made of, as they do not add up."""
+    left = [column for column in columns if column.is_number and column.role]
+    if not left:
+        return ()
+    named = ", ".join(f"{column.name} ({column.role})" for column in left)
+    return (f'Not summed: {named}; say "total {left[0].name}" to have its sum all the same',)
 
 
 def _asks_for_figures(wording: Wording) -> bool:

@@ -30,6 +30,7 @@ from kbd_offline.files import (
 from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_tables, listed
 from kbd_offline.intents import ColumnIntent, Merged, MergePart, TableIntent
 from kbd_offline.names import fold, split_suffix
+from kbd_offline.questions import check_questions
 from kbd_offline.request_text import MERGING, UnclearError, Wording
 from kbd_offline.workbooks import (
     Sheet,
@@ -92,6 +93,11 @@ def research_merge(conversation: PlannerConversation, request: str) -> Findings:
     asked = parse_merge(text, tables, target, conversation.paths)
     seen = inspect_tables(conversation, list(tables))
     columns, parts, notes = match_columns(seen, has_gaps=asked.has_gaps)
+    for one in seen:
+        try:
+            check_questions(one.facts, Merged(parts, columns, asked.target, origin))
+        except UnclearError as unclear:
+            raise UnclearError(f"{one.table.label}: {unclear}") from None
     notes += tuple(note for one in seen for note in reading_notes(one.table.label, one.facts))
     origin = _free_column(origin, columns)
     parts = _counted(conversation, columns, parts)

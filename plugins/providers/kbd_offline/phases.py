@@ -12,10 +12,11 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
+from kbd_offline.answers import encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import convert_sheet, export_table, read_sheets, row_count_text
 from kbd_offline.deduplication import deduplicate, research_deduplication
-from kbd_offline.equality import check_questions, check_values, reading_notes, with_spellings
+from kbd_offline.equality import check_values, reading_notes, with_spellings
 from kbd_offline.files import (
     BOOK_SUFFIX,
     MAX_REQUEST_CHARACTERS,
@@ -64,6 +65,7 @@ from kbd_offline.interpretation import (
 from kbd_offline.merge import merge_tables, research_merge
 from kbd_offline.names import sheet_names, split_suffix
 from kbd_offline.profiles import research_profiles, write_profile
+from kbd_offline.questions import check_questions
 from kbd_offline.replacement import not_found_text, replace_text, research_replacement
 from kbd_offline.request_text import UnclearError
 from kbd_offline.workbooks import (
@@ -114,9 +116,8 @@ def _inspected(conversation: PlannerConversation, request: str, files: RequestFi
     files = on_sheet(conversation, files)
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = understand(request, files, seen.columns)
+    check_questions(seen.facts, intent)
     if isinstance(intent, Split | Grouped | RowsIntent):
-        if not intent.selection.keeps_totals:
-            check_questions(seen.facts)
         intent = _compared(conversation, intent, reading_notes(seen.table.label, seen.facts))
     intent = _measured(conversation, intent)
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
@@ -135,7 +136,7 @@ def _compared(
     check_values(conversation, intent.selection)
     selection = intent.selection
     if not selection.keeps_totals:
-        selection = msgspec.structs.replace(selection, notes=notes)
+        selection = msgspec.structs.replace(selection, notes=(*selection.notes, *notes))
     columns = [key.column for key in _keys(intent) if key.part is None]
     selection = with_spellings(conversation, selection, columns)
     return msgspec.structs.replace(intent, selection=selection)
@@ -208,9 +209,10 @@ def research(conversation: PlannerConversation) -> str:
         # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
         # is declined when the files are looked for.
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
-        return report(_research_of_kind(job)(conversation, request))
+        found = report(_research_of_kind(job)(conversation, request))
     except (CallFailedError, UnclearError) as failed:
-        return report(Findings(Declined(shortened(request), str(failed))))
+        found = report(Findings(Declined(shortened(request), str(failed))))
+    return "\n".join([found, *encode_said(conversation.read_as)])
 
 
 def _research_of_kind(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
@@ -256,6 +258,7 @@ def plan(conversation: PlannerConversation) -> str:
             "",
             "## Notes",
             *_notes(intent),
+            *encode_said(conversation.read_as),
             "- For the offline provider, which reads no prose:",
             encode_intent(intent),
         ]

@@ -324,13 +324,15 @@ def _typed(value: Any, column: ColumnIntent) -> dict[str, Any]:
 
 def _check(conversation: PlannerConversation, sheet: Sheet) -> None:
     """Read back the headings and the number of rows."""
+    # The sheet begins with its headings, wherever those of its source were said to be.
+    header = {"header_row": 1} if "header_row" in conversation.read_as else {}
     found = conversation.call(
         "table_read_rows",
         path=sheet.target,
         source_sheet=sheet.name,
         row_start=1,
         row_count=1,
-        read_as={"totals": "keep"},
+        read_as={"totals": "keep", **header},
     )
     rows = sheet.rows
     if found["total_rows"] < rows + bool(sheet.totals):

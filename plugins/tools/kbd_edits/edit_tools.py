@@ -119,7 +119,8 @@ class OperationsTool(Tool):
             "changed": list(edited.changed),
             "warnings": list(edited.warnings),
         }
-        return ToolResult(value, is_action=True)
+        told = tuple(f"{edited.name}, {text}" for text in edited.told)
+        return ToolResult(value, is_action=True, told=told)
 
 
 def operations_tool(handler: FormatHandler, records: Sequence[type[msgspec.Struct]]) -> Tool:

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,21 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import ColumnType, ReadAs, Table, TableReading, Tabular
+from kbd.formats import (
+    Additivity,
+    ColumnType,
+    ReadAs,
+    Table,
+    TableReading,
+    Tabular,
+    sum_sentence,
+)
 from kbd.tools import FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
-from kbd_tables.additivity import Additivity
 from kbd_tables.jobs import WORK_LIMITS
 from kbd_tables.reading_text import reading_sentences
+from kbd_tables.summed_columns import summed_columns
 
 __all__ = [
     "ROWS_PER_CHUNK",
@@ -126,11 +134,35 @@ class OpenTable(msgspec.Struct, frozen=True):
     @property
     def told(self) -> tuple[str, ...]:
         """What a person must know of how it was read."""
-        named = self.name if self.sheet is None else f"{self.name}, sheet {self.sheet}"
-        return reading_sentences(named, self.record.reading)
+        return reading_sentences(self._label, self.record.reading)
+
+    @property
+    def _label(self) -> str:
+        return self.name if self.sheet is None else f"{self.name}, sheet {self.sheet}"
+
+    def summed(self, sql: str | None) -> list[str]:
+        """Return the columns that a statement sums though they do not add up."""
+        return summed_columns(sql or "", self.record.roles)
+
+    def sum_notes(self, names: Sequence[str]) -> list[str]:
+        """Return a note on the sums of columns that do not add up, for a model."""
+        roles = self.record.roles
+        named = [f"{name} ({roles[name].role}, {roles[name].reason})" for name in names]
+        if not named:
+            return []
+        others = "; …" if len(named) > _MAX_NAMED else ""
+        return [f"sums that mean nothing by themselves: {'; '.join(named[:_MAX_NAMED])}{others}"]
+
+    def sum_facts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what a person must know of such sums."""
+        roles = self.record.roles
+        return tuple(
+            f"{self._label}: {sum_sentence(name, roles[name])}" for name in names[:_MAX_NAMED]
+        )
 
 
-_VERSION = 6
+_MAX_NAMED = 10
+_VERSION = 7
 """Version of the cache; raise it when inference or the record changes."""
 _PREFIX = "tables-"
 """With which the name of each file of the cache begins."""

@@ -56,7 +56,8 @@ def type_dates(table: RawTable, verdicts: Verdicts, said: DateOrder | None) -> N
         example = _telling_example(table, places[0], columns[places[0]], orders)
         days = _days(table, columns[places[0]], example, orders)
         readings = dict(zip(orders, days, strict=True))
-        verdicts.questions.append(order_question(table.names, places, example, readings))
+        spans = _spans(table, places[0], columns[places[0]], orders)
+        verdicts.questions.append(order_question(table.names, places, example, readings, spans))
 
 
 def _is_short(column: DateColumn) -> bool:
@@ -164,6 +165,19 @@ def _days(
     """Return what a value is in some orders, as ISO dates."""
     found = table.values(*(column.sql(quoted_text(example), order) for order in orders))
     return [day.isoformat(" ") if column.form.has_time else day.isoformat() for day in found]
+
+
+def _spans(
+    table: RawTable, place: int, column: DateColumn, orders: Sequence[DateOrder]
+) -> dict[DateOrder, str]:
+    """Return from when to when a column's dates are in some orders."""
+    days = [f"CAST({column.sql(f'c{place}', order)} AS DATE)" for order in orders]
+    ends = table.ask(*(f"{end}({day})" for day in days for end in ("min", "max")))
+    pairs = zip(orders, ends[::2], ends[1::2], strict=True)
+    return {
+        order: f"is {first}" if first == last else f"goes from {first} to {last}"
+        for order, first, last in pairs
+    }
 
 
 def _telling_example(

@@ -155,24 +155,23 @@ def decimal_question(
         first.number(first.example, notation)
         for notation in sorted(first.notations, key=lambda one: one.decimal == ".")
     ]
-    named = _named([names[place] for place in places])
     options = []
     for mark in (".", ","):
         texts = []
         for place in places[:_MAX_NAMED]:
-            column = columns[place]
+            column, total = columns[place], sums[place][mark]
             (notation,) = (one for one in column.notations if one.decimal == mark)
-            text = f"{column.example} is {column.number(column.example, notation)}"
-            total = sums[place][mark]
-            if total is not None:
-                text += f"; the sum of {names[place]} is {figure(total)}"
-            texts.append(text)
-        options.append(ReadingOption(mark, "; ".join(texts)))
+            texts.append(
+                f"{column.example} is {column.number(column.example, notation)}"
+                if total is None
+                else f"{names[place]} adds up to {figure(total)}"
+            )
+        options.append(ReadingOption(mark, f"decimal {_MARK_NAMES[mark]}: {'; '.join(texts)}"))
     return ReadingQuestion(
         about="decimal",
         columns=tuple(names[place] for place in places),
-        text=f"{named}: {first.example} can be {values[0]} or {values[1]}, and nothing in the file "
-        'tells; kept as text until the decimal mark is said (read_as.decimal "." or ",")',
+        text=f"{_named([names[place] for place in places])}: is {first.example} "
+        f"{values[0]} or {values[1]}?",
         options=tuple(options),
     )
 
@@ -211,6 +210,7 @@ def order_question(
     places: Sequence[int],
     example: str,
     readings: Mapping[DateOrder, str],
+    spans: Mapping[DateOrder, str],
 ) -> ReadingQuestion:
     """Return the question in which order dates are written.
 
@@ -219,25 +219,23 @@ def order_question(
         places: The columns that leave it open.
         example: A value of the first of them.
         readings: What it is in each order that is left, as an ISO date.
+        spans: From when to when the dates of that column are in each order ("is …").
     """
     listed = " or ".join(readings.values())
     return ReadingQuestion(
         about="date_order",
         columns=tuple(names[place] for place in places),
-        text=f"{_named([names[place] for place in places])}: {example} can be {listed}, and "
-        "nothing in the file tells; kept as text until the order is said (read_as.date_order "
-        + ", ".join(f'"{order}"' for order in readings)
-        + ")",
+        text=f"{_named([names[place] for place in places])}: is {example} {listed}?",
         options=tuple(
-            ReadingOption(order, f"{example} is {day} ({_ORDER_NAMES[order]})")
-            for order, day in readings.items()
+            ReadingOption(order, f"{_ORDER_NAMES[order]}: {names[places[0]]} {spans[order]}")
+            for order in readings
         ),
     )
 
 
 def figure(value: Decimal) -> str:
-    """Return a number as people read it: commas between thousands, a point before the fraction."""
-    text = f"{value:,f}"
+    """Return a number as nobody takes it for another: blanks between thousands, a decimal point."""
+    text = f"{value:,f}".replace(",", " ")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -69,7 +69,7 @@ async def export_rows(
             arguments={"target": rows},
         )
         found = await ask_tables(tables, context, call)
-        notes, told, answer = list(found.warnings), found.told, found.answer
+        notes, told, answer = [*found.warnings, *found.sum_notes], found.told, found.answer
     elif row_export.keep_text:
         return await _plain(tables, context, row_export, rows)
     else:
@@ -259,6 +259,8 @@ class TableUpdateFromExport(_ExportTool):
             raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
         if existing is None and not arguments.create_workbook_if_missing:
             existing = context.files.get(name)  # raises, naming near matches
+        is_text = not has_sheets(handler)
+        notation = await _notation(self._tables, context, name) if is_text else ReadAs()
         placement = Placement(
             sheet=arguments.sheet,
             mode=arguments.mode,
@@ -266,11 +268,13 @@ class TableUpdateFromExport(_ExportTool):
             include_header=arguments.include_header,
             create_sheet_if_missing=arguments.create_sheet_if_missing,
             clear_target_range=arguments.clear_target_range,
+            read_as=notation,
         )
         row_export = RowExport(
             table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,
-            keep_text=not has_sheets(handler),
+            # As values: they are written in the notation of the file that they are added to.
+            keep_text=False,
             limits=self._query_limits,
         )
         target = _Target(handler, name, existing, placement)
@@ -284,6 +288,33 @@ class TableUpdateFromExport(_ExportTool):
             "warnings": [*exported.notes, *written.warnings],
         }
         return ToolResult(value, is_action=True, told=exported.told)
+
+
+async def _notation(tables: TableCache, context: ToolContext, name: FileName) -> ReadAs:
+    """Return how a text table is read that rows are added to.
+
+    Raises:
+        ValidationFailed: It is not known what its figures are: rows could not go on in their way.
+    """
+    try:
+        table = await tables.open(context, TableRef(name))
+    except ValidationFailed:
+        # It holds no table yet, so nothing is in any notation.
+        return ReadAs()
+    reading = table.record.reading
+    for question in reading.questions:
+        if question.about != "totals":
+            meanings = "; ".join(f"{one.value}: {one.meaning}" for one in question.options)
+            raise ValidationFailed(
+                f"{name} can be read in two ways, so rows cannot be added in its notation: "
+                f"{question.text} ({meanings}); it has to be said of the file first"
+            )
+    found = {"decimal": reading.decimal, "date_order": reading.date_order}
+    return msgspec.convert(
+        {name: value for name, value in found.items() if value}
+        | msgspec.to_builtins(table.read_as),
+        ReadAs,
+    )
 
 
 def _can_append(

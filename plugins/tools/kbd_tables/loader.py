@@ -9,11 +9,12 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
-from kbd_tables.additivity import NumberFacts, additivity
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
-from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
+from kbd_tables.column_roles import find_roles
+from kbd_tables.column_types import TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
-from kbd_tables.totals import SummedColumn, take_out_totals
+from kbd_tables.reading_text import how_to_answer
+from kbd_tables.totals import SummedColumn, Totals, certain_totals, take_out_totals
 from kbd_tables.typed_columns import type_columns
 from kbd_tables.verdicts import RawTable, TypedColumns
 
@@ -53,40 +54,104 @@ def load(
     """
     names, warnings = _distinct([name for name, _ in columns])
     known = [kind for _, kind in columns]
-    said = msgspec.convert(read_as, ReadAs)
     with closing_connection(threads=2) as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = f"read_parquet({quoted_text(raw)})"
-
-        def typed_with(count: int) -> TypedColumns:
-            findings = find_columns(connection, source, names, known, count)
-            return type_columns(RawTable(connection, source, names, known, findings), said)
-
-        typed = typed_with(found)
-        summed = [
-            SummedColumn(name, column.type, column.sql_type, _value(place, column, edges))
-            for place, (name, column) in enumerate(zip(names, typed.columns, strict=True))
-        ]
-        totals = take_out_totals(connection, raw, target, summed, read_as, reading)
-        # Without them a column of years is one of numbers, whose last row said "Total".
-        typed = typed_with(found - len(totals.rows)) if totals.rows else typed
+        typed, totals = _typed(
+            connection, _Rows(raw, names, known, edges, found), target, read_as, reading
+        )
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
-        values = [_value(place, column, edges) for place, column in enumerate(typed.columns)]
-        _write(connection, source, target, names, values)
-        roles = _roles(connection, target, names, typed.columns)
+        table = _write(connection, source, target, names, typed, edges)
+        roles = find_roles(connection, table, names, typed.columns)
+    completed = _completed(told, typed)
+    answers = how_to_answer(completed.questions)
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
             for name, column in zip(names, typed.columns, strict=True)
         ],
         "row_count": found - len(totals.rows),
-        "reading": _completed(told, typed),
-        "roles": roles,
+        "reading": msgspec.to_builtins(completed),
+        "roles": msgspec.to_builtins(roles),
         "left_out_rows": totals.rows,
-        "warnings": [*warnings, *typed.warnings, *totals.notes],
+        "warnings": [
+            *warnings,
+            *typed.warnings,
+            *totals.notes,
+            *answers,
+        ],
     }
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """Rows of a table as texts: their Parquet, the names and known types of the columns.
+
+    `edges` are the columns in which a value may have blanks around it.
+    """
+
+    raw: str
+    names: list[str]
+    known: list[ColumnType | None]
+    edges: frozenset[int]
+    count: int
+
+    def summed(self, typed: TypedColumns) -> list[SummedColumn]:
+        """Return the columns as they are searched for totals, with the types that they have."""
+        return [
+            SummedColumn(name, column.type, column.sql_type, _value(place, column, self.edges))
+            for place, (name, column) in enumerate(zip(self.names, typed.columns, strict=True))
+        ]
+
+
+def _typed(
+    connection: duckdb.DuckDBPyConnection,
+    rows: _Rows,
+    spare: str,
+    read_as: Mapping[str, Any],
+    reading: Mapping[str, Any],
+) -> tuple[TypedColumns, Totals]:
+    """Type the columns and take totals out of the rows.
+
+    Args:
+        connection: A database.
+        rows: The rows.
+        spare: A path that may be written meanwhile.
+        read_as: How they are to be read: a plain `ReadAs`.
+        reading: How the format read them: a plain `TableReading`.
+    """
+    source = f"read_parquet({quoted_text(rows.raw)})"
+    said = msgspec.convert(read_as, ReadAs)
+
+    def typed_with(count: int, said: ReadAs) -> TypedColumns:
+        findings = find_columns(connection, source, rows.names, rows.known, count)
+        return type_columns(RawTable(connection, source, rows.names, rows.known, findings), said)
+
+    typed = typed_with(rows.count, said)
+    totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
+    are_open = any(question.about == "decimal" for question in typed.questions)
+    if are_open and totals == Totals(dict(reading)):
+        # The question tells what the column adds up to: without what is a total either way.
+        marked = [rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"]
+        sure = [certain_totals(connection, rows.raw, summed) for summed in marked]
+        totals = take_out_totals(
+            connection, rows.raw, spare, marked[0], read_as, reading, sure[0] & sure[1]
+        )
+    if not totals.rows:
+        return typed, totals
+    # Without them a column of years is one of numbers, whose last row said "Total". But what a
+    # total proves of the decimal mark holds for the rows that it sums up.
+    count = rows.count - len(totals.rows)
+    again = typed_with(count, said)
+    if len(again.questions) > len(typed.questions) and typed.decimal in (".", ","):
+        again = typed_with(count, _with_mark(said, typed.decimal))
+    return again, totals
+
+
+def _with_mark(said: ReadAs, mark: str) -> ReadAs:
+    """Return what was said, with a decimal mark where none was."""
+    return msgspec.convert({"decimal": mark} | msgspec.to_builtins(said), ReadAs)
 
 
 def _write(
@@ -94,15 +159,19 @@ def _write(
     source: str,
     target: str,
     names: Sequence[str],
-    values: Sequence[str],
-) -> None:
-    """Write the typed Parquet: the SQL of each column's values, under its name."""
+    typed: TypedColumns,
+    edges: frozenset[int],
+) -> str:
+    """Write the typed Parquet: the SQL of each column's values, under its name; return its SQL."""
+    columns = enumerate(zip(names, typed.columns, strict=True))
     selected = ", ".join(
-        f"{value} AS {quoted_name(name)}" for name, value in zip(names, values, strict=True)
+        f"{_value(place, column, edges)} AS {quoted_name(name)}"
+        for place, (name, column) in columns
     )
     connection.execute(
         f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
     )
+    return f"read_parquet({quoted_text(target)})"
 
 
 def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
@@ -110,47 +179,17 @@ def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
     return trimmed(place, edges) if column.type == "string" else column.sql
 
 
-def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> Any:
+def _completed(reading: Mapping[str, Any], typed: TypedColumns) -> TableReading:
     """Return how the table was read, with what its columns were found to be."""
     before = msgspec.convert(reading, TableReading)
-    return msgspec.to_builtins(
-        msgspec.structs.replace(
-            before,
-            decimal=typed.decimal,
-            thousands=typed.thousands,
-            date_order=typed.date_order,
-            questions=(*typed.questions, *before.questions),
-        )
+    return msgspec.structs.replace(
+        before,
+        # A format that knows its numbers may have found it in their texts.
+        decimal=typed.decimal or before.decimal,
+        thousands=typed.thousands,
+        date_order=typed.date_order,
+        questions=(*typed.questions, *before.questions),
     )
-
-
-def _roles(
-    connection: duckdb.DuckDBPyConnection,
-    target: str,
-    names: Sequence[str],
-    columns: Sequence[TypedColumn],
-) -> dict[str, Any]:
-    """Return what the numbers are of each column that is not additive."""
-    numeric = [
-        (name, column)
-        for name, column in zip(names, columns, strict=True)
-        if column.type in ("integer", "float")
-    ]
-    asked = []
-    for name, column in numeric:
-        # Only whole numbers are judged by their values.
-        parts = ("count", "min", "max", "sum") if column.type == "integer" else ()
-        asked += [f"{part}({quoted_name(name)})" for part in parts]
-    answers = iter(Aggregates(connection, f"read_parquet({quoted_text(target)})").ask(asked))
-    roles = {}
-    for name, column in numeric:
-        facts = NumberFacts(is_percent=column.is_percent)
-        if column.type == "integer":
-            facts = NumberFacts(*(next(answers) for _ in range(4)))
-        found = additivity(name, column.type, facts)
-        if found.role != "additive":
-            roles[name] = msgspec.to_builtins(found)
-    return roles
 
 
 def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:

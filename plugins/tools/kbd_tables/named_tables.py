@@ -50,11 +50,13 @@ class Answered(msgspec.Struct, frozen=True):
     """What a job answered, and the tables that the statement reads.
 
     Args:
+        sql: The statement.
         answer: As the job tells it.
         data: Which of the tables is called `data`.
         tables: Those that it read.
     """
 
+    sql: str
     answer: dict[str, Any]
     data: TableName
     tables: Mapping[TableName, OpenTable]
@@ -70,8 +72,21 @@ class Answered(msgspec.Struct, frozen=True):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What a person must know of how the tables were read."""
-        return tuple(sentence for table in self.tables.values() for sentence in table.told)
+        """What a person must know of how the tables were read, and of sums that mean nothing."""
+        return tuple(
+            sentence
+            for table in self.tables.values()
+            for sentence in (*table.told, *table.sum_facts(table.summed(self.sql)))
+        )
+
+    @property
+    def sum_notes(self) -> list[str]:
+        """Notes on sums that mean nothing, for a model."""
+        return [
+            note
+            for table in self.tables.values()
+            for note in table.sum_notes(table.summed(self.sql))
+        ]
 
 
 async def ask_tables(tables: TableCache, context: ToolContext, call: StatementCall) -> Answered:
@@ -109,7 +124,7 @@ async def ask_tables(tables: TableCache, context: ToolContext, call: StatementCa
             # What was found in the cache, too: it is noted the same when it has to be made.
             for table in read.values():
                 table.note(context)
-            return Answered(answer, data, read)
+            return Answered(call.sql, answer, data, read)
         if len(opened) + len(needs) > _MAX_TABLES:
             raise ValidationFailed(f"the query names more than {_MAX_TABLES} tables")
         for name in needs:

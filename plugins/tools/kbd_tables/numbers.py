@@ -37,7 +37,7 @@ _CURRENCY = alternatives(_CURRENCIES)
 _SHAPE = re.compile(
     rf"(?P<c1>{_CURRENCY})?{_BLANK}*(?P<open>\()?{_BLANK}*(?P<s1>[-+−–])?{_BLANK}*"
     rf"(?P<c2>{_CURRENCY})?{_BLANK}*(?P<s2>[-+−–])?{_BLANK}*"
-    rf"(?P<core>[.,]?9(?:[{_MARKS}]?9)*)(?P<exponent>[eE](?P<es>[-+]?)9{{1,3}})?"
+    rf"(?P<core>[.,]?9(?:[{_MARKS}]?9)*\.?)(?P<exponent>[eE](?P<es>[-+]?)9{{1,3}})?"
     rf"{_BLANK}*(?P<percent>%)?{_BLANK}*(?P<c3>{_CURRENCY})?{_BLANK}*(?P<trail>[-−])?"
     rf"{_BLANK}*(?P<close>\))?{_BLANK}*(?P<c4>{_CURRENCY})?"
 )
@@ -48,7 +48,7 @@ class NumberForm(msgspec.Struct, frozen=True):
     """How a number is written.
 
     Args:
-        runs: The lengths of its runs of digits; the first one may be 0 (".5").
+        runs: The lengths of its runs of digits; the first one may be 0 (".5"), or the last ("5.").
         marks: What stands between them; blanks and apostrophes of all kinds are one.
         leads_zero: Whether its first digit is a zero.
         currency: The currency as it is written, or "".
@@ -374,13 +374,17 @@ def _unlike(forms: Sequence[tuple[Shape, NumberForm]]) -> str:
 def _have_no_proof(forms: Sequence[tuple[Shape, NumberForm]]) -> bool:
     """Tell whether what is odd in a column has nothing beside it that is plainly a number.
 
-    `+49` may be a phone's, `(1)` a footnote's, `12-` a range's, and `12E4` a code.
+    `+49` may be a phone's, `(1)` a footnote's, `12-` a range's, `1.` a rank, and `12E4` a code.
     """
     each = [form for _, form in forms]
     is_proven = any(
         form.currency or form.is_percent or set(form.marks) & set(".,'") for form in each
     )
     if any(form.sign == "+" and " " in form.marks for form in each):
+        return True
+    if any(not form.runs[-1] for form in each) and all(
+        not form.runs[-1] or not form.marks for form in each
+    ):
         return True
     if any(form.exponent == "code" for form in each) and not is_proven:
         return True

@@ -12,7 +12,6 @@ from kbd.formats import FileQuestion, ReadAs
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
-from kbd_tables.additivity import summed_columns
 from kbd_tables.cache import (
     ROWS_PER_CHUNK,
     OpenTable,
@@ -241,7 +240,7 @@ class TableStats(_TableTool):
             others = "; …" if len(lost) > _MAX_NAMED else ""
             named = "; ".join(lost[:_MAX_NAMED])
             more.append(f"{lost_figures_note(len(lost))}: {named}{others}")
-        more += _sum_notes(table, [c["name"] for c in columns if "not_additive" in c])
+        more += table.sum_notes([c["name"] for c in columns if "not_additive" in c])
         return _with_warnings(table, value, tuple(more))
 
 
@@ -300,16 +299,6 @@ def _chosen(table: OpenTable, names: list[str] | None) -> list[TableColumn]:
             f"{table.name} has no column {', '.join(unknown)}; its columns are {known}"
         )
     return [by_name[name.lower()] for name in dict.fromkeys(names)]
-
-
-def _sum_notes(table: OpenTable, names: list[str]) -> list[str]:
-    """Return a note on the sum of each column that is not additive."""
-    roles = table.record.roles
-    named = [f"{name} ({roles[name].role}, {roles[name].reason})" for name in names]
-    if not named:
-        return []
-    others = "; …" if len(named) > _MAX_NAMED else ""
-    return [f"sums that mean nothing by themselves: {'; '.join(named[:_MAX_NAMED])}{others}"]
 
 
 def _with_warnings(
@@ -414,8 +403,7 @@ def _result(arguments: QueryArguments, answered: Answered) -> ToolResult:
         "query_elapsed_ms": found["elapsed_ms"],
     }
     warnings = list(answered.warnings)
-    for table in answered.tables.values():
-        warnings += _sum_notes(table, summed_columns(arguments.query, list(table.record.roles)))
+    warnings += answered.sum_notes
     # A window that holds all rows holds them in whatever order.
     if not found["is_ordered"] and (value["has_more"] or arguments.window_offset):
         warnings.append("no ORDER BY: the windows of this query may overlap or miss rows")

@@ -1,10 +1,10 @@
 """Text of how a table was read, for answers and reviews: a sentence a fact, none if it is plain."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from kbd.formats import TableReading, TouchedRows
+from kbd.formats import ReadingQuestion, TableReading, TouchedRows
 
-__all__ = ["reading_sentences"]
+__all__ = ["how_to_answer", "reading_sentences"]
 
 _PLAIN = frozenset(("", "ascii", "utf-8", "utf-8-sig"))
 """Encodings that leave no doubt."""
@@ -25,6 +25,21 @@ def reading_sentences(table: str, reading: TableReading) -> tuple[str, ...]:
         reading: How it was read.
     """
     return tuple(f"{table}: {text}" for text in _facts(reading))
+
+
+def how_to_answer(questions: Sequence[ReadingQuestion]) -> tuple[str, ...]:
+    """Return how the open questions of a table are answered, in one sentence; none without any."""
+    answers = {
+        question.about: f'"{question.about}": '
+        + " or ".join(f'"{option.value}"' for option in question.options)
+        for question in questions
+    }
+    if not answers:
+        return ()
+    # Letters are no figures; what only they leave open keeps its types.
+    waits = any(about != "encoding" for about in answers)
+    until = "; until then there are no figures of what is asked about" if waits else ""
+    return (f"To answer, say read_as {{{', '.join(answers.values())}}}{until}.",)
 
 
 def _facts(reading: TableReading) -> Iterator[str]:

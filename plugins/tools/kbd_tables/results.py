@@ -18,6 +18,7 @@ import duckdb
 import msgpack
 import msgspec
 
+from kbd.errors import FileReadFailed
 from kbd_tables.duck import (
     closing_connection,
     count_lost,
@@ -229,6 +230,7 @@ def export_plain(
         As `export`.
     """
     kinds = [kind if kind in ("integer", "float") else "string" for _, kind, _ in columns]
+    numbers = [place for place, kind in enumerate(kinds) if kind != "string"]
     # The module's own limit is 131,072 characters, and the plain form may have longer fields.
     csv.field_size_limit(_MAX_FIELD_BYTES)
     passed_over = frozenset(left_out_rows)
@@ -236,7 +238,7 @@ def export_plain(
         reader = csv.reader(file, strict=True)
         next(reader, None)  # the headings, which are in `names`
         rows = (
-            [_plain_value(v, k) for v, k in zip(row, kinds, strict=True)]
+            _plain_row(row, kinds, numbers)
             for number, row in enumerate(reader)
             if number not in passed_over
         )
@@ -244,16 +246,20 @@ def export_plain(
     return {"row_count": written, "column_count": len(names), "is_ordered": True}
 
 
-def _plain_value(text: str, kind: str) -> int | str | None:
-    """Return a field of the plain form as the stream has it."""
-    if not text:
-        return None
-    if kind == "string":
-        return text
-    written = text.strip()
-    # All others stay as they are written: "12.50" would lose its zero, "1.234 €" its marks. A plain
-    # whole number has one spelling alone.
-    return int(written) if kind == "integer" and _WHOLE.fullmatch(written) else written
+def _plain_row(
+    row: Sequence[str], kinds: Sequence[str], numbers: Sequence[int]
+) -> list[int | str | None]:
+    """Return a row of the plain form as the stream has it; `numbers` are the places of those."""
+    if len(row) != len(kinds):
+        raise FileReadFailed("a row of the table has another width than its columns")
+    values: list[int | str | None] = [text or None for text in row]
+    for place in numbers:
+        written = row[place].strip()
+        # All others stay as they are written: "12.50" would lose its zero, "1.234 €" its marks. A
+        # plain whole number has one spelling alone.
+        is_whole = kinds[place] == "integer" and _WHOLE.fullmatch(written)
+        values[place] = int(written) if is_whole else written or None
+    return values
 
 
 def _write(connection: duckdb.DuckDBPyConnection, target: str) -> tuple[int, int, int]:

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import duckdb
 import msgspec
 
+from kbd.formats import MISSING_TEXTS
 from kbd_tables.duck import quoted_text
 
 __all__ = [
     "BLANKS",
-    "MISSING",
     "Shape",
     "alternatives",
     "batches",
@@ -28,14 +28,6 @@ BLANKS = " \u00a0\u202f\u2009"
 """The blanks that people write between groups of digits: plain, no-break, narrow, thin."""
 
 _AROUND = f"{BLANKS}\t"
-
-MISSING = frozenset(
-    (
-        "", "-", "--", "–", "—", ".", "?", "n/a", "na", "n.a.", "#n/a", "#na", "#nv", "nan",
-        "null", "none", "nil", "k.a.", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!",
-    )
-)  # fmt: skip
-"""Texts in lower case that stand where a value is missing, in a column of numbers or dates."""
 
 MAX_SHAPES = 2_000
 _BATCH = 50
@@ -69,7 +61,7 @@ class Shape(msgspec.Struct, frozen=True):
     @property
     def is_missing(self) -> bool:
         """Whether it stands for a missing value."""
-        return self.text.lower() in MISSING
+        return self.text.lower() in MISSING_TEXTS
 
 
 def trimmed_sql(column: str) -> str:
@@ -79,7 +71,7 @@ def trimmed_sql(column: str) -> str:
 
 def missing_sql(value: str) -> str:
     """Return the SQL that tells whether a value is missing."""
-    return f"lower({value}) IN ({', '.join(map(quoted_text, sorted(MISSING)))})"
+    return f"lower({value}) IN ({', '.join(map(quoted_text, sorted(MISSING_TEXTS)))})"
 
 
 def shapes_of(

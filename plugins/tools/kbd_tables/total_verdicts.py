@@ -29,6 +29,9 @@ yield efficiency progress completion
 """
 _NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 _TRIED_STARTS = 50
+_STATISTICS = ("minimum", "maximum", "count")
+_LEAST_ROWS = 2
+"""Of one row alone the least and the greatest value are its own."""
 _RELATIVE_ERROR = 1e-12
 """What sums of doubles may be off by, of the sum of their sizes; a few thousand roundings."""
 
@@ -47,12 +50,23 @@ class TotalsColumn(msgspec.Struct, frozen=True):
 
 
 class RowStretch(msgspec.Struct, frozen=True):
-    """Plain rows next to each other: how many, and of each column the count, sum and size."""
+    """Plain rows next to each other.
+
+    Args:
+        rows: How many.
+        counts: How many values each column has.
+        sums: Their sum.
+        sizes: The sum of their sizes.
+        lows: The least of them; None where there is none.
+        highs: The greatest.
+    """
 
     rows: int
     counts: tuple[int, ...]
     sums: tuple[Number, ...]
     sizes: tuple[Number, ...]
+    lows: tuple[Number | None, ...] = ()
+    highs: tuple[Number | None, ...] = ()
 
 
 class TotalCandidate(msgspec.Struct, frozen=True):
@@ -231,6 +245,8 @@ class _Judge:
     ) -> _Found | None:
         """Return the rows that come to what a candidate has, None if none do."""
         candidate = self._candidates[place]
+        if candidate.label is not None and candidate.label.kind in _STATISTICS:
+            return self._found_statistic(place, side, without, starts)
         # Totals at the top are known by a label and a figure; else it would be chance too often.
         if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
@@ -247,10 +263,81 @@ class _Judge:
                     self._partly.add(place)
         return None
 
+    def _found_statistic(
+        self, place: int, side: str, without: _Sums, starts: Sequence[_Start]
+    ) -> _Found | None:
+        """Return the rows above that a least or greatest value, or a count, is of."""
+        candidate = self._candidates[place]
+        if side == "below" or candidate.label is None:
+            return None
+        for start in reversed([starts[0], *starts[1:][-_TRIED_STARTS:]]):
+            rows = without.since(start.without)
+            if rows.rows < _LEAST_ROWS:
+                continue
+            wanted = self._statistics(start.place, place, candidate.label, rows)
+            pairs = [
+                (figure, own)
+                for figure, own in zip(candidate.figures, wanted, strict=True)
+                if figure is not None
+            ]
+            if pairs and all(figure == own for figure, own in pairs):
+                return _Found(start, rows.rows, counts_undecided=False)
+            if any(figure == own for figure, own in pairs):
+                self._partly.add(place)
+        return None
+
+    def _statistics(
+        self, first: int, place: int, label: TotalLabel, rows: RowStretch
+    ) -> list[Number | None]:
+        """Return the least or greatest values, or counts, of the rows above a candidate."""
+        if label.kind == "count":
+            figures = self._candidates[place].figures
+            # Of all rows, or of those that have a value there.
+            return [
+                rows.rows if figure == rows.rows else count
+                for figure, count in zip(figures, rows.counts, strict=True)
+            ]
+        is_least = label.kind == "minimum"
+        parts = [
+            stretch.lows if is_least else stretch.highs
+            for stretch in self._stretches[first : place + 1]
+        ]
+        parts += [
+            self._candidates[n].figures
+            for n in range(first, place)
+            if self._verdicts.get(n) == "row"
+        ]
+        found: list[Number | None] = []
+        for values in zip(*parts, strict=True):
+            filled = [value for value in values if value is not None]
+            found.append((min if is_least else max)(filled, default=None))
+        return found
+
+    def _is_sure_statistic(self, place: int) -> bool:
+        """Tell whether more than one figure tells that a row is none like others."""
+        candidate = self._candidates[place]
+        # A person called Max has his other fields filled, and nobody called Min beside him.
+        is_count = candidate.label is not None and candidate.label.kind == "count"
+        return candidate.has_others or self._is_beside(place) or (is_count and candidate.is_outer)
+
+    def _is_beside(self, place: int) -> bool:
+        """Tell whether a row that sums others up otherwise stands next to it."""
+        own = self._candidates[place]
+        for near in self._candidates[max(0, place - 1) : place + 2]:
+            is_next = abs(near.row - own.row) == 1
+            if is_next and own.label and near.label and near.label.kind != own.label.kind:
+                return near.is_bare
+        return False
+
     def _agreed(self, place: int, found: _Found, side: Literal["above", "below"]) -> Verdict:
         """Return the verdict on one whose figures agree."""
         candidate = self._candidates[place]
         label = candidate.label
+        if label is not None and label.kind in _STATISTICS:
+            if not candidate.is_bare:
+                # A person, whose other fields are filled as those of others are.
+                return "row"
+            return side if self._is_sure_statistic(place) else "unsure"
         # Below texts a total has how many they are.
         is_counted = all(text == str(found.rows) for text in candidate.others)
         if label is None or not (candidate.is_bare or candidate.is_alike or is_counted):
@@ -267,6 +354,11 @@ class _Judge:
         label = candidate.label
         if label is None:
             return "row"
+        if label.kind in _STATISTICS:
+            above = sum(stretch.rows for stretch in self._stretches[: place + 1])
+            is_partly = place in self._partly and candidate.is_bare and candidate.has_others
+            is_told = candidate.is_bare and self._is_beside(place) and above >= _LEAST_ROWS
+            return "unsure" if is_partly or is_told else "row"
         if place in self._partly and (candidate.is_bare or candidate.is_alike):
             return "unsure"
         # A vendor may be called "Total": its other fields are filled as those of others are.

@@ -13,6 +13,7 @@ import duckdb
 import msgspec
 
 from kbd.formats import (
+    STATISTIC_LABELS,
     TOTAL_STEMS,
     ColumnType,
     ReadingOption,
@@ -20,12 +21,13 @@ from kbd.formats import (
     TableReading,
     TotalLabel,
     TouchedRows,
+    statistic_label,
     total_label,
 )
 from kbd_tables.duck import json_value, quoted_text
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "take_out_totals"]
+__all__ = ["SummedColumn", "Totals", "certain_totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
@@ -77,6 +79,7 @@ def take_out_totals(
     columns: Sequence[SummedColumn],
     read_as: Mapping[str, Any],
     reading: Mapping[str, Any],
+    among: frozenset[int] | None = None,
 ) -> Totals:
     """Take the rows out of an untyped table that sum others up.
 
@@ -87,9 +90,12 @@ def take_out_totals(
         columns: Its columns, as they would be typed with all rows.
         read_as: How it is to be read: a plain `ReadAs`.
         reading: How the format read it: a plain `TableReading`.
+        among: The rows that may be taken out, where it is not all of them; nothing is asked then.
     """
     said, told = read_as.get("totals"), msgspec.convert(reading, TableReading)
     judged = [] if said == "keep" else _judged(connection, raw, columns)
+    if among is not None:
+        judged = [each for each in judged if each.candidate.row in among]
     out = [each for each in judged if each.verdict in ("above", "below")]
     unsure = [each for each in judged if each.verdict == "unsure"]
     if said == "leave_out":
@@ -118,6 +124,19 @@ def take_out_totals(
         meanings = "; ".join(f"{each.value}: {each.meaning}" for each in question.options)
         notes.append(f"{question.text} ({meanings})")
     return Totals(msgspec.to_builtins(told), rows, tuple(notes))
+
+
+def certain_totals(
+    connection: duckdb.DuckDBPyConnection, raw: str, columns: Sequence[SummedColumn]
+) -> frozenset[int]:
+    """Return the rows of an untyped table that surely sum others up; the arguments as above."""
+    judged = _judged(connection, raw, columns)
+    return frozenset(each.candidate.row for each in judged if each.verdict in ("above", "below"))
+
+
+def _label(text: str) -> TotalLabel | None:
+    """Return what a text says of the row that it labels."""
+    return total_label(text) or statistic_label(text)
 
 
 def _numbered(raw: str) -> str:
@@ -154,7 +173,7 @@ def _labels(
     """Return for each column the values that are labels of totals."""
     if not texts:
         return {}
-    stems = "|".join(stem.replace(".", "[.]") for stem in TOTAL_STEMS)
+    stems = "|".join(stem.replace(".", "[.]") for stem in (*TOTAL_STEMS, *STATISTIC_LABELS))
     parts = ", ".join(
         f"list(DISTINCT c{n}) FILTER (WHERE length(c{n}) <= {_SHOWN_CHARACTERS}"
         f" AND regexp_matches(lower(c{n}), {quoted_text(stems)}))"
@@ -165,7 +184,7 @@ def _labels(
     for column, values in zip(texts, found, strict=True):
         # Very many different values are names, not labels.
         some = (values or ())[:_MAX_LABELS]
-        known = {value: label for value in some if (label := total_label(value)) is not None}
+        known = {value: label for value in some if (label := _label(value)) is not None}
         if known:
             labels[column] = known
     return labels
@@ -228,7 +247,7 @@ def _unjudged(
     while portion := found.fetchmany(_MAX_CANDIDATES):
         for row, *figures in portion:
             text = rows[row]
-            label, has = total_label(text), False
+            label, has = _label(text), False
             made.append(TotalCandidate(row, text, label, tuple(figures), has, has, has, has))
     return [Judged(each, "unsure") for each in made]
 
@@ -294,12 +313,12 @@ def _candidates(
         ]
         filled = [n for n, value in enumerate(own) if n >= width and value is not None]
         # The labels themselves tell nothing of the row.
-        other = [n for n in filled if not (text and total_label(own[n]))]
+        other = [n for n in filled if not (text and _label(own[n]))]
         made.append(
             TotalCandidate(
                 row,
                 text,
-                total_label(text),
+                _label(text),
                 tuple(own[:width]),
                 not other,
                 bool(other) and any(all(near[n] == own[n] for n in other) for near in beside),
@@ -319,7 +338,9 @@ def _stretches(
 ) -> list[RowStretch]:
     """Return what the rows before, between and after the candidates come to."""
     values = ", ".join(f"{column.value} AS v{n}" for n, column in enumerate(columns))
-    parts = ", ".join(f"count(v{n}), sum(v{n}), sum(abs(v{n}))" for n in range(len(columns)))
+    parts = ", ".join(
+        f"count(v{n}), sum(v{n}), sum(abs(v{n})), min(v{n}), max(v{n})" for n in range(len(columns))
+    )
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE marked_rows AS"
         " SELECT n, row_number() OVER (ORDER BY n) AS place FROM (SELECT unnest(?) AS n)",
@@ -334,17 +355,19 @@ def _stretches(
     ).fetchall()
     by_place = {int(place): answer for place, *answer in found}
     width = len(columns)
-    empty = [0, *[0, 0, 0] * width]
+    empty = [0, *[0, 0, 0, None, None] * width]
     made = []
     for place in range(len(rows) + 1):
         answer = by_place.get(place, empty)
-        cells = [answer[1 + 3 * n : 4 + 3 * n] for n in range(width)]
+        cells = [answer[1 + 5 * n : 6 + 5 * n] for n in range(width)]
         made.append(
             RowStretch(
                 answer[0],
                 tuple(cell[0] for cell in cells),
                 tuple(cell[1] or 0 for cell in cells),
                 tuple(cell[2] or 0 for cell in cells),
+                tuple(cell[3] for cell in cells),
+                tuple(cell[4] for cell in cells),
             )
         )
     return made
@@ -360,6 +383,12 @@ _WHAT = {
     ("average", "above"): "average of the rows above",
     ("average", "below"): "average of the rows below",
     ("average", "unsure"): "average, as was said",
+    ("minimum", "above"): "minimum of the rows above",
+    ("minimum", "unsure"): "minimum, as was said",
+    ("maximum", "above"): "maximum of the rows above",
+    ("maximum", "unsure"): "maximum, as was said",
+    ("count", "above"): "count of the rows above",
+    ("count", "unsure"): "count, as was said",
 }
 """What a row is that is left out, by its label and its figures."""
 
@@ -426,11 +455,11 @@ def _question(
     shown = ", ".join(str(_file_row(each.candidate.row, reading)) for each in unsure[:_MAX_SHOWN])
     sample = _sample(unsure[0].candidate)[:_SHOWN_CHARACTERS]
     if len(unsure) == 1:
-        text = f"Row {shown} ({sample}) may sum others up, but label and figures do not prove it"
+        text = f"Row {shown} ({sample}) may sum others up: leave it out, or keep it?"
     else:
         more = " …" if len(unsure) > _MAX_SHOWN else ""
         text = (
-            f"{len(unsure):,} rows may sum others up, but labels and figures do not prove it"
+            f"{len(unsure):,} rows may sum others up: leave them out, or keep them?"
             f" (rows {shown}{more}; the first: {sample})"
         )
     options = (
@@ -438,7 +467,7 @@ def _question(
         ReadingOption("keep", _meaning(first.name, total or 0, count)),
     )
     names = tuple(column.name for column in numbers)
-    return ReadingQuestion("totals", names, f"{text}. Leave out, or keep?", options)
+    return ReadingQuestion("totals", names, text, options)
 
 
 def _meaning(name: str, total: Any, rows: int) -> str:

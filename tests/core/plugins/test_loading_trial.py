@@ -70,6 +70,7 @@ def test_whatever_ends_the_process_is_named_with_how(site: Path) -> None:
     }
 
 
+@pytest.mark.full
 def test_what_holds_the_interpreter_or_is_late_holds_up_no_daemon(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -284,6 +284,7 @@ async def test_a_program_that_hangs_is_killed(desk: Desk) -> None:
     assert desk.left() == []
 
 
+@pytest.mark.full
 async def test_a_document_that_hangs_does_not_cost_its_time_for_each_page(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,6 +164,7 @@ def test_a_printed_line_cannot_pass_for_an_entry(*, as_json: bool) -> None:
     assert not as_json or [entry["event"] for entry in shown.entries] == ["printed"] * 2
 
 
+@pytest.mark.full
 def test_a_flood_of_entries_is_limited_and_counted() -> None:
     """A million at once: as many as may come at once are there, and the next tells of the rest."""
     shown = Shown()

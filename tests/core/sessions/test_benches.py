@@ -82,6 +82,7 @@ def _locks() -> int:
     return sum(isinstance(each, anyio.Lock) for each in gc.get_objects())
 
 
+@pytest.mark.full
 async def test_an_id_that_was_asked_for_leaves_nothing(tmp_path: Path) -> None:
     """A lock is there while it is needed, not for each id that anybody ever names."""
     async with supervised(tmp_path / "h") as running:

@@ -75,7 +75,7 @@ def test_the_map_has_the_reading_and_what_it_had(tmp_path: Path) -> None:
 
     assert (found["encoding_detected"], found["encoding_confidence"]) == ("utf-8", 1.0)
     assert (found["delimiter"], found["quote_char"]) == (",", "")
-    assert found["reading"]["encoding_reason"] == "valid UTF-8"
+    assert found["reading"]["encoding_reason"] == "ASCII"
     assert [each["what"] for each in found["reading"]["left_out"]] == [
         "line above the header",
         "line below the table",
@@ -152,7 +152,7 @@ def append(folder: Path, data: bytes) -> Written:
         (SEPARATOR, '9;"x ""y""";1.5\n'),
         (ROWS.replace("\n", "\r"), '9,"x ""y""",1.5\r'),
         (ROWS.replace("Ann", '"say \\"A\\" x"'), '9,"x \\"y\\"",1.5\n'),
-        ("'id','name','v'\n'1','x, y','2'\n", '9,x "y",1.5\n'),
+        ("'id','name','v'\n'1','x, y','2'\n", "'9','x \"y\"','1.5'\n"),
     ],
 )
 def test_added_rows_are_rows_of_the_table(tmp_path: Path, data: str, added: str) -> None:

@@ -168,9 +168,16 @@ def test_what_was_said_is_obeyed(tmp_path: Path) -> None:
 
 
 def test_what_the_said_encoding_lacks_is_told(tmp_path: Path) -> None:
-    """Bytes that the said encoding has no character for are named by their rows."""
-    found = read(tmp_path, "id,name\n1,a\n2,Peña\n".encode("cp1252"), said=ReadAs(encoding="utf-8"))
+    """Bytes that the said encoding has no character for are named by their rows.
 
+    In UTF-8 such bytes are read as cp1252, so that none is lost, and counted in a warning.
+    """
+    content = "id,name\n1,a\n2,Peña\n".encode("cp1252")
+    found = read(tmp_path, content, said=ReadAs(encoding="utf-8"))
+    assert (found.lines[2], repaired(found)) == ("2,Peña", [])
+    assert found.table.warnings == ("1 place is not valid UTF-8; stray bytes were read as cp1252.",)
+
+    found = read(tmp_path, content, said=ReadAs(encoding="ascii"))
     assert repaired(found) == [("line with bytes that the encoding has no character for", 1, (3,))]
     assert repaired(read(tmp_path, "id,name\n1,a\ufffdb\n")) == []
 

@@ -69,6 +69,16 @@ def test_rows_are_appended_in_the_files_own_way(tmp_path: Path) -> None:
     assert (written.row_count, "header already" in written.warnings[0]) == (1, True)
 
 
+@pytest.mark.parametrize("codec", ["cp850", "utf-16"])
+def test_rows_stand_before_the_mark_of_the_end(tmp_path: Path, codec: str) -> None:
+    """What DOS writes at the end of a text stays its end, and no row begins with it."""
+    before = "name,amount,paid\r\nx,1,true"
+    append(tmp_path, f"{before}\x1a\x1a".encode(codec), [["y", 2, False]])
+
+    after = (tmp_path / "out.csv").read_bytes().decode(codec)
+    assert after == f"{before}\r\ny,2,false\r\n\x1a\x1a"
+
+
 def test_utf16_is_continued_without_another_mark(tmp_path: Path) -> None:
     """Appending to UTF-16 writes no second byte order mark."""
     append(tmp_path, "name,amount,paid\nx,1,true\n".encode("utf-16"), [["y", 2, False]])

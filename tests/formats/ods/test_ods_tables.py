@@ -83,9 +83,61 @@ def test_a_moment_on_the_null_date_is_a_time(
 
 def test_a_text_among_numbers_makes_a_column_of_texts(tmp_path: Path) -> None:
     """A column is decided whole: no figure comes out of one that has a text."""
-    found, lines = read(tmp_path, table(rows=row("Item", "Sum") + row("a", 1.5) + row("b", "n/a")))
+    found, lines = read(tmp_path, table(rows=row("Item", "Sum") + row("a", 1.5) + row("b", "some")))
     assert types(found) == {"Item": "string", "Sum": "string"}
-    assert lines[1:] == [["a", "1.5"], ["b", "n/a"]]
+    assert lines[1:] == [["a", "1.5"], ["b", "some"]]
+
+
+def test_numbers_stored_as_text_are_read_and_told(tmp_path: Path) -> None:
+    """Texts among numbers that one reading fits are numbers; a missing value's row is kept."""
+    texts: list[str | float] = [1.5, "12,5", "n/a", "1.234", "-"]
+    rows = row("Sum", "Note") + "".join(row(each) for each in texts) + row(4, "last")
+    found, lines = read(tmp_path, table(rows=rows))
+    assert [line[0] for line in lines[1:]] == ["1.5", "12.5", "", "1234", "", "4"]
+    assert types(found)["Sum"] == "float"
+    assert (found.row_count, found.reading.decimal, found.reading.questions) == (6, ",", ())
+    assert [(each.what, each.count, each.rows) for each in found.reading.repaired] == [
+        ("number stored as text, read as a number", 2, (3, 5)),
+        ("text for a missing value, read as empty", 2, (4, 6)),
+    ]
+
+
+def test_two_readings_of_a_text_among_numbers_are_asked(tmp_path: Path) -> None:
+    """Until it is answered the column is text; each answer gives its own figure."""
+    rows = row("Item", "Sum") + row("a", 1.5) + row("b", "1.234")
+    found, lines = read(tmp_path, table(rows=rows))
+    (question,) = found.reading.questions
+    assert (question.about, types(found)["Sum"], lines[2]) == ("decimal", "string", ["b", "1.234"])
+    for said, plain in (ReadAs(decimal="."), "1.234"), (ReadAs(decimal=","), "1234"):
+        found, lines = read(tmp_path, table(rows=rows), said=said)
+        assert (found.reading.questions, types(found)["Sum"]) == ((), "float")
+        assert lines[2] == ["b", plain]
+
+
+def test_a_total_without_a_result_is_left_out_unless_totals_are_kept(tmp_path: Path) -> None:
+    """A row of a label alone is no row of the table; who says that totals stay has it."""
+    total = row("Total", cell(None, 'table:formula="of:=SUM([.B2:.B3])"'))
+    sheets = table(rows=row("Item", "Sum") + row("a", 1.5) + row("b", 2) + total)
+    found, _ = read(tmp_path, sheets)
+    assert (found.row_count, found.details["range"]) == (2, "A1:B3")
+    (left_out,) = found.reading.left_out
+    assert (left_out.what, left_out.rows) == ("total whose formulas have no stored result", (4,))
+    found, lines = read(tmp_path, sheets, said=ReadAs(totals="keep"))
+    assert (found.row_count, lines[-1]) == (3, ["Total", ""])
+
+
+def test_a_table_goes_on_below_a_gap_and_ends_above_a_remark(tmp_path: Path) -> None:
+    """Names above a gap head the larger block below it; names twice above figures are names."""
+    rows = (
+        row("Item", "Sum", "Sum") + row("a", 1.5, 2) + row(None)
+        + row("b", 2.25, 3) + row("c", 4, 4) + row("d", 5, 5) + row("* as of May")
+    )  # fmt: skip
+    found, lines = read(tmp_path, table(rows=rows))
+    assert lines[0] == ["Item", "Sum", "Sum_2"]
+    assert (found.row_count, found.reading.header_row) == (4, 1)
+    assert ("line below the table", (7,)) in [
+        (each.what, each.rows) for each in found.reading.left_out
+    ]
 
 
 def test_what_is_repeated_counts_as_often(tmp_path: Path) -> None:

@@ -30,26 +30,29 @@ def parquet(path: Path, query: str) -> bytes:
     return path.read_bytes()
 
 
-async def rows(tmp_path: Path, data: bytes, query: str) -> Any:
+async def rows(tmp_path: Path, data: bytes, query: str, **more: Any) -> Any:
     workbench = Workbench(tmp_path / "workbench", [FORMAT])
     workbench.add("t.parquet", data)
     tools = {tool.name: tool for tool in kbd_register_tools({}, workbench.formats)}
-    return (await workbench.call(tools["table_query"], path="t.parquet", query=query)).value
+    return (await workbench.call(tools["table_query"], path="t.parquet", query=query, **more)).value
 
 
 @pytest.mark.anyio
 async def test_values_keep_their_types(tmp_path: Path) -> None:
     """A text stays one, whatever it looks like; decimals are exact; times are told in UTC."""
-    found = await rows(tmp_path, parquet(tmp_path / "p", TYPED), "FROM data")
+    data = parquet(tmp_path / "p", TYPED)
+    found = await rows(tmp_path, data, "FROM data", read_as={"blanks": "keep"})
     assert dict(zip(found["columns"], zip(found["rows"][0], found["column_types"], strict=True),
                     strict=True)) == {
         "id": (1, "integer"), "code": ("007", "string"), "price": (12.5, "float"),
         "ok": (True, "boolean"), "day": ("2024-01-31", "date"),
         "at": ("2024-01-31T10:00:00.500000", "datetime"), "list": ("[1,2]", "string"),
-        "record": ('{"a":1}', "string"), "text": ('a,"b', "string"), "share": (0.1, "float"),
+        "record": ('{"a":1}', "string"), "text": ('a,"b\r\n', "string"), "share": (0.1, "float"),
         "bytes": ("01", "string"), "zoned": ("2024-01-31T08:00:00", "datetime"),
         "nothing": (None, "string"),
     }  # fmt: skip
+    # As in every table a text has no blanks around it where nothing else is said.
+    assert (await rows(tmp_path, data, "SELECT text FROM data"))["rows"] == [['a,"b']]
 
 
 @pytest.mark.anyio

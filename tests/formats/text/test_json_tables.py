@@ -118,8 +118,14 @@ async def test_json_is_queried_as_every_table(tmp_path: Path) -> None:
     )  # fmt: skip
     assert found.value["column_types"] == ["date", "float"]
     assert found.value["rows"] == [["2001-02-03", 13.5]]
+    whole = await workbench.call(
+        tools["table_query"], path="odd.json", query="FROM data", read_as={"blanks": "keep"}
+    )
+    assert whole.value["rows"] == [['x\r\ny,"z'], [None], ["\r"], ["bc"]]
+    # As in every table a text has no blanks around it, which is told.
     odd = await workbench.call(tools["table_query"], path="odd.json", query="FROM data")
-    assert odd.value["rows"] == [['x\r\ny,"z'], [None], ["\r"], ["bc"]]
+    assert odd.value["rows"] == [['x\r\ny,"z'], [None], [None], ["bc"]]
+    assert any("blanks around texts" in sentence for sentence in odd.told)
     with pytest.raises(ValidationFailed, match=r"notes\.txt is not a table"):
         await workbench.call(tools["table_get_map"], path="notes.txt")
     assert "text" not in str(tools["table_export"].arguments.__annotations__["format"])

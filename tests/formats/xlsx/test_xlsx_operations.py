@@ -368,13 +368,45 @@ def test_summarize_by_category(tmp_path: Path) -> None:
         "source_sheets": ["Q1", "Q2", "Q3", "Q4"],
         "category_col": "A", "amount_col": "Amount", "category_header": "Category"})  # fmt: skip
 
-    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Summary"]
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True)["Summary"]
     assert list(sheet.iter_rows(values_only=True)) == [
         ("Category", "Q1", "Q2", "Q3", "Q4", "Total"),
         ("Office", 0, 0, -3.2, 8, 4.8),
         ("Software", 49.99, 0, 75, 0, 124.99),
         ("Travel", 120.5, 10, 0, 0, 130.5),
     ]
+    formulas = openpyxl.load_workbook(tmp_path / "out.xlsx")["Summary"]
+    assert [cell.value for cell in formulas["F"]] == ["Total", "=SUM(B2:E2)", "=SUM(B3:E3)",
+                                                      "=SUM(B4:E4)"]  # fmt: skip
+
+
+def test_a_summary_counts_no_total_twice(tmp_path: Path) -> None:
+    """A row that sums up those above it is left out; prices that are added up are named."""
+    book = openpyxl.Workbook()
+    rows: list[list[Any]] = [
+        ["Kind", "Unit price"], ["Tea", 0.1], ["Cup", 0.2], ["Total", 0.3], ["Tea", 4],
+        ["Subtotal", 4], ["Grand total", 4.3], ["Sum", 99],
+    ]  # fmt: skip
+    for row in rows:
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "a.xlsx")
+    applied = edit(tmp_path / "a.xlsx", {
+        "op": "summarize_by_category", "sheet": "Summary", "source_sheets": ["Sheet"],
+        "category_col": "Kind", "amount_col": "B"})  # fmt: skip
+    found = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True)["Summary"]
+    assert [row[:3] for row in found.iter_rows(min_row=2, values_only=True)] == [
+        ("Cup", 0.2, 0.2), ("Sum", 99, 99), ("Tea", 4.1, 4.1),
+    ]  # fmt: skip
+    told = [
+        (
+            "Sheet: left out as totals of the rows above: row 4 (Total), row 6 (Subtotal), "
+            "row 7 (Grand total)."
+        ),
+        "Sheet: may be totals, but do not agree with the rows above; kept: row 8 (Sum).",
+        "Sheet: Unit price was summed; it is a price for one piece (by its name).",
+    ]
+    assert list(applied.told) == told
+    assert [text for text in applied.warnings if text in told] == told
 
 
 def test_a_summary_sees_what_the_call_has_set(tmp_path: Path) -> None:
@@ -385,7 +417,7 @@ def test_a_summary_sees_what_the_call_has_set(tmp_path: Path) -> None:
         "category_col": "Category", "amount_col": "C",
     }  # fmt: skip
     edit(path, cells("Q2", A3="Travel", C3=5), asked)
-    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Summary"]
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True)["Summary"]
     assert list(sheet.iter_rows(values_only=True))[1] == ("Travel", 15, 15)
 
     with pytest.raises(ValidationFailed, match="Q2!C3 is a formula without a stored result"):

@@ -15,6 +15,7 @@ from kbd_xlsx import XlsxFormat
 FORMAT = XlsxFormat()
 ABOVE = "line above the header"
 BELOW = "line below the table"
+UNCALCULATED = "total whose formulas have no stored result"
 ROWS: list[list[Any]] = [["Item", "Day", "Sum", "Who"]] + [
     [f"item {n}", dt.date(2024, 1, n), n * 1.5, "Ann"] for n in range(1, 6)
 ]
@@ -81,10 +82,16 @@ def test_titles_in_columns(tmp_path: Path) -> None:
 
 
 def test_remarks_below(tmp_path: Path) -> None:
-    """Remarks below a blank row are told; totals, with a label alone as well, are rows."""
+    """Remarks below a blank row are told, and totals without a result; other totals are rows."""
     found = read(tmp_path, [*ROWS, [], ["Source: the ledger"], ["End of report"]])
     assert (found.table.row_count, found.left_out) == (5, [(BELOW, 2, (8, 9))])
     assert found.table.details["range"] == "A1:D6"
+
+    # Right below the last row by its form, if no row begins so.
+    found = read(tmp_path, [*ROWS, ["Source: the ledger"], ["*** end ***"]])
+    assert (found.table.row_count, found.left_out) == (5, [(BELOW, 2, (7, 8))])
+    found = read(tmp_path, [*ROWS, ["Source: x", None, 1, "Bea"], ["Source: the ledger"]])
+    assert (found.table.row_count, found.left_out) == (7, [])
 
     dates = read(tmp_path, [*ROWS, [None, "Source: the ledger"]])
     assert (dates.table.row_count, dates.left_out) == (5, [(BELOW, 1, (7,))])
@@ -98,7 +105,7 @@ def test_remarks_below(tmp_path: Path) -> None:
         kept = read(tmp_path, [*ROWS, last])
         assert (kept.table.row_count, kept.left_out) == (6, [])
     total = read(tmp_path, [*ROWS, [], ["Total", None, "=SUM(C2:C6)"]])
-    assert (total.table.row_count, total.left_out) == (6, [("blank row between others", 1, (7,))])
+    assert (total.table.row_count, total.left_out) == (5, [(UNCALCULATED, 1, (8,))])
 
 
 def test_a_header_in_two_rows(tmp_path: Path) -> None:

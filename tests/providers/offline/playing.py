@@ -74,9 +74,11 @@ class Player:
         self._entry = 0
         self._before = {name: self.workbench.files.get(name).blob for name in files}
 
-    async def run(self, request: str) -> Outcome:
-        """Run the four phases."""
+    async def run(self, request: str, earlier: str = "") -> Outcome:
+        """Run the four phases; `earlier` are the messages before."""
         asked = f"<request>\n{request}\n</request>"
+        if earlier:
+            asked += f"\n\n<earlier_messages>\n{earlier}\n</earlier_messages>"
         research = await self.phase(Phase.RESEARCH, asked, self._files())
         block = f"<research>\n{research}\n</research>"
         plan = plans.parse_plan(await self.phase(Phase.PLAN, asked, block, self._files()), 1000)

@@ -154,3 +154,29 @@ def test_totals_are_formulas(tmp_path: Path) -> None:
     assert values(player, "summary.xlsx", "Summary")[1:] == [
         ["Car", 16, 1], ["Food", 15, 4], ["Total", 31, 5],
     ]  # fmt: skip
+
+
+ORDERS = (
+    "Kind,Qty,Einzel,Amount,Month\nfood,2,1.50,3.00,1\nfood,3,2.00,6.00,2\ncar,5,4.10,20.50,3\n"
+)
+
+
+@pytest.mark.full
+def test_what_does_not_add_up_is_not_summed_unasked(tmp_path: Path) -> None:
+    """Totals are of quantities and amounts; a price, which the columns prove, is left out by name.
+
+    Asked for by name its sum is made: that is told by whoever sums it.
+    """
+    player, outcome = play(tmp_path / "a", "one sheet per kind, and a summary with totals", ORDERS)
+    found = values(player, "summary.xlsx", "Summary")
+    assert found[0] == ["Kind", "Count", "Total Qty", "Total Amount"]
+    assert found[-1] == ["Total", 3, 10, 29.5]
+    note = 'Not summed: Einzel (unit price), Month (period); say "total Einzel"'
+    assert note in outcome.summary
+    _, outcome = play(tmp_path / "b", "what is the total einzel per kind?", ORDERS)
+    assert "- food: Total Einzel 3.5" in outcome.summary
+    prices = "Kind,Price\nfood,1.50\ncar,2\n"
+    _, outcome = play(tmp_path / "c", "what is the total per kind?", prices)
+    assert '"Price" (unit price) does not add up; name the column' in outcome.summary
+    _, outcome = play(tmp_path / "d", "what is the average per kind?", prices)
+    assert "- car: Average Price 2" in outcome.summary

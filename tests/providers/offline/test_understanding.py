@@ -33,7 +33,7 @@ COLUMNS = (
     KIND,
     AMOUNT,
     ColumnIntent("Account Name"),
-    ColumnIntent("Order ID", "integer"),
+    ColumnIntent("Order ID", "integer", "id"),
 )
 PATHS = ("transactions.csv", "notes.docx")
 

@@ -16,12 +16,13 @@ __all__ = ["LoadedTable", "Loading"]
 
 
 class LoadedTable(msgspec.Struct, frozen=True):
-    """What came of a table: SQL types and values by column, how it was read, and warnings."""
+    """What came of a table: SQL types, values and roles by column, how it was read, warnings."""
 
     types: dict[str, str]
     values: dict[str, list[Any]]
     reading: TableReading
     warnings: tuple[str, ...]
+    roles: dict[str, dict[str, str]]
 
 
 class Loading:
@@ -66,4 +67,5 @@ class Loading:
             },
             msgspec.convert(answer["reading"], TableReading),
             tuple(answer["warnings"]),
+            answer["roles"],
         )

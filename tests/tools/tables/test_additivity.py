@@ -3,9 +3,12 @@
 import pytest
 
 from backends import on_asyncio
+from kbd.formats import ColumnRole, NumberFacts, additivity
 from kbd.testing.tools import Workbench
-from kbd_tables.additivity import ColumnRole, NumberFacts, additivity, summed_columns
+from kbd.tools import Tool
+from kbd_tables.summed_columns import summed_columns
 from tools.tables.conftest import Ask
+from tools.tables.loading import Loading
 
 ROLES: dict[ColumnRole, tuple[str, ...]] = {
     "unit price": ("Price", "unit_price", "Preis", "Stückpreis", "Einzelpreis", "prix unitaire",
@@ -18,7 +21,17 @@ ROLES: dict[ColumnRole, tuple[str, ...]] = {
     "year": ("Year", "Jahr", "Baujahr", "année", "año", "fiscal_year"),
     "additive": ("Amount", "Betrag", "total price", "Gesamtpreis", "quantity", "Umsatz",
                  "number of orders", "Einwohner", "montant", "importe", "cost", "account balance",
-                 "Gewicht", "hours"),
+                 "Gewicht", "hours", "Month", "Monate", "Soll/Haben", "Cena celkem", "Margin",
+                 "Сумма", "金額", "Общая цена итого", "revenue per month", "Total", "Days",
+                 "Shares", "Market cap", "Discount", "sales", "MwSt"),
+}  # fmt: skip
+WORLDWIDE: dict[ColumnRole, tuple[str, ...]] = {
+    "unit price": ("prezzo", "preço unitário", "Stuksprijs", "Cena jednostkowa", "cijena", "Цена",
+                   "Kappalehinta", "Enhetspris", "单价", "単価(円)", "단가", "Đơn giá",
+                   "birim fiyat", "EUR/Stk Kosten"),
+    "rate": ("Procent", "Ставка", "利益率", "Porcentagem", "procenttisats ratio", "€/kg",
+             "Stückzahl pro Tag"),
+    "level": ("Temperature", "age", "Latitude", "Alter"),
 }  # fmt: skip
 FACTS = NumberFacts(3, 1990, 2024, 6000)
 
@@ -29,6 +42,30 @@ def test_names_tell(role: ColumnRole) -> None:
     assert {name: additivity(name, "integer", FACTS).role for name in ROLES[role]} == dict.fromkeys(
         ROLES[role], role
     )
+
+
+@pytest.mark.parametrize("role", WORLDWIDE)
+def test_names_of_other_languages_tell(role: ColumnRole) -> None:
+    """With their own letters and marks, whether the numbers are whole or not."""
+    names = WORLDWIDE[role]
+    assert {name: additivity(name, "float", NumberFacts()).role for name in names} == (
+        dict.fromkeys(names, role)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "role"),
+    [
+        ("Month", 1, 12, "period"), ("birth_month", 2, 9, "period"), ("Monat", 202401, 202412,
+        "period"), ("KW", 1, 52, "period"), ("Woche", 1, 53, "period"), ("Quartal", 1, 4, "period"),
+        ("mes", 1, 11, "period"), ("Month", 100, 900, "additive"), ("Woche", 1, 60, "additive"),
+        ("months", 1, 12, "additive"), ("kW", 1, 52, "additive"), ("年", 2019, 2024, "year"),
+    ],
+)  # fmt: skip
+def test_numbers_of_the_calendar(name: str, low: int, high: int, role: str) -> None:
+    """Months, weeks and quarters by name and values together; lengths in them add up."""
+    facts = NumberFacts(20, low, high, 12345)
+    assert additivity(name, "integer", facts).role == role
 
 
 def test_values_tell() -> None:
@@ -43,16 +80,75 @@ def test_values_tell() -> None:
     assert additivity("price", "string", NumberFacts()).role == "additive"
 
 
-def test_sums_in_a_statement() -> None:
-    """A sum of the column itself is found, and one of what is made of it is none."""
-    names = ["Preis", "unit price", "Jahr"]
-    sql = 'SELECT SUM( "unit price" ), sum(data.Jahr), sum(Preis * Menge) FROM data'
-    assert summed_columns(sql, names) == ["unit price", "Jahr"]
+NAMES = ["Preis", "unit price", "Jahr"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "summed"),
+    [
+        ('SELECT SUM( "unit price" ), sum(data.Jahr), sum(Preis * Menge) FROM data',
+         ["unit price", "Jahr"]),
+        ("SELECT sum(CASE WHEN Jahr = 2024 THEN Betrag ELSE 0 END) FROM data", []),
+        ("SELECT sum(CASE Jahr WHEN 2024 THEN Betrag END) FROM data", []),
+        ("SELECT sum(CASE WHEN Jahr = 2024 THEN Preis END) FROM data", ["Preis"]),
+        ("SELECT sum(if(Jahr > 2000, Preis, 0)) FROM data", ["Preis"]),
+        ("SELECT sum(Jahr = 2024), sum(length(Preis)) FROM data", []),
+        ("SELECT sum(p) FROM (SELECT Preis AS p FROM data)", ["Preis"]),
+        ("SELECT sum(p) FROM (SELECT Preis p, Menge FROM data)", ["Preis"]),
+        ('WITH x AS (SELECT round("unit price", 2) AS u FROM data) SELECT sum(u) FROM x',
+         ["unit price"]),
+        ("SELECT sum(a * b) FROM (SELECT Preis a, Menge b FROM data)", []),
+        ("SELECT sum(Preis) FROM (SELECT Preis * Menge AS Preis FROM data)", []),
+        ("SELECT sum(coalesce(Preis, 0)) AS Preis FROM data", ["Preis"]),
+        ("SELECT sum(Betrag) AS Preis FROM data", []),
+        ("SELECT sum(Preis * 1.19), sum(Jahr / Menge) FROM data", ["Preis"]),
+        ("SELECT sum(Preis::DOUBLE) FILTER (WHERE Menge > 2) FROM data", ["Preis"]),
+        ("SELECT sum(DISTINCT Preis) OVER (ORDER BY Jahr) FROM data", ["Preis"]),
+        ("SELECT list_sum(list(Preis)), fsum(Jahr) FROM data", ["Preis", "Jahr"]),
+        ("PIVOT data ON Menge USING sum(Preis)", ["Preis"]),
+        ("SELECT sum(COLUMNS(*)) FROM data", NAMES),
+        ("SELECT sum(COLUMNS('P.*s')) FROM data", ["Preis"]),
+        ("SELECT avg(Preis), 'sum(Preis)' FROM data -- sum(Jahr)", []),
+        ("SELECT Jahr, sum(Betrag) s FROM data WHERE Preis > 2 GROUP BY Jahr ORDER BY s", []),
+    ],
+)  # fmt: skip
+def test_sums_in_a_statement(sql: str, summed: list[str]) -> None:
+    """A sum of the column itself is found, under whatever name; one made of it is none."""
+    assert summed_columns(sql, NAMES) == summed
+
+
+def test_columns_prove_each_other(loading: Loading) -> None:
+    """Quantity times a number is an amount: a price for one piece. A balance goes up by amounts."""
+    loaded = loading({
+        "Menge": ["2", "3", "5", "7"], "Einzel": ["1.50", "2.25", "4.00", "0.99"],
+        "Summe": ["3.00", "6.75", "20.00", "6.93"], "Satz2": ["0.19", "0.07", "0.19", "0.19"],
+        "MwSt": ["0.57", "0.47", "3.80", "1.32"],
+    })  # fmt: skip
+    roles = {name: role["role"] for name, role in loaded.roles.items()}
+    assert roles == {"Einzel": "unit price", "Satz2": "rate"}
+    assert loaded.roles["Einzel"]["reason"] == "Menge x Einzel is Summe in every row"
+
+    loaded = loading({
+        "Betrag": ["100", "-20.5", "30", "5"], "Saldo": ["100", "79.5", "109.5", "114.5"],
+        "Kontostand": ["5", "7", "1", "100"],
+    })  # fmt: skip
+    assert {name: role["role"] for name, role in loaded.roles.items()} == {"Saldo": "balance"}
+    upwards = {"Amount": ["5", "30", "-20.5", "100"], "Balance": ["114.5", "109.5", "79.5", "100"]}
+    assert list(loading(upwards).roles) == ["Balance"]
+
+
+def test_a_price_that_is_an_amount(loading: Loading) -> None:
+    """Where "Price" is quantity times unit price in every row it adds up; not in all but one."""
+    table = {"Qty": ["2", "3", "5", "7"], "Unit price": ["1.50", "2.25", "4.00", "0.99"],
+             "Price": ["3.00", "6.75", "20.00", "6.93"]}  # fmt: skip
+    assert list(loading(table).roles) == ["Unit price"]
+    table["Price"][3] = "6.94"
+    assert list(loading(table).roles) == ["Unit price", "Price"]
 
 
 @pytest.mark.anyio
 @on_asyncio
-async def test_such_sums_are_named(workbench: Workbench, ask: Ask) -> None:
+async def test_such_sums_are_named(workbench: Workbench, tools: dict[str, Tool], ask: Ask) -> None:
     """The map says what a column is, and statistics and queries warn of its sum."""
     workbench.add("t.csv", "Jahr,Preis,Menge\n2023,1.50,4\n2024,2.50,7\n")
     columns = (await ask("get_map", path="t.csv"))["columns"]
@@ -68,5 +164,13 @@ async def test_such_sums_are_named(workbench: Workbench, ask: Ask) -> None:
     assert found["warnings"] == [
         f"{start}Jahr (year, by its name); Preis (unit price, by its name)"
     ]
-    queried = await ask("query", path="t.csv", query="SELECT sum(Preis), sum(Menge) FROM data")
-    assert queried["warnings"] == [f"{start}Preis (unit price, by its name)"]
+    arguments = {"path": "t.csv", "query": "SELECT sum(Preis), sum(Menge) FROM data"}
+    queried = await workbench.call(tools["table_query"], **arguments)
+    assert queried.value["warnings"] == [f"{start}Preis (unit price, by its name)"]
+    fact = "t.csv: Preis was summed; it is a price for one piece (by its name)"
+    assert queried.told == (fact,)
+    target = {"target_path": "o.csv", "format": "csv"}
+    exported = await workbench.call(tools["table_export"], **arguments, **target)
+    assert exported.told == (fact,)
+    described = (await ask("describe", path="t.csv"))["columns"]
+    assert [column.get("role") for column in described] == ["year", "unit price", None]

@@ -119,14 +119,15 @@ def asked(table: LoadedTable) -> tuple[tuple[str, ...], tuple[ReadingOption, ...
 
 
 def test_two_orders_are_asked(loading: Loading) -> None:
-    """The question shows the first value that the orders read differently, each way."""
+    """The question shows a value that the orders read differently, and the days of either."""
     table = loading({"a": ["05/05/2024", "01/02/2024"], "b": ["3/4/2024 10:00"]})
     columns, options = asked(table)
     assert columns == ("a", "b")
     assert options == (
-        ReadingOption("dmy", "01/02/2024 is 2024-02-01 (day first)"),
-        ReadingOption("mdy", "01/02/2024 is 2024-01-02 (month first)"),
+        ReadingOption("dmy", "day first: a goes from 2024-02-01 to 2024-05-05"),
+        ReadingOption("mdy", "month first: a goes from 2024-01-02 to 2024-05-05"),
     )
+    assert table.reading.questions[0].text == "a, b: is 01/02/2024 2024-02-01 or 2024-01-02?"
 
 
 @pytest.mark.full
@@ -134,9 +135,9 @@ def test_three_orders_are_asked(loading: Loading) -> None:
     """With two digits of the year it may come first, too."""
     _, options = asked(loading({"a": ["01/02/03"]}))
     assert [option.meaning for option in options] == [
-        "01/02/03 is 2003-02-01 (day first)",
-        "01/02/03 is 2003-01-02 (month first)",
-        "01/02/03 is 2001-02-03 (year first)",
+        "day first: a is 2003-02-01",
+        "month first: a is 2003-01-02",
+        "year first: a is 2001-02-03",
     ]
 
 

@@ -47,6 +47,7 @@ POINT = {
     "rupees": (["Rs. 500", "Rs.1,00,000.50"], [500, 100000.5]),
     "missing": (["n/a", "5.5", "-", "NULL", "#N/A", "–", "nan"],
                 [None, 5.5, None, None, None, None, None]),
+    "bare points": ([".50", "5.", "-.25"], [0.5, 5, -0.25]),
     "blanks around": ([" 5.25", "7 ", "\u00a08"], [5.25, 7, 8]),
 }  # fmt: skip
 """Columns of a file with decimal points."""
@@ -63,6 +64,7 @@ TEXTS = {
     "accounts": ["DE89 3704 0044 0532 0130 00", "DE02 1203 0000 0000 2020 51"],
     "keys": ["12345678901234567890", "1"],
     "footnotes": ["(1)", "(2)"],
+    "ranks": ["1.", "2.", "10."],
     "hex": ["12E4", "1234"],
     "parts": ["123 456", "234 567"],
     "release": ["1.9", "1.10"],
@@ -114,11 +116,13 @@ def asked(table: LoadedTable) -> tuple[tuple[str, ...], tuple[ReadingOption, ...
 
 def test_two_readings_are_asked_with_their_sums(loading: Loading) -> None:
     """Where nothing tells, no figure comes out, and the question has the sum by either mark."""
-    columns, options = asked(loading({"Betrag": ["1.234", "2.500"], "Name": ["a", "b"]}))
+    table = loading({"Betrag": ["1.234", "2.500"], "Name": ["a", "b"]})
+    columns, options = asked(table)
+    assert table.reading.questions[0].text == "Betrag: is 1.234 1234 or 1.234?"
     assert columns == ("Betrag",)
     assert options == (
-        ReadingOption(".", "1.234 is 1.234; the sum of Betrag is 3.734"),
-        ReadingOption(",", "1.234 is 1234; the sum of Betrag is 3,734"),
+        ReadingOption(".", "decimal point: Betrag adds up to 3.734"),
+        ReadingOption(",", "decimal comma: Betrag adds up to 3 734"),
     )
 
 
@@ -128,8 +132,8 @@ def test_one_question_for_a_file(loading: Loading) -> None:
     columns, options = asked(loading({"A": ["1.234 €", "(5.000 €)"], "B": ["-1,234", "7"]}))
     assert columns == ("A", "B")
     assert [option.meaning for option in options] == [
-        "1.234 € is 1.234; the sum of A is -3.766; -1,234 is -1234; the sum of B is -1,227",
-        "1.234 € is 1234; the sum of A is -3,766; -1,234 is -1.234; the sum of B is 5.766",
+        "decimal point: A adds up to -3.766; B adds up to -1 227",
+        "decimal comma: A adds up to -3 766; B adds up to 5.766",
     ]
 
 
@@ -290,4 +294,4 @@ async def test_a_question_is_answered_by_a_call(workbench: Workbench, ask: Ask) 
         answered = await ask("query", path="d.csv", query=query, read_as={"decimal": mark})
         assert answered["rows"] == [[total]]
         (meaning,) = (one["meaning"] for one in question["options"] if one["value"] == mark)
-        assert meaning.endswith(f"the sum of Betrag is {total:,}")
+        assert meaning.endswith(f"Betrag adds up to {total:,}".replace(",", " "))

@@ -47,6 +47,7 @@ async def test_ragged_rows_are_kept_and_told(workbench: Workbench, ask: Ask) -> 
     assert read["rows"] == [[1, None, None], [2, 3, None], [4, 5, 6]]
 
 
+@pytest.mark.full
 async def test_quoted_line_breaks_in_a_large_file(workbench: Workbench, ask: Ask) -> None:
     """Reading in parallel may not tear a field that looks like rows."""
     field = '"' + "1,2\n" * 2_000 + '"'

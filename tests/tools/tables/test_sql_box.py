@@ -210,6 +210,7 @@ def test_each_wall_is_needed_against_these_attacks(tmp_path: Path) -> None:
     assert wrote == set()
 
 
+@pytest.mark.full
 @pytest.mark.anyio
 @pytest.mark.parametrize("query", GREEDY)
 async def test_greedy_statements_are_stopped(

@@ -81,8 +81,9 @@ async def test_dates_are_read_in_their_order(workbench: Workbench, ask: Ask) -> 
 async def test_ambiguous_dates_are_told(workbench: Workbench, ask: Ask, values: list[str]) -> None:
     """Text with a warning is better than a wrong date."""
     await _column(workbench, ask, values)
-    (warning,) = (await ask("get_map", path="t.csv"))["warnings"]
-    assert warning.startswith(f"value: {values[0]} can be 2024-02-01 or 2024-01-02, and nothing")
+    question, how = (await ask("get_map", path="t.csv"))["warnings"]
+    assert question == f"value: is {values[0]} 2024-02-01 or 2024-01-02?"
+    assert how.startswith('To answer, say read_as {"date_order": "dmy" or "mdy"}; until then')
 
 
 async def test_decimal_commas_are_exact(workbench: Workbench, ask: Ask) -> None:

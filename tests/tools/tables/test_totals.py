@@ -61,6 +61,16 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
     "a year that is repeated": ("Year,Item,Amount\n2020,a,1\n2020,b,2\n2020,Total,3\n", [4]),
     "a count below texts": ("Item,Amount,Photo\na,1,yes\nb,2,no\nc,4,yes\nTotal,7,3\n", [5]),
     "years": ("Year,Amount\n2020,1\n2021,2\nTotal,3\n", [4]),
+    "statistics": (
+        ("Item,Amount\na,10\nb,21\nc,4\nMin,4\nMax,21\nAnzahl,3\nMittelwert,11.6667\nSumme,35\n"),
+        [5, 6, 7, 8, 9],
+    ),
+    "a greatest value below other columns": (
+        "Item,Day,Amount\na,2024-01-01,10\nb,2024-01-02,21\nMaximum,,21\n", [4],
+    ),
+    "a count of rows": ("Item,Amount\na,10\nb,21\nc,7\nCount:,3\n", [5]),
+    "a count of values": ("Item,Qty,Amount\na,1,10\nb,,20\nc,4,5\nMin,1,5\nCount,2,3\n", [5, 6]),
+    "statistics of prices": ("Item,Price\na,1.5\nb,2.5\n最小,1.5\n最大,2.5\n", [4, 5]),
 }  # fmt: skip
 """Tables, and the rows of the file that are left out."""
 
@@ -80,6 +90,11 @@ KEPT: dict[str, str] = {
     "a label without figures": "Item,Amount\na,1\nb,2\nTotal,\n",
     "a name and zeros": "Name,n\na,0\nb,0\nTotal_recall,0\nc,0\n",
     "prose": "Text,n\nthe total of it all was low,1\nsummer,2\n",
+    "a person called Max": "Name,Amount\nAnna,10\nMax,20\nBen,5\nMin,4\n",
+    "a person with a city": "Name,City,Amount\nAnna,Rome,1\nBen,Oslo,2\nMax,Bonn,2\n",
+    "statistics as rows": "What,Value\nMin,3\nMax,9\nCount,4\n",
+    "statistics of each": "Sensor,What,n\nA,Min,3\nA,Max,9\nB,Min,1\nB,Max,9\n",
+    "a count of another thing": "Item,Amount\na,10\nb,21\nCount,40\n",
     "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
 }
 """Tables in which every row is one."""
@@ -105,6 +120,8 @@ ASKED: dict[str, tuple[str, str, str]] = {
                         "530 in 3 rows"),
     "rounded": ("Item,Amount\na,1.004\nb,1.004\nTotal,2.01\n", "2.008 in 2 rows",
                 "4.018 in 3 rows"),
+    "a person with the most": ("Name,Amount\nAnna,10\nBen,7\nMax,10\n", "17 in 2 rows",
+                               "27 in 3 rows"),
     "a product of that name": ("Product,Amount\na,3.99\nPaste Total,3.99\nb,1.00\n",
                                "4.99 in 2 rows", "8.98 in 3 rows"),
 }  # fmt: skip
@@ -130,6 +147,17 @@ async def test_totals_are_left_out(workbench: Workbench, ask: Ask, name: str) ->
     assert not found["reading"].get("questions")
     assert found["row_count"] == text.count("\n") - 1 - len(rows)
     assert any("left out" in warning for warning in found["warnings"])
+
+
+@pytest.mark.full
+async def test_a_statistic_that_does_not_agree_is_asked(workbench: Workbench, ask: Ask) -> None:
+    """Beside one that does: that one is out, the other one is a question."""
+    found = await _map(workbench, ask, "Item,Amount\na,10\nb,7\nMin,6\nMax,10\n")
+    assert _rows_out(found) == [5]
+    (question,) = found["reading"]["questions"]
+    assert [option["meaning"] for option in question["options"]] == [
+        "Amount adds up to 17 in 2 rows", "Amount adds up to 23 in 3 rows",
+    ]  # fmt: skip
 
 
 @pytest.mark.full
@@ -256,3 +284,18 @@ async def test_blanks_around_texts(workbench: Workbench, ask: Ask) -> None:
     assert grouped["rows"] == [[None, 4], ["Food", 6]]
     kept = await ask("query", path="t.csv", query=query, read_as={"blanks": "keep"})
     assert len(kept["rows"]) == 4
+
+
+async def test_a_question_about_the_mark_counts_no_total(workbench: Workbench, ask: Ask) -> None:
+    """What a column adds up to by either mark is without the row that is a total by both."""
+    found = await _map(workbench, ask, "Item;Amount\na;1.234\nb;2.500\nSumme;3.734\n")
+    (question,) = found["reading"]["questions"]
+    assert question["about"] == "decimal"
+    meanings = [option["meaning"] for option in question["options"]]
+    assert [meaning.partition("adds up to ")[2] for meaning in meanings] == ["3.734", "3 734"]
+    assert _rows_out(found) == [4]
+    kept = await _map(
+        workbench, ask, "Item;Amount\na;1.234\nb;2.500\nSumme;3.734\n", read_as={"totals": "keep"}
+    )
+    assert kept["row_count"] == 3
+    assert "7 468" in kept["reading"]["questions"][0]["options"][1]["meaning"]

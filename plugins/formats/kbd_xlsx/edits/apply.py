@@ -71,7 +71,7 @@ def _applied(
         # As the workbook writes it: operations may write it in other capitals.
         focus = msgspec.structs.replace(focus, sheet=book.title(focus.sheet))
     reach = reach_after(book, source)
-    return Applied(len(changed), changed, book.warnings, *reach, focus)
+    return Applied(len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told))
 
 
 def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:

@@ -55,11 +55,21 @@ _PROTECTION = re.compile(rb"<(?:[\w.-]+:)?sheetProtection\s[^>]*\bsheet=[\"'](?:
 
 
 class WorkbookWarnings(EditWarnings):
-    """Warnings of an edit of a workbook."""
+    """Warnings of an edit of a workbook.
+
+    Attributes:
+        told: Those that people must know of, for figures came about so.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.told: list[str] = []
         self._like_formulas: list[str] = []
+
+    def tell(self, text: str) -> None:
+        """Warn people, too, of how figures came about."""
+        self.warn(text)
+        self.told.append(text)
 
     def like_formula(self, place: str) -> None:
         """Note that a text that looks like a formula was written as text."""

@@ -1,7 +1,8 @@
 """Amounts of several sheets added up by category: a row a category, a column a sheet, a total.
 
 Sources are read as they are at this point of the call. A formula counts with its stored result; one
-that has none would silently be left out of the sum, so it is refused.
+that has none would silently be left out of the sum, so it is refused. A row that sums up those
+above it is no category, and is left out. The totals are formulas, with what they come to stored.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Source
+from kbd.formats import NumberFacts, Source, additivity, sum_sentence, total_label
 from kbd.sheets.areas import Area, cell_name, column_number, overlaps
 from kbd.sheets.values import Value, plain_text
 from kbd_xlsx.edits.book import BookEdit
@@ -24,16 +25,55 @@ from kbd_xlsx.values import checked_text
 __all__ = ["summarize_by_category"]
 
 _TOTAL = "Total"
+_MAX_NAMED = 10
 _BOLD = {"font_bold": True}
 _TWO_DECIMALS = {"number_format": "#,##0.00"}
 
 
 class _Amounts(msgspec.Struct):
-    """A sheet's sums by folded category, their spellings, and the rows that had no amount."""
+    """A sheet's sums by folded category, their spellings, and what became of other rows.
+
+    Args:
+        sums: The sum of each category.
+        names: How each is spelled first.
+        header: The name of the column of amounts.
+        numbers: The amounts.
+        skipped: How many rows had none.
+        totals: The rows that are totals of those above them, with their labels.
+        doubtful: The rows that are called totals, but do not agree with those above them.
+    """
 
     sums: dict[str, Decimal]
     names: dict[str, str]
+    header: str = ""
+    numbers: list[Decimal] = []
     skipped: int = 0
+    totals: list[str] = []
+    doubtful: list[str] = []
+
+    def add(self, label: str, number: Decimal, row: int) -> None:
+        """Add a row, unless it is a total of those above it."""
+        found = total_label(label)
+        if found is not None and found.kind == "sum" and self.numbers:
+            if self._is_total(number):
+                self.totals.append(f"row {row} ({label})")
+                return
+            if found.is_whole:
+                self.doubtful.append(f"row {row} ({label})")
+        key = label.casefold()
+        self.names.setdefault(key, label)
+        # Decimals, so that amounts of money add up exactly.
+        self.sums[key] = self.sums.get(key, Decimal(0)) + number
+        self.numbers.append(number)
+
+    def _is_total(self, number: Decimal) -> bool:
+        """Tell whether a number is what those above it come to, all or the last ones of them."""
+        come_to = Decimal(0)
+        for each in reversed(self.numbers):
+            come_to += each
+            if come_to == number:
+                return True
+        return False
 
 
 def summarize_by_category(book: BookEdit, operation: SummarizeByCategory, target: Path) -> str:
@@ -61,8 +101,32 @@ def summarize_by_category(book: BookEdit, operation: SummarizeByCategory, target
     skipped = sum(amounts.skipped for amounts in found)
     if skipped:
         book.notices.warn(f"{skipped} row(s) with a category had no number as amount.")
+    for title, amounts in zip(sources, found, strict=True):
+        _tell(book, title, amounts)
     book.ensure(operation.sheet)
     return _write(book, book.title(operation.sheet), operation.category_header, sources, rows)
+
+
+def _tell(book: BookEdit, title: str, amounts: _Amounts) -> None:
+    """Tell what was left out of a sheet's sums, and whether they are sums at all."""
+    if amounts.totals:
+        named = ", ".join(amounts.totals[:_MAX_NAMED])
+        book.notices.tell(f"{title}: left out as totals of the rows above: {named}.")
+    if amounts.doubtful:
+        named = ", ".join(amounts.doubtful[:_MAX_NAMED])
+        book.notices.tell(
+            f"{title}: may be totals, but do not agree with the rows above; kept: {named}."
+        )
+    numbers = amounts.numbers
+    if all(number % 1 == 0 for number in numbers):
+        whole = [int(number) for number in numbers]
+        low, high = min(whole, default=None), max(whole, default=None)
+        facts = NumberFacts(len(whole), low, high, sum(whole))
+        role = additivity(amounts.header, "integer", facts)
+    else:
+        role = additivity(amounts.header, "float", NumberFacts())
+    if role.role != "additive":
+        book.notices.tell(f"{title}: {sum_sentence(amounts.header, role)}.")
 
 
 def _write(
@@ -85,11 +149,20 @@ def _write(
     for row, (name, amounts) in enumerate(rows, 2):
         place = f"{title}!{cell_name(row, 1)}"
         sheet.set(row, 1, CellEdit(Content("text", checked_text(name, place))))
-        for column, amount in enumerate((*amounts, sum(amounts, Decimal(0))), 2):
-            # normalize() turns 100 into 1E+2; the format "f" writes it out again.
-            content = Content("number", format(amount.normalize(), "f"))
-            sheet.set(row, column, CellEdit(content, styles))
+        for column, amount in enumerate(amounts, 2):
+            sheet.set(row, column, CellEdit(Content("number", _plain(amount)), styles))
+        # A formula, so that an amount that is changed later counts.
+        last = len(amounts) + 1
+        formula = f"SUM({cell_name(row, 2)}:{cell_name(row, last)})"
+        total = Content("formula", formula, result=_plain(sum(amounts, Decimal(0))))
+        sheet.set(row, last + 1, CellEdit(total, styles))
+        book.formulas_set.setdefault(title, set()).add((row, last + 1))
     return f"{title}!{area}"
+
+
+def _plain(amount: Decimal) -> str:
+    # normalize() turns 100 into 1E+2; the format "f" writes it out again.
+    return format(amount.normalize(), "f")
 
 
 def _read_all(
@@ -112,7 +185,7 @@ def _as_edited(book: BookEdit, target: Path) -> Iterator[Source]:
 
 
 def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _Amounts:
-    found = _Amounts({}, {})
+    found = _Amounts({}, {}, numbers=[], totals=[], doubtful=[])
     with book.sheet(book.find(name)) as sheet:
         used = sheet.area
         if used is None:
@@ -120,6 +193,7 @@ def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _A
         header = _header_row(sheet, used)
         category = _column(sheet, used, header, operation.category_col)
         amount = _column(sheet, used, header, operation.amount_col)
+        found.header = plain_text(sheet.row(header, amount, amount)[0]).strip()
         below = Area(header + 1, amount, used.bottom, amount)
         formulas = {facts.row for facts, _ in sheet.facts(below)}
         for row, values in sheet.rows(Area(header + 1, used.left, used.bottom, used.right)):
@@ -136,10 +210,7 @@ def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _A
             if number is None:
                 found.skipped += 1
                 continue
-            key = label.casefold()
-            found.names.setdefault(key, label)
-            # Decimals, so that amounts of money add up exactly.
-            found.sums[key] = found.sums.get(key, Decimal(0)) + number
+            found.add(label, number, row)
     return found
 
 

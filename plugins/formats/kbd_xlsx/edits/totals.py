@@ -17,6 +17,10 @@ from kbd_xlsx.values import spills
 
 __all__ = ["open_totals", "with_totals"]
 
+_MOST_ROWS = 100_000
+"""Rows that are added up for the totals of one sheet, in all: a second of work. With more, such as
+thousands of sums of the whole sheet, the other totals wait for a program that calculates."""
+
 _TOTAL = re.compile(
     r"(?i)(SUM|MIN|MAX|COUNT|AVERAGE)\((\$?[A-Z]{1,3}\$?\d{1,7}:\$?[A-Z]{1,3}\$?\d{1,7})\)"
 )
@@ -35,6 +39,7 @@ def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) ->
         return data
     cells = StoredCells(data, title)
     sheet = SheetPart(data, title)
+    rows = 0
     for row, column in sorted(places):
         formula = next((c.formula for c in cells.of(Area(row, column, row, column))), None)
         found = _TOTAL.fullmatch(formula or "")
@@ -43,6 +48,9 @@ def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) ->
         area = parse_area(found[2], Area(1, 1, 1, 1))
         if area.top <= row <= area.bottom and area.left <= column <= area.right:
             continue
+        rows += cells.row_count(area)
+        if rows > _MOST_ROWS:
+            break
         result = _result(cells, found[1].upper(), area)
         if result is not None:
             content = Content("formula", formula or "", result=result)

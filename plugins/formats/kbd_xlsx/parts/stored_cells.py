@@ -60,6 +60,10 @@ class StoredCells:
                     if stored is not None:
                         yield stored
 
+    def row_count(self, area: Area) -> int:
+        """Return how many rows of an area the part has."""
+        return len(self._rows.places(area))
+
     def _stored(self, row: RowMarkup, cell: CellMarkup) -> StoredCell | None:
         inner = row.data[cell.inner : cell.inner_end]
         if not inner:

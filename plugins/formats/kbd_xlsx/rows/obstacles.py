@@ -15,7 +15,7 @@ from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
 __all__ = ["check_no_total", "last_row_texts", "overwritten_note"]
 
 _MAX_NAMED = 5
-_SUMS = re.compile(r"(?i)\b(?:SUM|SUBTOTAL|AGGREGATE|AVERAGE)\(")
+_SUMS = re.compile(r"(?i)\b(?:SUM|SUBTOTAL|AGGREGATE|AVERAGE|MIN|MAX|COUNTA?|MEDIAN)\(")
 _RANGE = re.compile(
     r"(?<![!A-Za-z0-9_.])\$?([A-Za-z]{1,3})\$?(\d{1,7}):\$?[A-Za-z]{1,3}\$?(\d{1,7})"
 )

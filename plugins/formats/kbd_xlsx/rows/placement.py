@@ -256,6 +256,7 @@ class TargetCells(msgspec.Struct, frozen=True):
         emptied: What was emptied for them.
         joined: The table below whose rows they go.
         warnings: What the reader must know of the place.
+        like: The row whose looks new cells have; 0 for those of their columns.
     """
 
     top: int
@@ -264,6 +265,7 @@ class TargetCells(msgspec.Struct, frozen=True):
     emptied: Area | None = None
     joined: TablePart | None = None
     warnings: tuple[str, ...] = ()
+    like: int = 0
 
 
 def prepare_spot(
@@ -315,15 +317,23 @@ def _below(
         note = _checked_end(book, package, placement.sheet, used, strings)
         header = first_row(package, part, strings)
         warnings = (_header_note(header, names), *((note,) if note else ()))
-        return TargetCells(top, used.left, has_header=False, warnings=warnings)
+        # Not as names look, nor as what may be a total.
+        like = used.bottom if used.bottom > used.top and not note else 0
+        return TargetCells(top, used.left, has_header=False, warnings=warnings, like=like)
     if table.totals_rows:
         raise ValidationFailed(
             f"table {table.name} ({table.area}) ends with a row of totals, and rows below it would "
             "not be counted in; write them elsewhere, or into another sheet"
         )
     if _folded(table.columns) == _folded(names):
+        last = table.area.bottom
         return TargetCells(
-            top, table.area.left, has_header=False, joined=table, warnings=(_REPEATED,)
+            top,
+            table.area.left,
+            has_header=False,
+            joined=table,
+            warnings=(_REPEATED,),
+            like=last if last > table.area.top and last == top - 1 else 0,
         )
     note = (
         f"The rows' columns ({_listed(names)}) are not those of table {table.name} "
@@ -421,6 +431,7 @@ class RowPlacer:
         typed: Types the values.
         row: The first row.
         left: The first column.
+        like: The row whose looks new cells have; 0 for those of the columns alone.
 
     Attributes:
         next_row: Where the next row goes.
@@ -434,13 +445,15 @@ class RowPlacer:
         typed: TypedRows,
         row: int,
         left: int,
+        like: int = 0,
     ) -> None:
         self.next_row = row
         self._sheet, self._columns, self._typed, self._left = sheet, columns, typed, left
         self._formatting = RowFormatting(book)
         # Of a row that is not there, so that they are the columns' own.
-        bases = [sheet.style_at(MAX_ROW + 1, left + number) for number in range(len(columns))]
-        self._text = RowText(sheet.prefix, columns, left, typed, self._formatting, bases)
+        row_of_looks = like or MAX_ROW + 1
+        self._bases = [sheet.style_at(row_of_looks, left + n) for n in range(len(columns))]
+        self._text = RowText(sheet.prefix, columns, left, typed, self._formatting, self._bases)
         self._size = 0
 
     def header(self) -> None:
