@@ -40,7 +40,7 @@ def test_each_value_keeps_its_type(tmp_path: Path) -> None:
     assert (written.row_count, written.column_count) == (3, 9)
     with duckdb.connect() as connection:
         described = connection.execute(f"DESCRIBE FROM '{target}'").fetchall()
-        found = connection.execute(f"SELECT * REPLACE (at::VARCHAR AS at) FROM '{target}'")
+        found = connection.execute(f'SELECT * REPLACE ("at"::VARCHAR AS "at") FROM \'{target}\'')
         rows = [[str(value) for value in row] for row in found.fetchall()]
     assert [(name, kind) for name, kind, *_ in described] == [
         ("id", "BIGINT"), ("price", "DECIMAL(18,3)"), ("share", "DOUBLE"), ("ok", "BOOLEAN"),
