@@ -1,7 +1,8 @@
 """Files of typed columns as tables: Parquet and Arrow.
 
 `handler` declares the formats; `parquet_files` and `arrow_files` open a file, `tables` reads it
-with DuckDB, which the table tools bring along. Arrow files need pyarrow as well, an extra of kbd.
+with DuckDB, which the table tools bring along; `parquet_writer` writes one. Arrow files need
+pyarrow as well, an extra of kbd.
 """
 
 from collections.abc import Sequence

@@ -11,19 +11,12 @@ __all__ = ["ArrowFormat", "ParquetFormat"]
 
 
 class _TypedColumns(FormatHandler, Mappable, Tabular):
-    """Columns of typed values; read as a table, not written."""
+    """Columns of typed values, read as a table."""
 
     kind = "table"
     guidance = "Use the table tools: count first, then query or fetch windows of rows."
-    writes_tables = False
+    writes_types = True
     wire_methods = ()
-
-    def write_table(
-        self, source: Source | None, rows: Path, placement: Placement, target: Path
-    ) -> Written:
-        """Refuse: there is no writer yet."""
-        del source, rows, placement, target
-        raise ValidationFailed(f"{self.wire_name} files are read, not written; write a .csv file")
 
 
 class ParquetFormat(_TypedColumns):
@@ -35,7 +28,7 @@ class ParquetFormat(_TypedColumns):
         ".parquet": "application/vnd.apache.parquet",
         ".pq": "application/vnd.apache.parquet",
     }
-    preload = ("kbd_parquet.parquet_files",)
+    preload = ("kbd_parquet.parquet_files", "kbd_parquet.parquet_writer")
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return the columns with their types, the rows and the chunks of 500 rows."""
@@ -48,6 +41,15 @@ class ParquetFormat(_TypedColumns):
         from kbd_parquet import parquet_files, tables  # noqa: PLC0415 - as in `map`
 
         return tables.read_table(source, sheet, read_as, target, parquet_files.opened)
+
+    def write_table(
+        self, source: Source | None, rows: Path, placement: Placement, target: Path
+    ) -> Written:
+        """Write a new file, its columns typed; rows are not added to one that is there."""
+        from kbd_parquet import parquet_writer  # noqa: PLC0415 - as in `map`
+
+        del source
+        return parquet_writer.write_rows(rows, placement, target)
 
 
 class ArrowFormat(_TypedColumns):
@@ -62,6 +64,7 @@ class ArrowFormat(_TypedColumns):
         ".arrows": "application/vnd.apache.arrow.stream",
     }
     preload = ("kbd_parquet.arrow_files",)
+    writes_tables = False
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return the columns with their types, the rows and the chunks of 500 rows."""
@@ -74,3 +77,10 @@ class ArrowFormat(_TypedColumns):
         from kbd_parquet import arrow_files, tables  # noqa: PLC0415 - as in `map`
 
         return tables.read_table(source, sheet, read_as, target, arrow_files.opened)
+
+    def write_table(
+        self, source: Source | None, rows: Path, placement: Placement, target: Path
+    ) -> Written:
+        """Refuse: there is no writer."""
+        del source, rows, placement, target
+        raise ValidationFailed("Arrow files are read, not written; write a .parquet or .csv file")

@@ -21,7 +21,10 @@ __all__ = [
     "ROWS_PER_CHUNK",
     "ColumnScan",
     "connected",
+    "open_memory",
     "read_table",
+    "said_by",
+    "sql_name",
     "sql_text",
     "table_map",
     "unique_names",
@@ -40,7 +43,6 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,
     "temp_directory": "",
     "threads": 1,
-    "memory_limit": f"{_MEMORY_MB}MiB",
 }
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _PATH = re.compile(r"['\"][^'\"\n]*/[^'\"\n]*['\"]|/\S+")
@@ -106,7 +108,7 @@ def read_table(
         described = _columns(scan, source)
         names = unique_names([name for name, _ in described])
         selected = ", ".join(
-            f"{_value(_quoted(name), kind)} AS {_quoted(unique)}"
+            f"{_value(sql_name(name), kind)} AS {sql_name(unique)}"
             for unique, (name, kind) in zip(names, described, strict=True)
         )
         lost = _lost_figures(scan, described)
@@ -134,16 +136,26 @@ def connected(source: Source) -> Iterator[duckdb.DuckDBPyConnection]:
     Raises:
         FileReadFailed: What is done with it fails.
     """
-    connection = duckdb.connect(":memory:", config=_CONFIG)
-    try:
+    with open_memory() as connection:
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise FileReadFailed(f"{source.name} cannot be read: {said_by(error)}") from None
+
+
+@contextmanager
+def open_memory(memory_mb: int = _MEMORY_MB) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory that keeps to itself, with times in UTC."""
+    config = {**_CONFIG, "memory_limit": f"{memory_mb}MiB"}
+    with duckdb.connect(":memory:", config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
-    except duckdb.Error as error:
-        said = _PATH.sub("the file", str(error).split("\n")[0])
-        raise FileReadFailed(f"{source.name} cannot be read: {said}") from None
-    finally:
-        connection.close()
+
+
+def said_by(error: duckdb.Error) -> str:
+    """Return what an error of DuckDB says, without paths."""
+    return _PATH.sub("the file", str(error).split("\n")[0])
 
 
 def _columns(scan: ColumnScan, source: Source) -> list[tuple[str, str]]:
@@ -159,7 +171,7 @@ def _lost_figures(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> lis
     floats = [name for name, kind in described if kind in ("DOUBLE", "FLOAT")]
     if not floats:
         return []
-    counted = ", ".join(f"count(*) FILTER (NOT isfinite({_quoted(name)}))" for name in floats)
+    counted = ", ".join(f"count(*) FILTER (NOT isfinite({sql_name(name)}))" for name in floats)
     (counts,) = scan.ask(f"SELECT {counted} FROM source")
     found = [(name, int(count)) for name, count in zip(floats, counts, strict=True) if count]
     return found[:_MAX_SHOWN]
@@ -206,7 +218,8 @@ def unique_names(given: Sequence[str]) -> list[str]:
     return names
 
 
-def _quoted(name: str) -> str:
+def sql_name(name: str) -> str:
+    """Return a name as it stands in a statement, with its quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 
