@@ -3,11 +3,11 @@
 import io
 import re
 import zipfile
-from datetime import date, datetime
+from datetime import date
 from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
-from openpyxl import load_workbook
+from openpyxl import Workbook as Book
 from openpyxl.cell import MergedCell
 from openpyxl.cell.cell import Cell
 from openpyxl.worksheet.worksheet import Worksheet
@@ -43,10 +43,8 @@ def _cell(cell: Cell | MergedCell, spans: dict[str, str]) -> str:
             said += f' office:value-type="boolean" office:boolean-value="{str(value).lower()}"'
         case int() | float():
             said += f' office:value-type="float" office:value="{value}"'
-        case datetime() if "h" in cell.number_format:
-            said += f' office:value-type="date" office:date-value="{value.isoformat()}"'
         case date():
-            said += f' office:value-type="date" office:date-value="{value.isoformat()[:10]}"'
+            said += f' office:value-type="date" office:date-value="{value.isoformat()}"'
         case str() if cell.data_type == "f":
             return f"<table:table-cell{said} table:formula={quoteattr(_formula(value))}/>"
         case _:
@@ -67,9 +65,9 @@ def _sheet(sheet: Worksheet) -> str:
     return f"<table:table table:name={quoteattr(sheet.title)}>{rows}</table:table>"
 
 
-def _spreadsheet(workbook: bytes) -> bytes:
+def _spreadsheet(book: Book) -> bytes:
     """Return a workbook's cells, types and merged ranges as an OpenDocument spreadsheet."""
-    sheets = "".join(map(_sheet, load_workbook(io.BytesIO(workbook)).worksheets))
+    sheets = "".join(map(_sheet, book.worksheets))
     content = (
         f"<office:document-content {_SPACES}><office:body><office:spreadsheet>{sheets}"
         "</office:spreadsheet></office:body></office:document-content>"
@@ -82,10 +80,10 @@ def _spreadsheet(workbook: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _case(made: Case) -> Case:
+def _case(made: Case, book: Book) -> Case:
     name = made.name.removesuffix(".xlsx") + ".ods"
-    content = _spreadsheet(made.content)
+    content = _spreadsheet(book)
     return msgspec.structs.replace(made, subject="spreadsheets", name=name, content=content)
 
 
-CASES = tuple(map(_case, workbook_tables.CASES))
+CASES = tuple(_case(*each) for each in workbook_tables.BOOKS)

@@ -83,4 +83,4 @@ class ArrowFormat(_TypedColumns):
     ) -> Written:
         """Refuse: there is no writer."""
         del source, rows, placement, target
-        raise ValidationFailed("Arrow files are read, not written; write a .parquet or .csv file")
+        raise ValidationFailed("an Arrow file is read, not written; write a .parquet or .csv file")

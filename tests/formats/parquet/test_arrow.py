@@ -92,6 +92,7 @@ def test_values_keep_their_types(tmp_path: Path, suffix: str, compression: str |
 
 
 @pytest.mark.anyio
+@pytest.mark.full
 async def test_every_row_of_every_batch_in_order(tmp_path: Path) -> None:
     """The table tools see all batches; what is no number is empty, and told."""
     table = pa.table({"i": pa.array(range(5_000)), "q": pa.array([float("nan"), *[0.5] * 4_999])})
@@ -127,6 +128,7 @@ def test_the_map_and_names_that_are_alike(tmp_path: Path) -> None:
     assert plain(tmp_path, arrow(table.slice(0, 0)))[0].row_count == 0
 
 
+@pytest.mark.full
 def test_it_keeps_the_promises_of_formats(tmp_path: Path) -> None:
     """Damaged files are refused by name, and reading changes nothing."""
     small = pa.table({"a": [1, 2], "b": ["x", None]})

@@ -83,6 +83,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.full
 async def test_a_table_is_exported_and_read_again(tmp_path: Path) -> None:
     """By the tool: of a text table the figures, typed; what a query makes; nothing is appended."""
     workbench = Workbench(tmp_path / "workbench", [CsvFormat(), ParquetFormat()])

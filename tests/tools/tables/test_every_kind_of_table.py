@@ -72,6 +72,7 @@ ORDER BY o.Item DESC
 
 
 @pytest.mark.anyio
+@pytest.mark.full
 async def test_one_statement_joins_every_kind_of_table(tmp_path: Path) -> None:
     """Each under its file's name, sheets behind it; every figure is the stored one."""
     workbench = Workbench(tmp_path / "workbench", FORMATS)
