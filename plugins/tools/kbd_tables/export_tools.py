@@ -264,8 +264,9 @@ class TableUpdateFromExport(_ExportTool):
             raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
         if existing is None and not arguments.create_workbook_if_missing:
             existing = context.files.get(name)  # raises, naming near matches
-        is_text = not has_sheets(handler)
-        notation = await _notation(self._tables, context, name) if is_text else ReadAs()
+        notation = ReadAs()
+        if is_text(handler):
+            notation = await _notation(self._tables, context, name)
         placement = Placement(
             sheet=arguments.sheet,
             mode=arguments.mode,
