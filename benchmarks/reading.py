@@ -63,7 +63,7 @@ def line(name: str, verdicts: Sequence[Verdict]) -> str:
 def main() -> None:
     """Read, judge and print; exit with 1 if kbd is silently wrong anywhere."""
     found = cases()
-    delimited = [case for case in found if not case.name.endswith(".xlsx")]
+    delimited = [case for case in found if not case.name.endswith((".xlsx", ".ods"))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours = by_kbd(found, folder / "kbd")

@@ -4,10 +4,11 @@ Read in this order: `types` and `errors` (the vocabulary), `messages`, `toolcall
 plain text), `events` (the log: the only authority), `formats`, `tools`, `search`, `editing`,
 `providers` and `hookspecs` (what a plugin writes), `requests` and `rpc` (what a client writes),
 then `core` (how a command becomes an event and a run does its work).
-Beside them: `arguments` (what a model wrote, made a record), `plaintext`, `opc` and `office` (what
-formats of text, formats that are packages, and those of office programs share), `figures` (numbers
-as people read them), `lookalikes` (texts that look the same, told apart), `testing` (for authors of
-plugins), `client` and `cli` (who talks to the daemon).
+Beside them: `arguments` (what a model wrote, made a record), `plaintext`, `sheets`, `opc` and
+`office` (what formats of text, formats with sheets of cells, formats that are packages, and those
+of office programs share), `figures` (numbers as people read them), `lookalikes` (texts that look
+the same, told apart), `testing` (for authors of plugins), `client` and `cli` (who talks to the
+daemon).
 
 A plugin marks its hooks with `kbd.hookimpl`.
 """

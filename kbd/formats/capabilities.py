@@ -389,6 +389,10 @@ class Tabular(ABC):
     writes_tables: ClassVar[bool] = True
     """Whether tables are written, too."""
 
+    writes_types: ClassVar[bool] = False
+    """Whether what is written has types of its own without having sheets; else a file without
+    sheets is text, and its numbers keep their text form."""
+
     def is_table(self, name: str) -> bool:
         """Tell whether a file of this format is a table, by its name."""
         return self.table_suffixes is None or name.lower().endswith(self.table_suffixes)

@@ -9,6 +9,7 @@
     reach        what a package still reaches out to after an edit
     receipts     facts for receipts: parts by their hashes, changed ones by what they hold
     theme        colors and fonts of themes, and what a color of a drawing comes to
+    open_document  package of an OpenDocument file, and the names in it
     paint        the colors that a fill of a drawing shows, and letters on them
 
 A format plugin brings what truly differs (its elements, its places, its operations) and takes the

@@ -3,7 +3,7 @@
 `encoding_tables`: letters; `number_tables`: marks, signs, currencies; `date_tables`: their orders;
 `row_tables`: line ends, quotes, ragged rows, remarks, delimiters; `header_tables`: names, titles
 above and lines below; `total_tables`: sums in the source; `statement_tables`: statements of banks;
-`workbook_tables`: sheets.
+`workbook_tables`: sheets; `spreadsheet_tables`: the same sheets in OpenDocument files.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from golden_tables import (
     header_tables,
     number_tables,
     row_tables,
+    spreadsheet_tables,
     statement_tables,
     total_tables,
     workbook_tables,
@@ -31,6 +32,7 @@ SUBJECTS: Mapping[str, tuple[Case, ...]] = {
     "totals": total_tables.CASES,
     "statements": statement_tables.CASES,
     "workbooks": workbook_tables.CASES,
+    "spreadsheets": spreadsheet_tables.CASES,
 }
 
 CASES: tuple[Case, ...] = tuple(case for cases in SUBJECTS.values() for case in cases)

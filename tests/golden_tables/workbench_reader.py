@@ -19,6 +19,7 @@ from kbd.plaintext import LOW_CONFIDENCE
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_csv import CsvFormat
+from kbd_ods import OdsFormat
 from kbd_tables import kbd_register_tools
 from kbd_xlsx import XlsxFormat
 
@@ -44,7 +45,7 @@ class WorkbenchReader:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._workbench = Workbench(folder, [CsvFormat(), XlsxFormat()])
+        self._workbench = Workbench(folder, [CsvFormat(), XlsxFormat(), OdsFormat()])
         tools = kbd_register_tools({}, self._workbench.formats)
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
 

@@ -14,7 +14,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from golden_tables.cases import Case, Column, Expected, day, flag, number, text, written
 from golden_tables.styles import english, german
 
-__all__ = ["CASES"]
+__all__ = ["BOOKS", "CASES"]
 
 NAMES = text("Name", "Anna|Bert|Cleo|Dora")
 AMOUNTS = number("Amount", "1.50 2.25 -3.00 40.00")
@@ -24,6 +24,8 @@ ABOVE = ("title", "above", "header", "before", "not in it")
 TOTALS = ("total", "sum", "not in it")
 
 Fill = Callable[[Worksheet], object]
+Made = tuple[Case, Book]
+"""A case, and the workbook that it was made of."""
 
 
 def _native(value: Any) -> Any:
@@ -50,7 +52,7 @@ def _put(
     return top + header + len(columns[0].values)
 
 
-def _book(fill: Fill, *more: tuple[str, Fill]) -> bytes:
+def _book(fill: Fill, *more: tuple[str, Fill]) -> Book:
     """Return a workbook with the sheets that functions fill."""
     book = Book()
     first = book.active
@@ -59,15 +61,16 @@ def _book(fill: Fill, *more: tuple[str, Fill]) -> bytes:
     fill(first)
     for name, each in more:
         each(book.create_sheet(name))
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
+    return book
 
 
 def _case(
     name: str, fill: Fill, columns: Sequence[Column], *more: tuple[str, Fill], **facts: Any
-) -> Case:
-    return written(f"workbooks/{name}.xlsx", _book(fill, *more), columns, **facts)
+) -> Made:
+    book = _book(fill, *more)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return written(f"workbooks/{name}.xlsx", buffer.getvalue(), columns, **facts), book
 
 
 def _rows(*rows: Sequence[Any]) -> Fill:
@@ -80,7 +83,7 @@ def _rows(*rows: Sequence[Any]) -> Fill:
     return fill
 
 
-def _plain() -> list[Case]:
+def _plain() -> list[Made]:
     """Typed cells, and where the table stands."""
     dates = day("Day", "2024-03-01 2024-03-15 2024-12-31 2023-02-28", "%Y-%m-%d")
     return [
@@ -113,7 +116,7 @@ def _plain() -> list[Case]:
     ]  # fmt: skip
 
 
-def _stored_texts() -> list[Case]:
+def _stored_texts() -> list[Made]:
     """Numbers and dates that are stored as texts, as exports leave them."""
     money = number("Betrag", "1234.50 -3.20 1000000.00 0.99", german, decimal=",")
     dollars = number("Amount", "1234.50 -3.20 1000000.00 0.99", english, decimal=".")
@@ -143,7 +146,7 @@ def _loose(column: Column) -> Column:
     )  # fmt: skip
 
 
-def _around() -> list[Case]:
+def _around() -> list[Made]:
     """Titles, notes and totals around a table."""
 
     def titled(sheet: Worksheet) -> None:
@@ -189,7 +192,7 @@ def _line(sheet: Worksheet, row: int, values: Sequence[Any]) -> None:
         sheet.cell(row, at, value)
 
 
-def _sums() -> list[Case]:
+def _sums() -> list[Made]:
     """Rows that sum up: as values, as formulas, after a gap, between."""
     total: list[Any] = ["Total", 40.75, 10]
 
@@ -238,7 +241,7 @@ def _sums() -> list[Case]:
     return found
 
 
-def _several() -> list[Case]:
+def _several() -> list[Made]:
     """Several tables on a sheet, and several sheets."""
 
     def side_by_side(sheet: Worksheet) -> None:
@@ -282,4 +285,5 @@ def _several() -> list[Case]:
     ]
 
 
-CASES = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_several())
+BOOKS = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_several())
+CASES = tuple(each for each, _ in BOOKS)

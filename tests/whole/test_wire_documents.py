@@ -20,10 +20,12 @@ METHODS = {
     "Pdf": {"ExtractText", "GetInfo", "GetMap"},
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
+    "Ods": set(),
     "Odt": set(),
 }
 PREVIEWS = {
-    "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage",
+    "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdsPreviewPage",
+    "ReviewGetOdtPreviewPage",
     "ReviewGetXlsxPreviewPage", "ReviewGetPptxPreviewSlide", "ReviewGetImagePreview",
     "ReviewGetXlsxPreviewGrid",
 }  # fmt: skip

@@ -18,18 +18,9 @@ from lxml import etree
 from kbd.formats import Source
 from kbd.formats.active import ActiveContent
 from kbd.office.active_content import sends_or_opens
+from kbd.office.open_document import DRAW, META, OFFICE, TABLE, TEXT, XLINK
 from kbd.opc.package import Package, reading_errors, xml_root
-from kbd_odt.packages import (
-    DRAW,
-    FLAT_SUFFIX,
-    META,
-    OFFICE,
-    TABLE,
-    TEXT,
-    XLINK,
-    open_package,
-    open_parts,
-)
+from kbd_odt.packages import FLAT_SUFFIX, open_package, open_parts
 
 __all__ = ["active_content"]
 

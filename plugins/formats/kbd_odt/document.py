@@ -13,8 +13,9 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.office.open_document import DRAW, OFFICE, STYLE, TABLE, TEXT, count
 from kbd.opc.package import free_element
-from kbd_odt.packages import DRAW, OFFICE, STYLE, TABLE, TEXT, count, open_parts
+from kbd_odt.packages import open_parts
 from kbd_odt.styles import GRADIENT, ListNumbering, OdtStyles
 from kbd_odt.text_renderer import BLOCKS, WRAPPERS, OdtNotices, OdtTextRenderer
 

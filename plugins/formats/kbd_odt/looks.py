@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from lxml import etree
 
+from kbd.office.open_document import DRAW, OFFICE, STYLE, SVG, TABLE, TEXT
 from kbd.office.paint import CLEAR, UNKNOWN, Paint, Paints, Verdict, contrast
 from kbd.office.theme import look_alike, parse_rgb
-from kbd_odt.packages import DRAW, OFFICE, STYLE, SVG, TABLE, TEXT
 
 __all__ = [
     "PLAIN",

@@ -1,182 +1,36 @@
-"""Package of an OpenDocument text: its XML parts, zipped or flat, and the names in them.
+"""Package of an OpenDocument text: its XML parts, zipped or flat."""
 
-A text is a zip: `mimetype` says what it is, `META-INF/manifest.xml` what is encrypted, `styles.xml`
-and `content.xml` hold it. A flat text is one XML file with all of it. OpenDocument 1.3, parts 2 and
-3.
-
-Names of elements and attributes are as lxml has them. OpenDocument 1.3, part 3 (OASIS): 3
-(structure), 4-9 (text and tables), 10 (drawings), 16 (styles).
-"""
-
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import PurePath
+from contextlib import AbstractContextManager
 from typing import IO
 
 from lxml import etree
 
-from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc.package import Package, reading_errors
+from kbd.office import open_document
+from kbd.office.open_document import DocumentKind
+from kbd.opc.package import Package
 
-__all__ = [
-    "DC",
-    "DRAW",
-    "FLAT_SUFFIX",
-    "META",
-    "OFFICE",
-    "STYLE",
-    "SVG",
-    "TABLE",
-    "TEXT",
-    "XLINK",
-    "XML",
-    "count",
-    "open_metadata",
-    "open_package",
-    "open_parts",
-]
+__all__ = ["FLAT_SUFFIX", "open_metadata", "open_package", "open_parts"]
 
 FLAT_SUFFIX = ".fodt"
 
-_KIND = "application/vnd.oasis.opendocument."
-_TEXTS = ("text", "text-template", "text-master", "text-master-template", "text-web")
-_OTHERS = {
-    "spreadsheet": "an OpenDocument spreadsheet (.ods)",
-    "presentation": "an OpenDocument presentation (.odp)",
-    "graphics": "an OpenDocument drawing (.odg)",
-    "chart": "an OpenDocument chart (.odc)",
-    "formula": "an OpenDocument formula (.odf)",
-    "database": "an OpenDocument database (.odb)",
-    "base": "an OpenDocument database (.odb)",
-}
-_MANIFEST = "META-INF/manifest.xml"
-_MAX_BYTES = 64 << 20
-"""Of XML; parsed in pieces, but one table may be all of it."""
-_SHOWN_BYTES = 100
-
-Parts = tuple[IO[bytes], ...]
+_TEXT = DocumentKind(
+    "an OpenDocument text",
+    ("text", "text-template", "text-master", "text-master-template", "text-web"),
+    FLAT_SUFFIX,
+)
 
 
-@contextmanager
-def open_parts(source: Source) -> Iterator[Parts]:
-    """Open a text and give its XML, styles before contents; what is damaged raises FileReadFailed.
-
-    Raises:
-        FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
-    """
-    if PurePath(source.name).suffix.lower() == FLAT_SUFFIX:
-        with reading_errors(source.name), source.path.open("rb") as file:
-            _check_size(source.name, source.path.stat().st_size)
-            yield (file,)
-        return
-    with open_package(source) as package:
-        parts = [part for part in ("styles.xml", "content.xml") if part in package]
-        if "content.xml" not in parts:
-            raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml")
-        for part in parts:
-            # By the claimed size: the stream that is handed out is held to it.
-            _check_size(source.name, package.entry(part).file_size)
-        yield tuple(package.open(part) for part in parts)
+def open_parts(source: Source) -> AbstractContextManager[tuple[IO[bytes], ...]]:
+    """Open a text and give its XML, as `kbd.office.open_document.open_parts` does."""
+    return open_document.open_parts(source, _TEXT)
 
 
-@contextmanager
-def open_metadata(source: Source) -> Iterator[etree._Element | None]:
-    """Open a text and give its metadata; None for a flat text, which would have to be read whole.
-
-    Raises:
-        FileReadFailed: It is not of the format, encrypted or damaged.
-    """
-    if PurePath(source.name).suffix.lower() == FLAT_SUFFIX:
-        with open_parts(source):
-            yield None
-        return
-    with open_package(source) as package:
-        yield package.root("meta.xml") if "meta.xml" in package else None
+def open_metadata(source: Source) -> AbstractContextManager[etree._Element | None]:
+    """Open a text and give its metadata, as `kbd.office.open_document.open_metadata` does."""
+    return open_document.open_metadata(source, _TEXT)
 
 
-@contextmanager
-def open_package(source: Source) -> Iterator[Package]:
-    """Open a text that is a zip, and is what its name says.
-
-    Raises:
-        FileReadFailed: It is not, or it is encrypted or damaged.
-    """
-    with Package(source) as package, reading_errors(source.name):
-        _check_kind(package)
-        _check_encryption(package)
-        yield package
-
-
-def _check_size(name: str, size: int) -> None:
-    if size > _MAX_BYTES:
-        raise FileReadFailed(
-            f"{name} is too large: its text has {size >> 20:,} MiB; the limit is "
-            f"{_MAX_BYTES >> 20} MiB"
-        )
-
-
-def _check_kind(package: Package) -> None:
-    """Check the media type of the package; one without is known by its contents."""
-    name = package.name
-    if "mimetype" not in package:
-        if "content.xml" in package and _MANIFEST in package:
-            return
-        what = "an Office file" if "[Content_Types].xml" in package else "a zip archive"
-        raise FileReadFailed(
-            f"{name} is not an OpenDocument text: it is {what} of another kind; give it the "
-            "suffix of its kind"
-        )
-    with package.open("mimetype") as file:
-        kind = file.read(_SHOWN_BYTES).decode("ascii", "replace").strip()
-    if kind.removeprefix(_KIND) in _TEXTS and kind.startswith(_KIND):
-        return
-    word = kind.removeprefix(_KIND).removesuffix("-template")
-    what = _OTHERS.get(word, f"a package of type {kind}")
-    raise FileReadFailed(
-        f"{name} is not an OpenDocument text: it is {what}; give it the suffix of its kind"
-    )
-
-
-def _check_encryption(package: Package) -> None:
-    """Refuse what is encrypted: the manifest tells how each such part is to be decrypted."""
-    if _MANIFEST not in package:
-        return
-    try:
-        root = package.root(_MANIFEST)
-    except (FileReadFailed, etree.LxmlError):
-        # Some old programs give it a document type; without it nothing is known to be encrypted.
-        return
-    if root.find(".//{*}encryption-data") is not None:
-        raise FileReadFailed(
-            f"{package.name} is encrypted with a password; open it with the password, save it "
-            "without one, and try again",
-            detail={"encrypted": True},
-        )
-
-
-_OASIS = "urn:oasis:names:tc:opendocument:xmlns:"
-OFFICE = f"{{{_OASIS}office:1.0}}"
-TEXT = f"{{{_OASIS}text:1.0}}"
-TABLE = f"{{{_OASIS}table:1.0}}"
-DRAW = f"{{{_OASIS}drawing:1.0}}"
-STYLE = f"{{{_OASIS}style:1.0}}"
-SVG = f"{{{_OASIS}svg-compatible:1.0}}"
-META = f"{{{_OASIS}meta:1.0}}"
-DC = "{http://purl.org/dc/elements/1.1/}"
-XLINK = "{http://www.w3.org/1999/xlink}"
-XML = "{http://www.w3.org/XML/1998/namespace}"
-
-_WHOLE = re.compile(r"\s*\+?(\d{1,15})\s*")
-
-
-def count(text: str | None, most: int, default: int = 1) -> int:
-    """Return a whole number that stands in an attribute, at most `most`.
-
-    What is no number is the default; a number of more digits than any that means something is most.
-    """
-    found = _WHOLE.fullmatch(text or "")
-    if found:
-        return min(int(found[1]), most)
-    return most if text and text.strip().isdecimal() else default
+def open_package(source: Source) -> AbstractContextManager[Package]:
+    """Open a text that is a zip, as `kbd.office.open_document.open_package` does."""
+    return open_document.open_package(source, _TEXT)

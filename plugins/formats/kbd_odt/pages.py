@@ -6,9 +6,9 @@ OpenDocument 1.3, part 3: 16 (layouts of pages, master pages).
 
 from lxml import etree
 
+from kbd.office.open_document import STYLE
 from kbd.office.paint import CLEAR, UNKNOWN, Paints
 from kbd_odt.looks import read_backing
-from kbd_odt.packages import STYLE
 
 __all__ = ["OdtPages"]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd.office.open_document import DC, META, count
 from kbd_odt.document import (
     CHUNK_CHARS,
     OdtChunk,
@@ -18,7 +19,7 @@ from kbd_odt.document import (
     document_warnings,
     read_document,
 )
-from kbd_odt.packages import DC, META, count, open_metadata
+from kbd_odt.packages import open_metadata
 
 __all__ = ["facts", "passages", "read_region", "text_map"]
 

@@ -6,6 +6,7 @@ Labels are counted as the program shows them.
 import msgspec
 from lxml import etree
 
+from kbd.office.open_document import DRAW, STYLE, TEXT, XML, count
 from kbd.office.paint import UNKNOWN, Paints, Verdict
 from kbd_odt.looks import (
     PLAIN,
@@ -20,7 +21,6 @@ from kbd_odt.looks import (
     seats_around,
     sight,
 )
-from kbd_odt.packages import DRAW, STYLE, TEXT, XML, count
 from kbd_odt.pages import OdtPages
 
 __all__ = ["GRADIENT", "ListLevel", "ListNumbering", "OdtStyles", "label"]

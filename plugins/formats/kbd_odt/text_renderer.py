@@ -15,8 +15,8 @@ from itertools import groupby
 import msgspec
 from lxml import etree
 
+from kbd.office.open_document import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
 from kbd.office.paint import Verdict
-from kbd_odt.packages import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
 from kbd_odt.styles import ListNumbering, OdtStyles
 
 __all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtNotices", "OdtTextRenderer", "grid"]

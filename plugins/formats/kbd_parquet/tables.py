@@ -1,12 +1,14 @@
-"""Tables of Parquet files: mapped, and written in the plain form.
+"""Tables of files with typed columns: mapped, and written in the plain form, by DuckDB.
 
-The file says the types of its columns. Texts stay texts, whatever they look like; times with a zone
+How a file is opened is for its format: `parquet_files`, `arrow_files`. The file says the types of
+its columns. Texts stay texts, whatever they look like; times with a zone
 are told in UTC; nested values are JSON, bytes hexadecimal.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,18 @@ import duckdb
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, ReadAs, Source, Table
 
-__all__ = ["ROWS_PER_CHUNK", "read_table", "table_map"]
+__all__ = [
+    "ROWS_PER_CHUNK",
+    "ColumnScan",
+    "connected",
+    "open_memory",
+    "read_table",
+    "said_by",
+    "sql_name",
+    "sql_text",
+    "table_map",
+    "unique_names",
+]
 
 ROWS_PER_CHUNK = 500
 """Contract, section 8."""
@@ -30,22 +43,40 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,
     "temp_directory": "",
     "threads": 1,
-    "memory_limit": f"{_MEMORY_MB}MiB",
 }
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _PATH = re.compile(r"['\"][^'\"\n]*/[^'\"\n]*['\"]|/\S+")
 
 
-def table_map(source: Source) -> dict[str, Any]:
+class ColumnScan(ABC):
+    """A file that is open, to be asked in SQL, where it is called `source`."""
+
+    @abstractmethod
+    def ask(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return all rows that a statement answers, which reads the file once."""
+
+    @abstractmethod
+    def row_count(self) -> int:
+        """Return how many rows it has."""
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a reader must know of the file."""
+        return ()
+
+
+Opener = Callable[[Source], AbstractContextManager[ColumnScan]]
+
+
+def table_map(source: Source, opened: Opener) -> dict[str, Any]:
     """Return `{row_count, column_count, columns, chunk_rows, total_chunks}`.
 
     Raises:
-        FileReadFailed: It is no Parquet file.
+        FileReadFailed: It is no file of its format.
     """
-    with _opened(source) as connection:
-        described = _columns(connection, source)
-        rows = _row_count(connection)
-    names = _unique([name for name, _ in described])
+    with opened(source) as scan:
+        described = _columns(scan, source)
+        rows = scan.row_count()
+    names = unique_names([name for name, _ in described])
     columns = [
         {"name": name, "type": _reported(kind)}
         for name, (_, kind) in zip(names, described, strict=True)
@@ -59,11 +90,13 @@ def table_map(source: Source) -> dict[str, Any]:
     }
 
 
-def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
+def read_table(
+    source: Source, sheet: str | None, read_as: ReadAs, target: Path, opened: Opener
+) -> Table:
     """Write the rows in the plain form and describe them.
 
     Raises:
-        FileReadFailed: It is no Parquet file.
+        FileReadFailed: It is no file of its format.
         ValidationFailed: A sheet is named, or something was said of how it is to be read.
     """
     if sheet is not None:
@@ -71,20 +104,21 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
     said = [name for name in ("encoding", "delimiter", "header_row") if getattr(read_as, name)]
     if said:
         raise ValidationFailed(f"{source.name} says itself how it is read; it has no {said[0]}")
-    with _opened(source) as connection:
-        described = _columns(connection, source)
-        names = _unique([name for name, _ in described])
+    with opened(source) as scan:
+        described = _columns(scan, source)
+        names = unique_names([name for name, _ in described])
         selected = ", ".join(
-            f"{_value(_quoted(name), kind)} AS {_quoted(unique)}"
+            f"{_value(sql_name(name), kind)} AS {sql_name(unique)}"
             for unique, (name, kind) in zip(names, described, strict=True)
         )
-        lost = _lost_figures(connection, described)
+        lost = _lost_figures(scan, described)
         # As text, with nothing for a null; a text that is empty is quoted.
-        connection.execute(
-            f"COPY (SELECT {selected} FROM source) TO '{_text(str(target))}' (FORMAT csv, HEADER,"
+        path = sql_text(str(target))
+        scan.ask(
+            f"COPY (SELECT {selected} FROM source) TO '{path}' (FORMAT csv, HEADER,"
             " DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', USE_TMP_FILE false)"
         )
-        rows = _row_count(connection)
+        rows, told = scan.row_count(), scan.warnings()
     columns = [
         Column(name, _reported(kind)) for name, (_, kind) in zip(names, described, strict=True)
     ]
@@ -92,52 +126,53 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
         f"{count} value(s) of {name} are NaN or infinite: they are empty here"
         for name, count in lost
     ]
-    return Table(tuple(columns), rows, warnings=tuple(warnings))
+    return Table(tuple(columns), rows, warnings=(*told, *warnings))
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory with a view of the file, called `source`.
+def connected(source: Source) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory, to read a file with.
 
     Raises:
-        FileReadFailed: The file cannot be read, or what is done with it fails.
+        FileReadFailed: What is done with it fails.
     """
-    connection = duckdb.connect(":memory:", config=_CONFIG)
-    try:
+    with open_memory() as connection:
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise FileReadFailed(f"{source.name} cannot be read: {said_by(error)}") from None
+
+
+@contextmanager
+def open_memory(memory_mb: int = _MEMORY_MB) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory that keeps to itself, with times in UTC."""
+    config = {**_CONFIG, "memory_limit": f"{memory_mb}MiB"}
+    with duckdb.connect(":memory:", config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         connection.execute("SET TimeZone = 'UTC'")
-        path = _text(str(source.path))
-        connection.execute(f"CREATE VIEW source AS FROM read_parquet('{path}')")
         yield connection
-    except duckdb.Error as error:
-        said = _PATH.sub("the file", str(error).split("\n")[0])
-        raise FileReadFailed(f"{source.name} cannot be read: {said}") from None
-    finally:
-        connection.close()
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, source: Source) -> list[tuple[str, str]]:
+def said_by(error: duckdb.Error) -> str:
+    """Return what an error of DuckDB says, without paths."""
+    return _PATH.sub("the file", str(error).split("\n")[0])
+
+
+def _columns(scan: ColumnScan, source: Source) -> list[tuple[str, str]]:
     """Return names and SQL types of the columns."""
-    found = [(str(row[0]), str(row[1])) for row in connection.execute("DESCRIBE source").fetchall()]
+    found = [(str(row[0]), str(row[1])) for row in scan.ask("DESCRIBE source")]
     if len(found) > _MAX_COLUMNS:
         raise FileReadFailed(f"{source.name} has more than {_MAX_COLUMNS:,} columns")
     return found
 
 
-def _row_count(connection: duckdb.DuckDBPyConnection) -> int:
-    row = connection.execute("SELECT count(*) FROM source").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _lost_figures(
-    connection: duckdb.DuckDBPyConnection, described: Sequence[tuple[str, str]]
-) -> list[tuple[str, int]]:
+def _lost_figures(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[tuple[str, int]]:
     """Return the columns with numbers that are none, and how many of them."""
     floats = [name for name, kind in described if kind in ("DOUBLE", "FLOAT")]
     if not floats:
         return []
-    counted = ", ".join(f"count(*) FILTER (NOT isfinite({_quoted(name)}))" for name in floats)
-    counts = connection.execute(f"SELECT {counted} FROM source").fetchone() or ()
+    counted = ", ".join(f"count(*) FILTER (NOT isfinite({sql_name(name)}))" for name in floats)
+    (counts,) = scan.ask(f"SELECT {counted} FROM source")
     found = [(name, int(count)) for name, count in zip(floats, counts, strict=True) if count]
     return found[:_MAX_SHOWN]
 
@@ -169,7 +204,7 @@ def _reported(kind: str) -> ColumnType:
     return "datetime" if is_moment else "string"
 
 
-def _unique(given: Sequence[str]) -> list[str]:
+def unique_names(given: Sequence[str]) -> list[str]:
     """Return the names made unique without regard to case, none empty."""
     names: list[str] = []
     seen: set[str] = set()
@@ -183,9 +218,11 @@ def _unique(given: Sequence[str]) -> list[str]:
     return names
 
 
-def _quoted(name: str) -> str:
+def sql_name(name: str) -> str:
+    """Return a name as it stands in a statement, with its quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(value: str) -> str:
+def sql_text(value: str) -> str:
+    """Return a text as it stands in a statement, without its quotes."""
     return value.replace("'", "''")

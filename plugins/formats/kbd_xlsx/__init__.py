@@ -1,7 +1,7 @@
 """Workbooks of Office Open XML.
 
-`handler` declares the format and `operations` what can be asked of it; `references` are cells and
-ranges. `values` checks what goes into cells and spells it as files do.
+`handler` declares the format and `operations` what can be asked of it. `values` checks what goes
+into cells and spells it as files do. What sheets of any format have in common is `kbd.sheets`.
 
 Seen: `workbook` reads what there is beside sheets, `reader` finds what is in a sheet, once, after
 its extent is bounded; `workbook_map`, `regions` and `grid` show it; `active_content` is what of
@@ -9,10 +9,10 @@ it runs or fetches.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
 places the rows of tables, `styles` describes formatting, `assets` copies it, `calculation` knows
-which results an edit makes old. `table_extent` finds the table of a sheet, `stored_texts` reads
-texts among its numbers, `tables` reads it and writes one. `comparison` finds what differs between
-two versions, `relocation` carries operations over from one to the other; `receipt` finds the same
-as facts for receipts, and `receipt_check` finds those again, sharing no code.
+which results an edit makes old. `tables` reads the table of a sheet and
+writes one. `comparison` finds what differs between two versions, `relocation` carries operations
+over from one to the other; `receipt` finds the same as facts for receipts, and `receipt_check`
+finds those again, sharing no code.
 """
 
 from collections.abc import Sequence

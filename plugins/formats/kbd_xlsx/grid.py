@@ -5,9 +5,9 @@ formula is shown by the result that the file stores, and by its own text where n
 """
 
 from kbd.formats import Grid, GridMerge, GridWindow, Source
-from kbd_xlsx.reader.blocks import plain_text
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, column_letters, overlaps
+from kbd.sheets.values import plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters, overlaps
 from kbd_xlsx.regions import first_sheet
 
 __all__ = ["MAX_CELL_CHARACTERS", "MAX_WINDOW_CHARACTERS", "read_grid"]

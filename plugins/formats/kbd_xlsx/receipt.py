@@ -21,7 +21,7 @@ from kbd.office.receipts import (
 )
 from kbd.opc import Package
 from kbd.opc.element_names import local_name
-from kbd_xlsx.references import column_letters, column_number
+from kbd.sheets.areas import column_letters, column_number
 
 __all__ = ["receipt_facts"]
 

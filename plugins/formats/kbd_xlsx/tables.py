@@ -5,8 +5,7 @@ written into a new workbook, or into one whose other contents stay as they are.
 """
 
 import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -24,17 +23,25 @@ from kbd.formats import (
     ReadAs,
     Source,
     Table,
-    TableReading,
-    TouchedRows,
     Written,
 )
 from kbd.opc.package import Package
+from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
+from kbd.sheets.table_columns import MAX_EXACT, LfEnds, column_names, kind_of
+from kbd.sheets.table_extent import TableExtent, find_extent
+from kbd.sheets.table_rows import (
+    MOST_BLANK,
+    SeenColumn,
+    SeenRows,
+    decide_texts,
+    make_table,
+    read_values,
+)
+from kbd.sheets.values import plain_number, plain_text
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.reader import blocks
-from kbd_xlsx.reader.blocks import plain_number, plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
-from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.cells import TypedRows
 from kbd_xlsx.rows.obstacles import overwritten_note
 from kbd_xlsx.rows.placement import (
@@ -47,17 +54,9 @@ from kbd_xlsx.rows.placement import (
     prepare_spot,
 )
 from kbd_xlsx.rows.ranges_above import ranges_note
-from kbd_xlsx.stored_texts import ReadTexts, StoredTexts, read_texts
-from kbd_xlsx.table_extent import TableExtent, find_extent
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
-__all__ = ["column_names", "read_table", "write_table"]
-
-_MOST_BLANK = 10
-"""Blank rows that are named."""
-
-_EXACT = 2**53
-"""Past it whole numbers are not exact in a file."""
+__all__ = ["read_table", "write_table"]
 
 
 def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
@@ -82,21 +81,6 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             return _write(found, extent, read_as, target)
 
     return with_workbook(source, work)
-
-
-def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
-    """Name columns as headers do, made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    for place in range(width):
-        given = " ".join(headers[place].split()) if headers else ""
-        stem = given or f"column_{place + 1}"
-        name, count = stem, 2
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        seen.add(name.casefold())
-        names.append(name)
-    return names
 
 
 def _only_filled(book: WorkbookReader) -> SheetEntry:
@@ -149,64 +133,15 @@ def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
-class _Seen:
-    """What was seen of a column.
-
-    Attributes:
-        kinds: The kinds of its values.
-        texts: Its texts.
-    """
-
-    def __init__(self) -> None:
-        self.kinds: set[str] = set()
-        self.texts = StoredTexts()
-
-    def add_texts(self, cells: Iterable[tuple[int, str]]) -> None:
-        """Add texts, each with its row in the sheet, as long as they may be read as others."""
-        for row, text in cells:
-            if text:
-                self.texts.add(row, text)
-            if not self.texts.is_open:
-                return
-
-
-class _Pass(msgspec.Struct):
-    """One pass over a table's rows: what was seen of its columns, and its rows."""
-
-    seen: list[_Seen]
-    count: int = 0
-    blank: list[int] = msgspec.field(default_factory=list)
-
-
 def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
-    area, headers, top = extent.area, extent.headers, extent.top
-    names = column_names(headers, area.right - area.left + 1)
-    found = _write_rows(sheet, extent, names, {}, target)
-    read = _read_texts(names, found.seen, read_as)
+    area = extent.area
+    names = column_names(extent.headers, area.right - area.left + 1)
+    seen = _write_rows(sheet, extent, names, {}, target)
+    read = decide_texts(names, seen, read_as)
     if read.plain:
-        found = _write_rows(sheet, extent, names, read.plain, target)
-    kinds = [each.kinds for each in found.seen]
-    warnings = (*extent.warnings, *_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    left_out = extent.left_out
-    if skipped := area.bottom - top + 1 - found.count:
-        warnings = (*warnings, f"{skipped} blank row(s) between others were skipped.")
-        left_out = (*left_out, TouchedRows("blank row between others", skipped, tuple(found.blank)))
-    warnings += tuple(f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired)
-    question = () if read.question is None else (read.question,)
-    reading = TableReading(
-        header_row=extent.header_row,
-        decimal=read.decimal,
-        left_out=left_out,
-        repaired=(*extent.repaired, *read.repaired),
-        questions=question,
-    )
-    return Table(
-        tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True)),
-        found.count,
-        reading,
-        {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None},
-        (*warnings, *(each.text for each in question)),
-    )
+        seen = _write_rows(sheet, extent, names, read.plain, target)
+    notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
+    return make_table(extent, names, seen, read, notes, {"sheet": sheet.part.name})
 
 
 def _write_rows(
@@ -215,13 +150,13 @@ def _write_rows(
     names: Sequence[str],
     plain: Mapping[int, Mapping[str, str]],
     target: Path,
-) -> _Pass:
+) -> SeenRows:
     """Write the rows in the plain form, texts of some columns as they are read."""
     area = extent.area
     body = Area(extent.top, area.left, area.bottom, area.right)
-    found = _Pass([_Seen() for _ in names])
+    found = SeenRows([SeenColumn() for _ in names])
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
-        writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
+        writer = csv.writer(LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
             rows = _rows(body, first, left, columns, plain, found)
@@ -230,32 +165,13 @@ def _write_rows(
     return found
 
 
-def _read_texts(names: Sequence[str], seen: Sequence[_Seen], read_as: ReadAs) -> ReadTexts:
-    """Decide what the texts are that stand among other values."""
-    mixed = {
-        place: each.texts
-        for place, each in enumerate(seen)
-        if each.texts.is_open and each.texts.counts and _one_kind(each.kinds)
-    }
-    numeric = frozenset(place for place in mixed if seen[place].kinds & {"integer", "float"})
-    return read_texts(names, mixed, numeric, read_as.decimal)
-
-
-def _one_kind(kinds: set[str]) -> bool:
-    """Tell whether values beside texts are of one kind: numbers, dates or truth values."""
-    others = kinds - {"string"}
-    return bool(others) and any(
-        others <= alike for alike in ({"integer", "float"}, {"date", "datetime"}, {"boolean"})
-    )
-
-
 def _rows(
     area: Area,
     first: int,
     left: int,
     columns: list[blocks.PackedColumn],
     plain: Mapping[int, Mapping[str, str]],
-    found: _Pass,
+    found: SeenRows,
 ) -> list[tuple[str, ...]]:
     """Return a block's rows that are in the table and not blank, as text, and add what was seen.
 
@@ -266,7 +182,7 @@ def _rows(
     if start >= end:
         return []
     stored, read = list[list[str]](), list[list[str]]()
-    for number, seen in enumerate(found.seen):
+    for number, seen in enumerate(found.columns):
         place = area.left + number - left
         if not 0 <= place < len(columns):
             stored.append([""] * (end - start))
@@ -275,36 +191,23 @@ def _rows(
             # `column_values` includes the last place, while `end` is one past it.
             values = blocks.column_values(columns[place], start, end - 1)
             stored.append([plain_text(value) for value in values])
-            read.append(_read(values, plain[number], seen.kinds))
+            read.append(read_values(values, plain[number], seen.kinds))
         else:
             stored.append(_texts(columns[place], start, end, seen, first))
             read.append(stored[-1])
     rows = zip(*read, strict=True)
     # A row of a missing value alone is no blank one.
     filled = [row for row, whole in zip(rows, zip(*stored, strict=True), strict=True) if any(whole)]
-    if len(filled) < end - start and len(found.blank) < _MOST_BLANK:
+    if len(filled) < end - start and len(found.blank) < MOST_BLANK:
         numbered = enumerate(zip(*stored, strict=True), first + start)
         numbers = (number for number, row in numbered if not any(row))
-        found.blank.extend(islice(numbers, _MOST_BLANK - len(found.blank)))
+        found.blank.extend(islice(numbers, MOST_BLANK - len(found.blank)))
     return filled
 
 
-def _read(values: Sequence[blocks.Value], plain: Mapping[str, str], kinds: set[str]) -> list[str]:
-    """Return values in the plain form, texts among them as they are read, and add their kinds."""
-    texts = []
-    for value in values:
-        if isinstance(value, str):
-            text = plain.get(value, value)
-            if text:
-                kinds.add("float" if "." in text else "integer")
-        else:
-            text = plain_text(value)
-            kinds.add(_kind(value))
-        texts.append(text)
-    return texts
-
-
-def _texts(column: blocks.PackedColumn, start: int, end: int, seen: _Seen, first: int) -> list[str]:
+def _texts(
+    column: blocks.PackedColumn, start: int, end: int, seen: SeenColumn, first: int
+) -> list[str]:
     """Return some values of a column in the plain form, and add what was seen.
 
     Args:
@@ -320,7 +223,8 @@ def _texts(column: blocks.PackedColumn, start: int, end: int, seen: _Seen, first
         values = blocks.column_values(column, start, end - 1)
     types = set(map(type, values))
     # A sheet has floats alone; whole ones that are exact are told as the integers they were.
-    if types == {float} and all(map(float.is_integer, values)) and max(map(abs, values)) < _EXACT:
+    are_whole = types == {float} and all(map(float.is_integer, values))
+    if are_whole and max(map(abs, values)) < MAX_EXACT:
         seen.kinds.add("integer")
         return list(map(str, map(int, values)))
     if types == {float}:
@@ -332,46 +236,8 @@ def _texts(column: blocks.PackedColumn, start: int, end: int, seen: _Seen, first
         if any(values):
             seen.kinds.add("string")
         return values
-    seen.kinds.update(_kind(value) for value in values if value != "")
+    seen.kinds.update(kind_of(value) for value in values if value != "")
     return [plain_text(value) for value in values]
-
-
-def _kind(value: blocks.Value) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "integer" if value.is_integer() and abs(value) < _EXACT else "float"
-        case blocks.Stamp() if value.kind in ("date", "datetime"):
-            return value.kind
-        case _:
-            return "string"
-
-
-def _column_type(kinds: set[str]) -> ColumnType | None:
-    """Return the type that all values of a column have, text if they differ, None if none is."""
-    if not kinds:
-        return None
-    for kind in ("boolean", "integer", "date"):
-        if kinds == {kind}:
-            return kind
-    if kinds <= {"integer", "float"}:
-        return "float"
-    if kinds <= {"date", "datetime"}:
-        return "datetime"
-    return "string"
-
-
-class _LfEnds:
-    """Ends rows with LF; the csv module quotes a CR only if the row's end has one."""
-
-    def __init__(self, file: io.TextIOWrapper) -> None:
-        self._file = file
-
-    def write(self, row: str) -> int:
-        return self._file.write(row[:-2] + "\n")
 
 
 _TYPES: frozenset[str] = frozenset(get_args(ColumnType))

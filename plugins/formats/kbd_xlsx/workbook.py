@@ -9,7 +9,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.office.suffixes import Suffixes
 from kbd.opc import Family, Identity, identify
 from kbd.opc.package import Package
-from kbd_xlsx.references import whole_number
+from kbd.sheets.areas import whole_number
 
 __all__ = [
     "FAMILY",

@@ -8,15 +8,13 @@ from typing import Any
 
 from kbd.formats import Source
 from kbd.formats.active import ActiveContent
+from kbd.sheets.areas import Area, cell_name, column_letters
+from kbd.sheets.sheet_map import chunk_list, island_map, size_of, used_range
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
-from kbd_xlsx.reader.features import Features, Island
-from kbd_xlsx.references import Area, cell_name, column_letters
+from kbd_xlsx.reader.features import Features
 from kbd_xlsx.values import reach_of
 
-__all__ = ["ROWS_PER_CHUNK", "facts", "workbook_map"]
-
-ROWS_PER_CHUNK = 50
-"""Contract, section 8."""
+__all__ = ["facts", "workbook_map"]
 
 _MAX_AREAS = 20
 """Ranges of conditional formats that the map of one sheet lists."""
@@ -82,18 +80,9 @@ def _list(book: WorkbookReader) -> list[dict[str, Any]]:
     for part in book.workbook.sheets:
         with book.sheet(part) as sheet:
             used = "" if sheet.area is None else str(sheet.area)
-            sizes = {"range": used, **_size(sheet.area)}
+            sizes = {"range": used, **size_of(sheet.area)}
             found.append({"name": part.name, "hidden": part.hidden, **sizes})
     return found
-
-
-def _size(area: Area | None) -> dict[str, int]:
-    if area is None:
-        return {"row_count": 0, "col_count": 0}
-    return {
-        "row_count": area.bottom - area.top + 1,
-        "col_count": area.right - area.left + 1,
-    }
 
 
 def _sheet_map(sheet: SheetReader) -> dict[str, Any]:
@@ -105,14 +94,11 @@ def _sheet_map(sheet: SheetReader) -> dict[str, Any]:
         "name": sheet.part.name,
         "kind": sheet.part.kind,
         "hidden": sheet.part.hidden,
-        "used_range": used and {
-            "min_row": used.top, "max_row": used.bottom,
-            "min_col": used.left, "max_col": used.right,
-        },
-        **_size(used),
+        "used_range": used_range(used),
+        **size_of(used),
         "island_count": count,
-        "islands": [_island_map(island) for island in islands],
-        "chunks": _chunks(used, first),
+        "islands": [island_map(island) for island in islands],
+        "chunks": chunk_list(used, first),
         "has_charts": features.chart_count > 0,
         "has_merged_cells": features.merged_count > 0,
         "has_conditional_formatting": features.conditional_format_count > 0,
@@ -145,26 +131,4 @@ def _rare(sheet: SheetReader, features: Features) -> dict[str, Any]:
             f"{column_letters(first)}:{column_letters(last)}"
             for first, last in features.hidden_columns
         ]
-    return found
-
-
-def _island_map(island: Island) -> dict[str, Any]:
-    return {
-        "range": str(island.area),
-        "label": "header" if island.headers else "data",
-        **_size(island.area),
-        "headers": list(island.headers) if island.headers else None,
-    }
-
-
-def _chunks(used: Area | None, headers: list[str] | None) -> list[dict[str, Any]]:
-    if used is None:
-        return []
-    found = []
-    # `regions` counts chunks by the same steps, so that their numbers agree.
-    for index, top in enumerate(range(used.top, used.bottom + 1, ROWS_PER_CHUNK)):
-        bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
-        area = Area(top, used.left, bottom, used.right)
-        rows = bottom - top + 1
-        found.append({"index": index, "range": str(area), "rows": rows, "headers": headers})
     return found

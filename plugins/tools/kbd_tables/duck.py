@@ -13,6 +13,7 @@ import duckdb
 
 from kbd.errors import FileReadFailed, KbdError, ToolTimeout
 from kbd.formats import ColumnType
+from kbd_tables.statement_time import CLOCK_MACROS
 
 __all__ = [
     "CELL_CHARACTERS",
@@ -45,10 +46,10 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
-    """Open an empty database with one thread."""
+    """Open an empty database with one thread, and with clock functions of ours."""
     connection = duckdb.connect(":memory:", config={**_OFFLINE, "threads": 1})
     # No option of `connect`; without it a bar is drawn on stdout after two seconds.
-    return connection.execute("SET enable_progress_bar = false")
+    return connection.execute(f"SET enable_progress_bar = false; {CLOCK_MACROS}")
 
 
 _READY = _connect()

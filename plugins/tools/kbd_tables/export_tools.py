@@ -117,6 +117,11 @@ def has_sheets(handler: FormatHandler) -> bool:
     return isinstance(handler, Readable) and "sheet" in handler.coordinates
 
 
+def is_text(handler: FormatHandler) -> bool:
+    """Tell whether a format that tables are written to has neither sheets nor types: plain text."""
+    return isinstance(handler, Tabular) and not handler.writes_types and not has_sheets(handler)
+
+
 class UpdateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to write into which sheet."""
 
@@ -208,7 +213,7 @@ class TableExport(_ExportTool):
             table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,
             # A text table keeps "12.50" as it is written; a workbook gets the number.
-            keep_text=not has_sheets(handler),
+            keep_text=is_text(handler),
             limits=self._query_limits,
         )
         target = _Target(handler, name, source, placement)
@@ -235,7 +240,7 @@ class TableUpdateFromExport(_ExportTool):
     def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
         super().__init__(tables, limits, formats)
         names = ", ".join(handler.name for handler in self._handlers if has_sheets(handler))
-        plain = ", ".join(handler.name for handler in self._handlers if not has_sheets(handler))
+        plain = ", ".join(handler.name for handler in self._handlers if is_text(handler))
         self.description = (
             "Write a table, or what a query makes of it, into one sheet of a workbook "
             f"({names}) in the draft; other sheets are kept. Modes: replace_sheet, append_rows "
@@ -259,8 +264,9 @@ class TableUpdateFromExport(_ExportTool):
             raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
         if existing is None and not arguments.create_workbook_if_missing:
             existing = context.files.get(name)  # raises, naming near matches
-        is_text = not has_sheets(handler)
-        notation = await _notation(self._tables, context, name) if is_text else ReadAs()
+        notation = ReadAs()
+        if is_text(handler):
+            notation = await _notation(self._tables, context, name)
         placement = Placement(
             sheet=arguments.sheet,
             mode=arguments.mode,
@@ -322,7 +328,9 @@ def _can_append(
 ) -> bool:
     """Tell whether rows can be added to a table without sheets: at its end, in its own form."""
     is_written = isinstance(handler, Tabular) and handler.writes_tables
-    return existing is not None and is_written and arguments.mode == "append_rows"
+    return (
+        existing is not None and is_written and is_text(handler) and arguments.mode == "append_rows"
+    )
 
 
 def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:

@@ -34,11 +34,13 @@ from image_forge import saved, svg
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_image import ImageFormat
+from kbd_ods import OdsFormat
 from kbd_odt import OdtFormat
 from kbd_pdf import PdfFormat
 from kbd_pptx import PptxFormat
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
+from ods_books import flat_book, ods_book, rich_book, row, sheet_contents, table
 from odt_texts import content, flat, rich_text, text_file
 from office_packages import pack, rich_deck, rich_document, rich_workbook
 from pdf_forge import one_page, rows, shown, stream, text_pages
@@ -121,6 +123,33 @@ ODT = PackageCase(
     word="apple",
     vital=(),
     nested=_nested_frames,
+)
+
+
+def _ods_parts() -> Parts:
+    with tempfile.TemporaryDirectory() as folder:
+        return entries(ods_book(Path(folder, "good"), table("The apple harvest", 1.5)))
+
+
+def _nested_row_groups(_: str, depth: int) -> str:
+    group = "table:table-row-group"
+    return sheet_contents(
+        f'<table:table table:name="S">{f"<{group}>" * depth}{row("deep")}{f"</{group}>" * depth}'
+        "</table:table>"
+    )
+
+
+ODS = PackageCase(
+    handler=OdsFormat(),
+    samples=lambda folder: {
+        "a.ods": rich_book(folder / "a.ods"),
+        "b.fods": flat_book(table("Hello there", 2)),
+    },
+    parts=_ods_parts,
+    text_part="content.xml",
+    word="apple",
+    vital=(),
+    nested=_nested_row_groups,
 )
 
 
@@ -468,5 +497,5 @@ XLSX = OfficeCase(
 )  # fmt: skip
 
 OFFICE = (DOCX, PPTX, XLSX)
-PACKAGES: tuple[PackageCase, ...] = (*OFFICE, ODT)
+PACKAGES: tuple[PackageCase, ...] = (*OFFICE, ODS, ODT)
 FORMATS: tuple[FormatCase, ...] = (*PACKAGES, CSV, IMAGE, PDF, TEXT)

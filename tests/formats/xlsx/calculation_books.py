@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from kbd.sheets.areas import Area, cell_name, parse_area, parse_cell
 from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
-from kbd_xlsx.references import Area, cell_name, parse_area, parse_cell
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 SHEET = Area(1, 1, 1_048_576, 16_384)

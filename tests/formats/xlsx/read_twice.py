@@ -12,8 +12,8 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.formats import Source
 from kbd.opc.package import Package
+from kbd.sheets.areas import Area, cell_name
 from kbd_xlsx.reader.fallback_parser import ParsedBook
-from kbd_xlsx.references import Area, cell_name
 from kbd_xlsx.workbook import read_workbook
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

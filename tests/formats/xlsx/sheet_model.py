@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from kbd.sheets.areas import Area, cell_name
 from kbd_xlsx.parts.cells import CellEdit, Content
-from kbd_xlsx.references import Area, cell_name
 from sheet_reader import MAIN, STYLES, Place
 
 ROWS, COLUMNS = 9, 6

@@ -10,11 +10,11 @@ from openpyxl.formula.translate import Translator, TranslatorError
 from openpyxl.utils.cell import range_boundaries
 
 from calculation_books import MAIN, area, book, cells, part
+from kbd.sheets.areas import Area, cell_name, parse_cell
 from kbd_xlsx.calculation import DefinedName
 from kbd_xlsx.calculation.book import FormulaBook, OperandReader
 from kbd_xlsx.calculation.operands import read_operands
 from kbd_xlsx.calculation.stale import stale_results
-from kbd_xlsx.references import Area, cell_name, parse_cell
 
 
 def reads(formula: str, changed: str, at: str = "H9") -> bool:

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calculation_books import area, book, cells, part
+from kbd.sheets.areas import cell_name, parse_cell
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.calculation.stale import stale_results
-from kbd_xlsx.references import cell_name, parse_cell
 from test_calculation import naive_reads
 
 FILTER = "_xlfn._xlws.FILTER(A1:A3,A1:A3)"

@@ -3,9 +3,9 @@
 import pytest
 
 from kbd.errors import ValidationFailed
+from kbd.sheets.areas import Area
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.references import Area
 from sheet_edits import FIVE, part
 from sheet_model import restyle
 from sheet_reader import read

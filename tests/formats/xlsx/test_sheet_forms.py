@@ -9,9 +9,9 @@ import pytest
 from lxml import etree
 
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
+from kbd.sheets.areas import Area
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.references import Area
 from sheet_edits import FIVE, part
 from sheet_model import restyle
 from sheet_reader import COLUMNS_READ, STRICT, Held, read

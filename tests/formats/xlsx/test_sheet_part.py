@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
 from kbd.errors import ValidationFailed
+from kbd.sheets.areas import Area
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.references import Area
 from sheet_model import (
     COLUMNS,
     ROWS,

@@ -29,8 +29,8 @@ from compared_books import (
 )
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.formats import Source
+from kbd.sheets.areas import cell_name
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.references import cell_name
 from real_workbooks import real_workbooks
 
 SAMPLE_SEED = 75

@@ -11,10 +11,10 @@ from openpyxl.comments import Comment
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from kbd.formats import ReadAs, Region, Source
+from kbd.sheets import islands
+from kbd.sheets.areas import Area
+from kbd.sheets.islands import RowRun, find_areas
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.reader import features
-from kbd_xlsx.reader.features import RowRun, find_areas
-from kbd_xlsx.references import Area
 
 FORMAT = XlsxFormat()
 NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -332,7 +332,7 @@ def test_a_sheet_that_splits_without_end_is_cut_short(monkeypatch: pytest.Monkey
     """Past a bound of work islands are left whole, and every filled cell is in one."""
     runs = [RowRun(row, row, 0b10001) for row in range(1, 200, 2)]
     whole = find_areas(runs)
-    monkeypatch.setattr(features, "MAX_WORK", 150)
+    monkeypatch.setattr(islands, "MAX_WORK", 150)
 
     short = find_areas(runs)
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Region, Source
+from kbd.sheets.areas import Area, cell_name
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.reader import fallback_parser as parsed_module
 from kbd_xlsx.reader.fallback_parser import are_misread
-from kbd_xlsx.references import Area, cell_name
 from read_twice import FORMATS, MAIN, SHARED, book_of, differences, of_one, sheet_xml, typed
 from real_workbooks import real_workbooks
 

@@ -13,6 +13,7 @@ import pytest
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd_tables import results
+from kbd_tables.duck import closing_connection
 from kbd_tables.sandbox import query
 from kbd_tables.statement_time import CLOCKS, pin_clock
 from tools.tables.conftest import Ask
@@ -126,7 +127,7 @@ def test_nothing_of_duckdb_reads_a_clock_unseen() -> None:
     A new version of DuckDB may bring another clock.
     """
     year = str(datetime.now(UTC).year)
-    with duckdb.connect(":memory:") as connection:
+    with closing_connection() as connection:
         pin_clock(connection, THEN_US, "")
         names = connection.execute(
             "SELECT DISTINCT function_name FROM duckdb_functions()"

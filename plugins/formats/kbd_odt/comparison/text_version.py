@@ -14,24 +14,11 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.office.open_document import DRAW, META, OFFICE, STYLE, SVG, TABLE, TEXT, XLINK, count
 from kbd.opc import reading_errors
 from kbd.opc.package import Package
 from kbd_odt.document import HEADING, MARGINS, OdtDocument, read_document, read_pieces
-from kbd_odt.packages import (
-    DRAW,
-    FLAT_SUFFIX,
-    META,
-    OFFICE,
-    STYLE,
-    SVG,
-    TABLE,
-    TEXT,
-    XLINK,
-    count,
-    open_metadata,
-    open_package,
-    open_parts,
-)
+from kbd_odt.packages import FLAT_SUFFIX, open_metadata, open_package, open_parts
 from kbd_odt.styles import OdtStyles
 from kbd_odt.text_renderer import OdtNotices, OdtTextRenderer
 

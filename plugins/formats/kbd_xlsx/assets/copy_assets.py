@@ -13,11 +13,11 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.office.assets import AssetRef, parse_asset_ref
 from kbd.opc.package import Package
+from kbd.sheets.areas import Area, parse_area
 from kbd_xlsx.assets.copy_formatting import FormattingCopier, Restyling
 from kbd_xlsx.assets.copy_objects import ObjectCopier, WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
-from kbd_xlsx.references import Area, parse_area
 from kbd_xlsx.styles.theme import workbook_parts
 from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
 

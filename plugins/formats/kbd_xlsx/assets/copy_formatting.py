@@ -12,13 +12,13 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc.element_names import namespace_of
 from kbd.opc.package import Package
+from kbd.sheets.areas import Area
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import CellEdit, Restyle
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.sheet_elements import with_element
 from kbd_xlsx.parts.style_elements import translated
 from kbd_xlsx.parts.stylesheet import MAIN, STRICT_MAIN, XlsxStyleSheet, number_of
-from kbd_xlsx.references import Area
 from kbd_xlsx.styles.sheet_formatting import read_sheet_formatting
 from kbd_xlsx.styles.theme import XlsxTheme, fix_colors, read_workbook_theme, workbook_parts
 from kbd_xlsx.workbook import Workbook, find_sheet

@@ -16,10 +16,10 @@ from kbd.office.assets import PartCopier
 from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import xml_bytes
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.sheet_elements import with_element
 from kbd_xlsx.parts.stylesheet import number_of
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.styles.drawings import (
     RELATION_SPACES,
     DrawnObject,

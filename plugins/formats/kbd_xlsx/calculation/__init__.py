@@ -8,14 +8,13 @@ of worksheet functions and whether a stored result is current. `book` puts them 
 
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.dependents import mentions
-from kbd_xlsx.calculation.functions import ResultState, result_state, volatile
+from kbd_xlsx.calculation.functions import result_state, volatile
 from kbd_xlsx.calculation.operand_ranges import DefinedName, TableArea, names_column
 from kbd_xlsx.calculation.stale import stale_results
 
 __all__ = [
     "DefinedName",
     "FormulaBook",
-    "ResultState",
     "TableArea",
     "mentions",
     "names_column",

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.functions import SPILLING_CALLS
 from kbd_xlsx.calculation.operand_ranges import DefinedName, Meaning, OperandRanges, TableArea
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = ["BookFormula", "FormulaBook", "OperandReader"]
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import repeat
 
+from kbd.sheets.areas import cell_name
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.cells import formula_cells
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands, TableUse, read_operands
-from kbd_xlsx.references import cell_name
 
 __all__ = ["MAX_PLACES", "SheetIndex", "mentions"]
 

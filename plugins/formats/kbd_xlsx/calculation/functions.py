@@ -9,14 +9,14 @@ moment. A name that stands for such a formula is not seen.
 """
 
 import re
-from typing import Literal
+
+from kbd.sheets.cells import ResultState
 
 __all__ = [
     "PLAIN",
     "SPILLING",
     "SPILLING_CALLS",
     "VOLATILE",
-    "ResultState",
     "known_name",
     "result_state",
     "volatile",
@@ -107,9 +107,6 @@ def known_name(call: str) -> str:
         name = name.removeprefix(prefix)
     return name
 
-
-ResultState = Literal["missing", "momentary", "current"]
-"""missing: none is stored; momentary: it was right when it was stored; current: it is right."""
 
 # Strings and quoted sheet names are passed over, so that no call is seen in them.
 _CALL = re.compile(r"""\"[^"]*"|'[^']*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.calculation.functions import PLAIN, known_name
 from kbd_xlsx.calculation.operands import (
     BOTTOM,
@@ -21,7 +22,6 @@ from kbd_xlsx.calculation.operands import (
     TableUse,
     read_operands,
 )
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = [
     "Cells",

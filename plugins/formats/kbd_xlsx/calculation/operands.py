@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW
 
 __all__ = [
     "BOTTOM",

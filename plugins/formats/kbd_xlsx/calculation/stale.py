@@ -26,9 +26,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = ["MAX_STEPS", "SpillRange", "stale_results"]
 

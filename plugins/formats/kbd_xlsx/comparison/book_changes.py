@@ -10,6 +10,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Change, ChangeKind, ChangeList, CompareOptions, Comparison, Source
 from kbd.formats.alignment import align
 from kbd.opc.package import Package
+from kbd.sheets.areas import Area
 from kbd_xlsx.comparison.book_parts import compare_names, compare_parts, compare_workbooks
 from kbd_xlsx.comparison.book_side import BookSide, SheetSide
 from kbd_xlsx.comparison.cell_changes import compare_cells, list_rows
@@ -20,7 +21,6 @@ from kbd_xlsx.comparison.row_alignment import SheetAlignment, align_sheets
 from kbd_xlsx.comparison.row_tokens import tokenize
 from kbd_xlsx.comparison.sheet_objects import compare_objects, own_parts
 from kbd_xlsx.comparison.sheet_settings import compare_settings, tab_color
-from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["BookComparison", "SheetPair", "compare"]

@@ -12,6 +12,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import CellValue
 from kbd.opc.package import Package
+from kbd.sheets.areas import MAX_COLUMN, Area
 from kbd_xlsx.comparison.cell_values import CellValues, decode_text
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.comparison.looks import BookLooks
@@ -28,7 +29,6 @@ from kbd_xlsx.comparison.sheet_rows import (
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.reader.fallback_parser import format_meanings, is_from_1904, related_part
-from kbd_xlsx.references import MAX_COLUMN, Area
 from kbd_xlsx.workbook import SheetEntry, Workbook, read_workbook
 
 __all__ = ["BookSide", "RowScan", "SheetSide"]

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from kbd_xlsx.references import Area
+from kbd.sheets.areas import Area
 
 __all__ = ["CellAreas"]
 

@@ -4,11 +4,12 @@ import math
 from html import unescape
 
 from kbd.formats import CellValue
+from kbd.sheets.values import plain_value
 from kbd_xlsx.calculation import result_state
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.comparison.raw_cells import RawCell
 from kbd_xlsx.comparison.shared_texts import CellText, SharedTexts, read_text
-from kbd_xlsx.reader.blocks import plain_value, stamped
+from kbd_xlsx.reader.blocks import stamped
 from kbd_xlsx.reader.fallback_parser import Meaning, moment, of_iso, without_escapes
 
 __all__ = ["CellContent", "CellValues", "decode_text", "is_recalculated"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from openpyxl.formula.translate import Translator, TranslatorError
 
-from kbd_xlsx.references import cell_name
+from kbd.sheets.areas import cell_name
 
 __all__ = ["FormulaReference", "FormulaText", "ParsedFormula", "parse_formula", "shape_of"]
 

@@ -13,9 +13,9 @@ from lxml import etree
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import diff_words
 from kbd.opc.element_names import local_name
+from kbd.sheets.areas import overlaps
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, Shift
 from kbd_xlsx.parts.markup import area_of
-from kbd_xlsx.references import overlaps
 
 __all__ = [
     "FLAGS",

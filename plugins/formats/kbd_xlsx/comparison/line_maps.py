@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters
 from kbd_xlsx.comparison.formula_texts import FormulaReference, FormulaText, ParsedFormula
 from kbd_xlsx.parts.markup import area_of
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters
 
 __all__ = [
     "NO_SHIFT",

@@ -1,7 +1,7 @@
 """Places of workbooks, with their titles; a place that a title names is found again by it."""
 
 from kbd.formats import Place
-from kbd_xlsx.references import Area, cell_name, column_letters
+from kbd.sheets.areas import Area, cell_name, column_letters
 
 __all__ = [
     "area_place",

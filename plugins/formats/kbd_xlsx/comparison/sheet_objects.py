@@ -10,6 +10,7 @@ from lxml import etree
 from kbd.formats import ChangeList, Place
 from kbd.opc.element_names import local_name, local_part
 from kbd.opc.package import Package
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, cell_name
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
     FLAGS,
@@ -21,7 +22,6 @@ from kbd_xlsx.comparison.item_changes import (
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.parts.markup import area_of
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
 from kbd_xlsx.styles.drawings import (
     RELATION_SPACES,
     DrawnObject,

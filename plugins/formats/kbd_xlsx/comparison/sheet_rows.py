@@ -15,8 +15,8 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.opc.element_names import local_name, local_part
 from kbd.opc.package import Package, free_element, reading_errors
+from kbd.sheets.areas import MAX_ROW, cell_name, whole_number
 from kbd_xlsx.reader.parts import XmlPiece, pieces
-from kbd_xlsx.references import MAX_ROW, cell_name, whole_number
 
 __all__ = [
     "ROW_READERS",

@@ -7,6 +7,7 @@ from lxml import etree
 
 from kbd.formats import Change, ChangeList
 from kbd.opc.element_names import local_name
+from kbd.sheets.areas import MAX_COLUMN
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
     SheetItem,
@@ -20,7 +21,6 @@ from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import columns_place, range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.raw_cells import RowLook
 from kbd_xlsx.parts.stylesheet import number_of
-from kbd_xlsx.references import MAX_COLUMN
 from kbd_xlsx.styles.style_list import describe_rules
 
 __all__ = ["compare_settings", "tab_color"]

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from kbd.errors import ValidationFailed
 from kbd.formats import Change, ChangeKind, ChangeList, Place, Source, Trace
 from kbd.opc.package import Package
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, column_letters, overlaps
 from kbd_xlsx.comparison.book_changes import BookComparison, SheetPair
 from kbd_xlsx.comparison.book_side import BookSide, SheetSide
 from kbd_xlsx.comparison.places import area_place, part_place, range_place, sheet_place
 from kbd_xlsx.comparison.sheet_objects import find_object
 from kbd_xlsx.parts.markup import area_of
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters, overlaps
 from kbd_xlsx.workbook import SheetEntry, read_workbook
 
 __all__ = ["locate", "trace"]

@@ -9,6 +9,7 @@ import msgspec
 from kbd.formats import Applied, FocusHint, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc.package import Package
+from kbd.sheets.areas import Area, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
@@ -36,7 +37,6 @@ from kbd_xlsx.operations import (
     SummarizeByCategory,
     UnmergeCells,
 )
-from kbd_xlsx.references import Area, parse_area, parse_cell
 from kbd_xlsx.workbook import SUFFIXES
 
 __all__ = ["apply"]

@@ -24,6 +24,7 @@ from kbd.office.operations import EditWarnings, listed
 from kbd.opc import identify
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
@@ -35,7 +36,6 @@ from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.markup import plain, utf8
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 from kbd_xlsx.workbook import FAMILY, SUFFIXES, is_early
 
 __all__ = [

@@ -14,12 +14,12 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import NumberFacts, Source, additivity, sum_sentence, total_label
+from kbd.sheets.areas import Area, cell_name, column_number, overlaps
+from kbd.sheets.values import Value, plain_text
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import SummarizeByCategory
 from kbd_xlsx.parts.cells import CellEdit, Content
-from kbd_xlsx.reader.blocks import Value, plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader
-from kbd_xlsx.references import Area, cell_name, column_number, overlaps
 from kbd_xlsx.values import checked_text
 
 __all__ = ["summarize_by_category"]

@@ -7,6 +7,15 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd.sheets.areas import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    cell_name,
+    overlaps,
+    parse_area,
+    parse_cell,
+)
 from kbd_xlsx.calculation import names_column
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_text
@@ -21,15 +30,6 @@ from kbd_xlsx.operations import (
 )
 from kbd_xlsx.parts.book import TablePart
 from kbd_xlsx.parts.cells import CellEdit, Content
-from kbd_xlsx.references import (
-    MAX_COLUMN,
-    MAX_ROW,
-    Area,
-    cell_name,
-    overlaps,
-    parse_area,
-    parse_cell,
-)
 from kbd_xlsx.values import cell_value, content_of, looks_like_formula, spills
 
 __all__ = ["CellWriter"]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from kbd.formats import Source
 from kbd.office.reach import external_targets, naming
+from kbd.sheets.areas import cell_name
 from kbd_xlsx.calculation.cells import formula_cells
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.references import cell_name
 from kbd_xlsx.values import reach_of
 
 __all__ = ["reach_after", "reach_text"]

@@ -11,6 +11,15 @@ from xml.sax.saxutils import escape
 from kbd.errors import ValidationFailed
 from kbd.office.formatting import number
 from kbd.opc.rewriter import Rewriting
+from kbd.sheets.areas import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    column_letters,
+    column_number,
+    overlaps,
+    parse_area,
+)
 from kbd_xlsx.calculation import mentions
 from kbd_xlsx.edits.book import BookEdit, pivot_sources
 from kbd_xlsx.operations import (
@@ -21,15 +30,6 @@ from kbd_xlsx.operations import (
     SetColumnWidths,
     SetRowHeights,
     UnmergeCells,
-)
-from kbd_xlsx.references import (
-    MAX_COLUMN,
-    MAX_ROW,
-    Area,
-    column_letters,
-    column_number,
-    overlaps,
-    parse_area,
 )
 
 __all__ = [

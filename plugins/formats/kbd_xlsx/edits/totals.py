@@ -8,11 +8,11 @@ import re
 from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stored_cells import StoredCells
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_area
 from kbd_xlsx.values import spills
 
 __all__ = ["open_totals", "with_totals"]

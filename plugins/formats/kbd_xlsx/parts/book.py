@@ -13,7 +13,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc.element_names import local_name
 from kbd.opc.rewriter import xml_bytes
-from kbd_xlsx.references import Area, parse_area, whole_number
+from kbd.sheets.areas import Area, parse_area, whole_number
 
 __all__ = ["BookName", "BookPart", "SheetTab", "TablePart"]
 

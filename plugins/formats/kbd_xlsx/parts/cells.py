@@ -5,7 +5,7 @@ from typing import Any, Literal, assert_never
 
 import msgspec
 
-from kbd_xlsx.references import Area
+from kbd.sheets.areas import Area
 
 __all__ = [
     "BLANK",

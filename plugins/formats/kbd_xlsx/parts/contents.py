@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from kbd.sheets.areas import Area, column_number
 from kbd_xlsx.parts.cells import PendingCells
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
-from kbd_xlsx.references import Area, column_number
 
 __all__ = ["CellContents", "changed_areas", "pending_box"]
 

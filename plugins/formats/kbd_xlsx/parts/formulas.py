@@ -13,6 +13,7 @@ from openpyxl.formula.tokenizer import TokenizerError
 from openpyxl.formula.translate import Translator
 
 from kbd.errors import ValidationFailed
+from kbd.sheets.areas import Area, cell_name, overlaps
 from kbd_xlsx.parts.cells import PendingCells, contains, escaped, size_of
 from kbd_xlsx.parts.markup import (
     ATTRIBUTES,
@@ -24,7 +25,6 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
-from kbd_xlsx.references import Area, cell_name, overlaps
 
 __all__ = ["Group", "Groups", "SharedFormulas", "checked_groups"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd_xlsx.references import Area, column_number, parse_area
+from kbd.sheets.areas import Area, column_number, parse_area
 
 __all__ = [
     "ATTRIBUTES",

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.sheets.areas import MAX_ROW, Area, column_number, whole_number
 from kbd_xlsx.parts.markup import (
     ATTRIBUTES,
     attribute,
@@ -19,7 +20,6 @@ from kbd_xlsx.parts.markup import (
     tag_around,
     utf8,
 )
-from kbd_xlsx.references import MAX_ROW, Area, column_number, whole_number
 
 __all__ = ["CellMarkup", "Outline", "RowMarkup", "Rows"]
 

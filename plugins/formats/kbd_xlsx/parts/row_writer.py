@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from kbd.sheets.areas import Area, column_letters, whole_number
 from kbd_xlsx.parts.cells import (
     BLANK,
     AreaIndex,
@@ -22,7 +23,6 @@ from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
 from kbd_xlsx.parts.markup import ATTRIBUTES, Splice, attribute, with_attributes
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
 from kbd_xlsx.parts.sheet_elements import ColumnStyles
-from kbd_xlsx.references import Area, column_letters, whole_number
 
 __all__ = ["Reach", "RowWriter", "measure", "row_splices", "row_style"]
 

@@ -7,6 +7,7 @@ import re
 from io import BytesIO
 
 from kbd.errors import ValidationFailed
+from kbd.sheets.areas import Area, cell_name, overlaps
 from kbd_xlsx.parts.cells import AreaIndex, CellEdit, PendingCells, PutRow, Restyle, contains
 from kbd_xlsx.parts.contents import CellContents, changed_areas, pending_box
 from kbd_xlsx.parts.formulas import Groups, checked_groups
@@ -24,7 +25,6 @@ from kbd_xlsx.parts.markup import (
 from kbd_xlsx.parts.outline import Outline, RowMarkup, Rows
 from kbd_xlsx.parts.row_writer import measure, row_splices, row_style
 from kbd_xlsx.parts.sheet_elements import ColumnStyles, SheetElements, with_frozen, with_widths
-from kbd_xlsx.references import Area, cell_name, overlaps
 
 __all__ = ["SheetPart", "merged_areas", "with_merges"]
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from kbd.sheets.areas import MAX_COLUMN, cell_name, whole_number
 from kbd_xlsx.parts.markup import (
     Splice,
     Tag,
@@ -20,7 +21,6 @@ from kbd_xlsx.parts.markup import (
     with_attributes,
 )
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.references import MAX_COLUMN, cell_name, whole_number
 
 __all__ = ["ColumnStyles", "SheetElements", "with_element", "with_frozen", "with_widths"]
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from kbd.sheets.areas import Area
 from kbd_xlsx.parts.markup import attribute, plain, without_mark
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
-from kbd_xlsx.references import Area
 
 __all__ = ["StoredCell", "StoredCells"]
 

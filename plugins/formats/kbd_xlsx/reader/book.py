@@ -18,36 +18,23 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
-from kbd_xlsx.calculation import ResultState, result_state
-from kbd_xlsx.reader.blocks import PackedColumn, Value, column_values, plain_text, unpack
+from kbd.sheets.areas import Area, overlaps
+from kbd.sheets.cells import Formula, Marks, SheetCells
+from kbd.sheets.values import Value
+from kbd_xlsx.calculation import result_state
+from kbd_xlsx.reader.blocks import PackedColumn, column_values, unpack
 from kbd_xlsx.reader.builder import BookValues, PackedBlock, PackedSheet, build, open_values
 from kbd_xlsx.reader.cell_looks import WorkbookLooks, read_looks
-from kbd_xlsx.reader.features import SAMPLE_ROWS, Island, names_columns
 from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
 from kbd_xlsx.reader.rich_text import RichText, find_rich_texts
 from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, write_sections
-from kbd_xlsx.reader.sheet_sight import MarkCounts, Marks, SheetLooks, SheetSight, UnseenPlaces
+from kbd_xlsx.reader.sheet_sight import MarkCounts, SheetLooks, SheetSight, UnseenPlaces
 from kbd_xlsx.reader.unseen import UnseenRun
-from kbd_xlsx.references import Area, overlaps
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
-__all__ = ["Formula", "SheetReader", "WorkbookReader", "with_workbook"]
+__all__ = ["SheetReader", "WorkbookReader", "with_workbook"]
 
 T = TypeVar("T")
-
-
-class Formula(msgspec.Struct, frozen=True):
-    """A cell with a formula, or with an error and no formula.
-
-    Args:
-        text: The formula with its "=", "" if there is none.
-        error: The error that is its value or result, "" if it is another.
-        result_state: What the stored result is worth; "missing" if there is none.
-    """
-
-    text: str
-    error: str
-    result_state: ResultState
 
 
 _COUNTED_ROWS = 2_000
@@ -55,7 +42,7 @@ MAX_COUNTED_CONDITIONS = 20_000
 """Conditions of a sheet that are evaluated for the counts of its map."""
 
 
-class SheetReader:
+class SheetReader(SheetCells):
     """A sheet; a context manager.
 
     Args:
@@ -66,8 +53,10 @@ class SheetReader:
 
     def __init__(self, part: SheetEntry, index: PackedSheet, sections: SectionFile) -> None:
         self.part = part
+        self.name = part.name
         self.area = index.area
         self.features = index.features
+        self.frozen_rows = index.features.frozen_rows
         self._index = index
         self._sections = sections
         self._latest: tuple[PackedBlock | None, list[PackedColumn]] = (None, [])
@@ -79,40 +68,10 @@ class SheetReader:
     def __exit__(self, *_: object) -> None:
         self._sections.close()
 
-    def islands(self, most: int | None = None) -> tuple[list[Island], int]:
-        """Return the islands with their headers, the first `most` of them, and how many there are.
-
-        A first row that stays in view and names every column heads all that is below.
-        """
-        frozen = self.frozen_header()
-        if frozen is not None and self.area is not None:
-            return [Island(self.area, frozen)], 1
-        areas = self.island_areas()
-        return [self.island(area) for area in areas[:most]], len(areas)
-
     def island_areas(self) -> list[Area]:
         """Return where the islands are, from top to bottom, whatever stays in view."""
         found = self._decoded(self._index.islands, list[tuple[int, int, int, int]])
         return [Area(*area) for area in found]
-
-    def frozen_header(self) -> tuple[str, ...] | None:
-        """Return the names in the first used row if it stays in view and has one a column.
-
-        Who freezes a row of names says that they head everything below, blank rows and all.
-        """
-        area = self.area
-        if area is None or self.features.frozen_rows != area.top:
-            return None
-        names = self.row(area.top, area.left, area.right)
-        if not all(isinstance(name, str) and name.strip() for name in names):
-            return None
-        return tuple(map(str, names))
-
-    def row(self, number: int, left: int, right: int) -> list[Value]:
-        """Return the values of a row between two columns."""
-        for _, values in self.rows(Area(number, left, number, right)):
-            return values
-        return [""] * (right - left + 1)
 
     def rows(self, area: Area) -> Iterator[tuple[int, list[Value]]]:
         """Yield the rows of an area with their numbers; blank ones may be left out."""
@@ -147,6 +106,11 @@ class SheetReader:
             for cell in batch.cells:
                 if area.top <= cell.row <= area.bottom and area.left <= cell.column <= area.right:
                     yield cell, batch
+
+    def computed(self, area: Area) -> Iterator[tuple[int, int, str]]:
+        """Yield the same by row and column, each with its error or its text."""
+        for facts, batch in self.facts(area):
+            yield facts.row, facts.column, facts.error or self._texts.text(facts, batch)
 
     def formulas(self, area: Area) -> dict[tuple[int, int], Formula]:
         """Return an area's formulas and errors by row and column."""
@@ -256,21 +220,6 @@ class SheetReader:
         if state == "current" and facts.is_recalculated:
             state = "momentary"
         return Formula(text, facts.error, state)
-
-    def island(self, area: Area) -> Island:
-        """Return an island with the headers that its first row has, if it is one."""
-        sample = Area(area.top, area.left, min(area.bottom, area.top + SAMPLE_ROWS - 1), area.right)
-        width = area.right - area.left + 1
-        rows = dict(self.rows(sample))
-        for facts, batch in self.facts(sample):
-            values = rows.setdefault(facts.row, [""] * width)
-            # A formula without a result still fills its cell, so for the header test it is text.
-            if values[facts.column - area.left] == "":
-                text = facts.error or self._texts.text(facts, batch)
-                values[facts.column - area.left] = text
-        filled = [rows.get(row, [""] * width) for row in range(sample.top, sample.bottom + 1)]
-        headers = tuple(map(plain_text, filled[0])) if names_columns(filled) else None
-        return Island(area, headers)
 
     def _is_latest(self, row: int) -> bool:
         stretch = self._latest[0]

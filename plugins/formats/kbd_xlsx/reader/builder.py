@@ -28,6 +28,8 @@ from python_calamine import CalamineError, CalamineWorkbook
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
+from kbd.sheets.areas import Area
+from kbd.sheets.islands import RowRun, find_areas, joined
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
 from kbd_xlsx.reader.cell_looks import CellLook, WorkbookLooks
 from kbd_xlsx.reader.conditions import (
@@ -38,16 +40,7 @@ from kbd_xlsx.reader.conditions import (
     within_all,
 )
 from kbd_xlsx.reader.fallback_parser import ParsedBook, are_misread
-from kbd_xlsx.reader.features import (
-    Features,
-    RowRun,
-    add_head,
-    add_related,
-    add_tail,
-    find_areas,
-    joined,
-    merged_areas,
-)
+from kbd_xlsx.reader.features import Features, add_head, add_related, add_tail, merged_areas
 from kbd_xlsx.reader.formulas import FormulaBatch, UnusualXmlError, batches_of_part, batches_of_rows
 from kbd_xlsx.reader.merged_rows import MergedRows
 from kbd_xlsx.reader.parts import (
@@ -62,7 +55,6 @@ from kbd_xlsx.reader.rich_text import RichCells, RichText, SheetRuns
 from kbd_xlsx.reader.section_file import FileSection, SectionFile
 from kbd_xlsx.reader.sheet_sight import SheetLooks
 from kbd_xlsx.reader.unseen import UnseenCells, UnseenRun
-from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["BookValues", "PackedBlock", "PackedSheet", "Scan", "build", "open_values", "scan_sheet"]

@@ -14,7 +14,7 @@ from lxml import etree
 from kbd.office.theme import look_alike
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
-from kbd_xlsx.reader.blocks import Value
+from kbd.sheets.values import Value
 from kbd_xlsx.reader.fallback_parser import related_part
 from kbd_xlsx.styles.theme import XlsxTheme, read_workbook_theme
 

@@ -15,7 +15,8 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.opc.element_names import local_name
-from kbd_xlsx.reader.blocks import Value
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area, parse_cell
+from kbd.sheets.values import Value
 from kbd_xlsx.reader.cell_looks import (
     USUAL_LOOK,
     CellLook,
@@ -28,7 +29,6 @@ from kbd_xlsx.reader.cell_looks import (
     sight,
     with_change,
 )
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_area, parse_cell
 
 __all__ = [
     "OPEN_CONDITION",

@@ -25,9 +25,9 @@ from lxml import etree
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package, free_element, reading_errors
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_cell
 from kbd_xlsx.parts.formatting import shows_date
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell
 from kbd_xlsx.workbook import find_sheet, read_workbook
 
 __all__ = [

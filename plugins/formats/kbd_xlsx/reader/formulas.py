@@ -14,8 +14,8 @@ from openpyxl.formula.translate import Translator, TranslatorError
 
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, reading_errors
+from kbd.sheets.areas import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 from kbd_xlsx.reader.parts import XmlPiece
-from kbd_xlsx.references import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 
 __all__ = [
     "FormulaBatch",

@@ -1,9 +1,9 @@
 """Merged ranges of a sheet, whose cells but the first are emptied as programs do."""
 
 from kbd.errors import FileReadFailed
+from kbd.sheets.areas import Area
 from kbd_xlsx.reader.blocks import BLANK, Raw
 from kbd_xlsx.reader.parts import MAX_DENSE_CELLS
-from kbd_xlsx.references import Area
 
 __all__ = ["MergedRows"]
 

@@ -18,7 +18,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, reading_errors
-from kbd_xlsx.references import Area, column_number, whole_number
+from kbd.sheets.areas import Area, column_number, whole_number
 from kbd_xlsx.workbook import SheetEntry
 
 __all__ = [

@@ -15,11 +15,11 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package, free_element, reading_errors
+from kbd.sheets.areas import parse_cell
 from kbd_xlsx.reader.cell_looks import WorkbookLooks, is_same_color, letters_color
 from kbd_xlsx.reader.fallback_parser import related_part, text_of_item
 from kbd_xlsx.reader.parts import XmlPiece, utf_8_blocks
 from kbd_xlsx.reader.unseen import last_row_number
-from kbd_xlsx.references import parse_cell
 from kbd_xlsx.styles.theme import XlsxTheme
 
 __all__ = ["ColoredRun", "RichCell", "RichCells", "RichText", "SheetRuns", "find_rich_texts"]

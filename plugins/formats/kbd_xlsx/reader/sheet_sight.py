@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Literal
 
 import msgspec
 
-from kbd_xlsx.reader.blocks import Value
+from kbd.sheets.areas import Area, overlaps
+from kbd.sheets.cells import CellMark, Marks
+from kbd.sheets.values import Value
 from kbd_xlsx.reader.cell_looks import USUAL_LOOK, CellLook, Sight, may_hide, sight
 from kbd_xlsx.reader.conditions import OPEN_CONDITION, ConditionRule, LookUp, add_up, applies
 from kbd_xlsx.reader.rich_text import RichCell, SheetRuns
 from kbd_xlsx.reader.unseen import EVERY_LOOK, OPEN_LOOK, UnseenRun
-from kbd_xlsx.references import Area, overlaps
 
-__all__ = ["CellMark", "MarkCounts", "Marks", "SheetLooks", "SheetSight", "UnseenPlaces"]
+__all__ = ["MarkCounts", "SheetLooks", "SheetSight", "UnseenPlaces"]
 
 MAX_RULES_OF_CELL = 20
 """Conditions of one cell that are added up."""
@@ -39,31 +39,6 @@ class SheetLooks(msgspec.Struct, frozen=True, array_like=True):
         """Return the ranges of the conditions that may hide texts."""
         hiding = (rule.areas for rule in self.conditions if rule.is_hiding)
         return list(dict.fromkeys(area for areas in hiding for area in areas))
-
-
-class CellMark(msgspec.Struct, frozen=True):
-    """What of a cell people do not see: all, maybe all, or the characters of some spans."""
-
-    kind: Literal["hidden", "maybe", "partly"]
-    spans: tuple[tuple[int, int], ...] = ()
-
-    def labeled(self, text: str) -> str:
-        """Return the text of a cell with its label; of one that is seen in part, `spans` are."""
-        match self.kind:
-            case "hidden":
-                return f"[hidden: {text}]"
-            case "maybe":
-                return f"[maybe hidden: {text}]"
-            case "partly":
-                pieces, at = [], 0
-                for start, end in self.spans:
-                    pieces += [text[at:start], f"[hidden: {text[start:end]}]"]
-                    at = end
-                return "".join([*pieces, text[at:]])
-
-
-Marks = dict[int, dict[int, CellMark]]
-"""Marks of cells by row and column."""
 
 
 _SHOWN_PLACES = 5

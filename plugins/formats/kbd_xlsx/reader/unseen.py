@@ -11,7 +11,7 @@ from html import unescape
 
 import msgspec
 
-from kbd_xlsx.references import Area, column_number
+from kbd.sheets.areas import Area, column_number
 
 __all__ = ["EVERY_LOOK", "OPEN_LOOK", "UnseenCells", "UnseenRun", "last_row_number"]
 

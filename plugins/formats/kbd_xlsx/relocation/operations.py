@@ -7,6 +7,16 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import Place, Relocation, Source
 from kbd.formats.anchors import UncertainError
+from kbd.sheets.areas import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    cell_name,
+    column_letters,
+    parse_area,
+    parse_cell,
+    whole_number,
+)
 from kbd_xlsx.comparison.book_changes import BookComparison
 from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
@@ -26,16 +36,6 @@ from kbd_xlsx.operations import (
     TypedValue,
     UnmergeCells,
     XlsxOperation,
-)
-from kbd_xlsx.references import (
-    MAX_COLUMN,
-    MAX_ROW,
-    Area,
-    cell_name,
-    column_letters,
-    parse_area,
-    parse_cell,
-    whole_number,
 )
 from kbd_xlsx.relocation.places import BookPlaces, OwnSheet, SheetPlaces
 

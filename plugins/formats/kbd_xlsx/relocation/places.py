@@ -4,11 +4,11 @@ from collections import Counter
 from functools import cached_property
 
 from kbd.formats.anchors import Anchors, UncertainError
+from kbd.sheets.areas import Area
 from kbd_xlsx.comparison.book_changes import BookComparison, SheetPair
 from kbd_xlsx.comparison.line_maps import SheetMap
 from kbd_xlsx.comparison.places import range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.row_tokens import RowTokens, tokenize
-from kbd_xlsx.references import Area
 
 __all__ = ["BookPlaces", "OwnSheet", "SheetPlaces"]
 

@@ -14,10 +14,10 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Column, ColumnType
+from kbd.sheets.areas import column_letters
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import CellEdit, Content, cell_xml, escaped
 from kbd_xlsx.parts.stylesheet import number_of
-from kbd_xlsx.references import column_letters
 from kbd_xlsx.values import CellValue, cell_value, content_of, looks_like_formula, stored_text
 
 __all__ = ["HeldTypes", "RowFormatting", "RowText", "TypedRows"]

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kbd.errors import ValidationFailed
 from kbd.formats import total_label
+from kbd.sheets.areas import MAX_COLUMN, Area, cell_name, column_number
 from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
-from kbd_xlsx.references import MAX_COLUMN, Area, cell_name, column_number
 
 __all__ = ["check_no_total", "last_row_texts", "overwritten_note"]
 

@@ -17,11 +17,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Column, Placement
 from kbd.opc.guard import MAX_PART_BYTES
 from kbd.opc.package import Package, reading_errors
-from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.parts.book import TablePart
-from kbd_xlsx.parts.cells import BLANK, CellEdit
-from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.references import (
+from kbd.sheets.areas import (
     MAX_COLUMN,
     MAX_ROW,
     Area,
@@ -31,6 +27,10 @@ from kbd_xlsx.references import (
     parse_cell,
     whole_number,
 )
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.parts.book import TablePart
+from kbd_xlsx.parts.cells import BLANK, CellEdit
+from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
 from kbd_xlsx.rows.obstacles import check_no_total, last_row_texts
 

@@ -7,9 +7,9 @@ rows is named, for its figures look whole.
 import re
 from collections.abc import Iterator
 
+from kbd.sheets.areas import Area, cell_name, column_number
 from kbd_xlsx.calculation.cells import formula_cells
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.references import Area, cell_name, column_number
 
 __all__ = ["ranges_note"]
 

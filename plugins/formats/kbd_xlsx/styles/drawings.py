@@ -5,7 +5,7 @@ from lxml import etree
 
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, cell_name
 
 __all__ = [
     "RELATION_SPACES",

@@ -8,8 +8,8 @@ from lxml import etree
 
 from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.package import Package, free_element, reading_errors
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, column_letters
 from kbd_xlsx.parts.stylesheet import number_of
-from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters
 
 __all__ = [
     "MAX_RANGES",

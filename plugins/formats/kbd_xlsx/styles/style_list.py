@@ -16,9 +16,9 @@ from kbd.formats import Source
 from kbd.formats.styled import Answer
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
+from kbd.sheets.areas import cell_name, column_letters
 from kbd_xlsx.parts.formatting import BUILTIN_CODES, LANGUAGE_CODES
 from kbd_xlsx.parts.stylesheet import StyleTables, number_of
-from kbd_xlsx.references import cell_name, column_letters
 from kbd_xlsx.styles.drawings import drawing_of, drawn_objects, why_not_copied
 from kbd_xlsx.styles.sheet_formatting import SheetFormatting, read_sheet_formatting
 from kbd_xlsx.styles.theme import (

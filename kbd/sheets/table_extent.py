@@ -11,10 +11,10 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, TouchedRows, is_remark, total_label
-from kbd_xlsx.reader.blocks import Value, plain_text
-from kbd_xlsx.reader.book import SheetReader
-from kbd_xlsx.reader.features import names_columns
-from kbd_xlsx.references import Area
+from kbd.sheets.areas import Area
+from kbd.sheets.cells import SheetCells
+from kbd.sheets.islands import names_columns
+from kbd.sheets.values import Value, plain_text
 
 __all__ = ["TableExtent", "find_extent"]
 
@@ -64,7 +64,7 @@ class _Head(msgspec.Struct, frozen=True):
     top: int
 
 
-def find_extent(sheet: SheetReader, read_as: ReadAs) -> TableExtent | None:
+def find_extent(sheet: SheetCells, read_as: ReadAs) -> TableExtent | None:
     """Find the table of a sheet; None if it holds nothing.
 
     Raises:
@@ -97,7 +97,7 @@ def find_extent(sheet: SheetReader, read_as: ReadAs) -> TableExtent | None:
     return _around(sheet, areas, core, head, keeps_totals=read_as.totals == "keep")
 
 
-def _begun(sheet: SheetReader, areas: Sequence[Area], core: Area) -> tuple[Area, _Head] | None:
+def _begun(sheet: SheetCells, areas: Sequence[Area], core: Area) -> tuple[Area, _Head] | None:
     """Return the island above that begins the table of one without names, and its header.
 
     A blank row between them does not end it: it stands in the same columns, its names are above
@@ -127,7 +127,7 @@ def _top(area: Area) -> Area:
     return Area(area.top, area.left, min(area.bottom, area.top + _HEAD_ROWS), area.right)
 
 
-def _island_at(sheet: SheetReader, areas: Sequence[Area], row: int) -> Area:
+def _island_at(sheet: SheetCells, areas: Sequence[Area], row: int) -> Area:
     """Return the island that a row is in, the largest one of several side by side."""
     used = sheet.area
     assert used is not None
@@ -137,16 +137,16 @@ def _island_at(sheet: SheetReader, areas: Sequence[Area], row: int) -> Area:
         return max(filled, key=_size)
     if row > used.bottom:
         raise ValidationFailed(
-            f"the sheet {sheet.part.name} has {used.bottom:,} rows; header_row {row:,} is not one "
+            f"the sheet {sheet.name} has {used.bottom:,} rows; header_row {row:,} is not one "
             "of them"
         )
     raise ValidationFailed(
-        f"row {row:,} of the sheet {sheet.part.name} has no values, so it is no header"
+        f"row {row:,} of the sheet {sheet.name} has no values, so it is no header"
     )
 
 
 def _around(
-    sheet: SheetReader, areas: Sequence[Area], core: Area, head: _Head, *, keeps_totals: bool
+    sheet: SheetCells, areas: Sequence[Area], core: Area, head: _Head, *, keeps_totals: bool
 ) -> TableExtent:
     """Return the extent of the table that an island begins, with what is around it."""
     area = Area(head.first, core.left, core.bottom, core.right)
@@ -201,7 +201,7 @@ def _size(area: Area) -> int:
     return (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
 
-def _left_out(sheet: SheetReader, others: Sequence[Area], top: int) -> Iterator[TouchedRows]:
+def _left_out(sheet: SheetCells, others: Sequence[Area], top: int) -> Iterator[TouchedRows]:
     """Yield a record for each island that is not in the table; the last one is of all further."""
     for place, area in enumerate(others):
         rest = others[place:] if place == _MOST_ROWS - 1 else [area]
@@ -223,16 +223,16 @@ def _told(row: Sequence[Value]) -> str:
     return ", ".join(plain_text(value) for value in row if value != "")[:_SAMPLE_CHARS]
 
 
-def _filled(sheet: SheetReader, area: Area) -> dict[int, list[Value]]:
+def _filled(sheet: SheetCells, area: Area) -> dict[int, list[Value]]:
     """Return rows by their numbers; a formula without a result fills its cell with a figure."""
     rows: dict[int, list[Value]] = {number: [] for number in range(area.top, area.bottom + 1)}
     rows.update(sheet.rows(area))
     width = area.right - area.left + 1
     found = {number: row or [""] * width for number, row in rows.items()}
-    for facts, _ in sheet.facts(area):
-        row = found[facts.row]
-        if row[facts.column - area.left] == "":
-            row[facts.column - area.left] = 0.0
+    for number, column, _ in sheet.computed(area):
+        row = found[number]
+        if row[column - area.left] == "":
+            row[column - area.left] = 0.0
     return found
 
 
@@ -246,7 +246,7 @@ def _typical(rows: Sequence[Sequence[Value]]) -> int:
     return counts[3 * len(counts) // 4] if counts else 0
 
 
-def _head(sheet: SheetReader, core: Area) -> _Head:
+def _head(sheet: SheetCells, core: Area) -> _Head:
     """Return the header of an island, below its titles if it has some."""
     sample = Area(core.top, core.left, min(core.bottom, core.top + _HEAD_ROWS), core.right)
     rows = _filled(sheet, sample)
@@ -264,7 +264,7 @@ def _head(sheet: SheetReader, core: Area) -> _Head:
 
 
 def _joined_names(
-    sheet: SheetReader, core: Area, rows: dict[int, list[Value]], row: int
+    sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int
 ) -> tuple[str, ...] | None:
     """Return the names that two rows make together, the upper one of which heads several columns.
 
@@ -323,7 +323,7 @@ def _names(
     return names
 
 
-def _bottom(sheet: SheetReader, area: Area, top: int) -> int:
+def _bottom(sheet: SheetCells, area: Area, top: int) -> int:
     """Return the last row of a table without the remarks below it."""
     start = max(top + 1, area.bottom - _TAIL_ROWS)
     if start > area.bottom or area.left == area.right:
@@ -362,7 +362,7 @@ def _bottom(sheet: SheetReader, area: Area, top: int) -> int:
     return bottom
 
 
-def _above_total(sheet: SheetReader, area: Area) -> int:
+def _above_total(sheet: SheetCells, area: Area) -> int:
     """Return the last row of a table without a total at its end that nobody calculated.
 
     Its figures are all formulas without a stored result, so that it is a row of a label alone.

@@ -1,0 +1,136 @@
+"""Rows of a sheet's table as they pass by: what is seen of its columns, and the table made of it.
+
+A reader writes the rows once. Where a column has texts among values of another kind, it is decided
+what they mean, and the reader writes the rows again with these texts read so.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kbd.formats import Column, ReadAs, Table, TableReading, TouchedRows
+from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
+from kbd.sheets.table_columns import column_type, kind_of
+from kbd.sheets.table_extent import TableExtent
+from kbd.sheets.values import Value, plain_text
+
+__all__ = ["MOST_BLANK", "SeenColumn", "SeenRows", "decide_texts", "make_table", "read_values"]
+
+MOST_BLANK = 10
+"""Blank rows that are named."""
+
+
+class SeenColumn:
+    """What was seen of a column.
+
+    Attributes:
+        kinds: The kinds of its values.
+        texts: Its texts.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+        self.texts = StoredTexts()
+
+    def add_texts(self, cells: Iterable[tuple[int, str]]) -> None:
+        """Add texts, each with its row in the sheet, as long as they may be read as others."""
+        for row, text in cells:
+            if text:
+                self.texts.add(row, text)
+            if not self.texts.is_open:
+                return
+
+
+class SeenRows(msgspec.Struct):
+    """One pass over a table's rows.
+
+    Args:
+        columns: What was seen of each.
+        count: How many rows are not blank.
+        blank: Numbers of the first rows that are.
+    """
+
+    columns: list[SeenColumn]
+    count: int = 0
+    blank: list[int] = msgspec.field(default_factory=list)
+
+
+def decide_texts(names: Sequence[str], seen: SeenRows, read_as: ReadAs) -> ReadTexts:
+    """Decide what the texts are that stand among other values."""
+    columns = seen.columns
+    mixed = {
+        place: each.texts
+        for place, each in enumerate(columns)
+        if each.texts.is_open and each.texts.counts and _one_kind(each.kinds)
+    }
+    numeric = frozenset(place for place in mixed if columns[place].kinds & {"integer", "float"})
+    return read_texts(names, mixed, numeric, read_as.decimal)
+
+
+def _one_kind(kinds: set[str]) -> bool:
+    """Tell whether values beside texts are of one kind: numbers, dates or truth values."""
+    others = kinds - {"string"}
+    return bool(others) and any(
+        others <= alike for alike in ({"integer", "float"}, {"date", "datetime"}, {"boolean"})
+    )
+
+
+def read_values(values: Iterable[Value], plain: Mapping[str, str], kinds: set[str]) -> list[str]:
+    """Return values in the plain form, texts among them as they are read, and add their kinds."""
+    texts = []
+    for value in values:
+        if isinstance(value, str):
+            text = plain.get(value, value)
+            if text:
+                kinds.add("float" if "." in text else "integer")
+        else:
+            text = plain_text(value)
+            kinds.add(kind_of(value))
+        texts.append(text)
+    return texts
+
+
+def make_table(
+    extent: TableExtent,
+    names: Sequence[str],
+    seen: SeenRows,
+    read: ReadTexts,
+    notes: Iterable[str],
+    details: Mapping[str, Any],
+) -> Table:
+    """Return the table whose rows were written.
+
+    Args:
+        extent: Where it is, and what the sheet holds beside it.
+        names: Of its columns.
+        seen: By the last pass over its rows.
+        read: What the texts among its values are read as.
+        notes: Warnings of its format.
+        details: Of its format.
+    """
+    area = extent.area
+    left_out = extent.left_out
+    warnings = [*extent.warnings, *notes]
+    if skipped := area.bottom - extent.top + 1 - seen.count:
+        warnings.append(f"{skipped} blank row(s) between others were skipped.")
+        blank = TouchedRows("blank row between others", skipped, tuple(seen.blank))
+        left_out = (*left_out, blank)
+    warnings += [f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired]
+    questions = () if read.question is None else (read.question,)
+    warnings += [each.text for each in questions]
+    reading = TableReading(
+        header_row=extent.header_row,
+        decimal=read.decimal,
+        left_out=left_out,
+        repaired=(*extent.repaired, *read.repaired),
+        questions=questions,
+    )
+    kinds = zip(names, seen.columns, strict=True)
+    return Table(
+        tuple(Column(name, column_type(each.kinds)) for name, each in kinds),
+        seen.count,
+        reading,
+        {**details, "range": str(area), "has_header": extent.headers is not None},
+        tuple(warnings),
+    )
