@@ -1,4 +1,8 @@
-"""Parquet files, opened by DuckDB itself."""
+"""Parquet files, opened by DuckDB itself.
+
+An opener for `tables`, as `arrow_files` is for the other format: the handlers import theirs when
+they are first called.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -12,13 +12,14 @@ from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
-from kbd_tables.column_types import TypedColumn, find_columns
+from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
+from kbd_tables.date_types import type_dates
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.number_types import type_numbers
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
 from kbd_tables.totals import SummedColumn, Totals, certain_totals, take_out_totals
-from kbd_tables.typed_columns import type_columns
-from kbd_tables.verdicts import RawTable, TypedColumns
+from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 
 __all__ = ["load", "plain_rows_sql"]
 
@@ -129,7 +130,7 @@ def _typed(
     def typed_with(count: int, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
         findings = find_columns(connection, source, rows.names, rows.known, count)
         table = RawTable(connection, source, rows.names, rows.known, findings)
-        return type_columns(table, said, summed)
+        return _type_columns(table, said, summed)
 
     typed, summed = typed_with(rows.count, said), None
     totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
@@ -156,6 +157,56 @@ def _typed(
     if len(again.questions) > len(typed.questions) and typed.decimal in (".", ","):
         again = typed_with(count, said, typed.decimal)
     return again, totals
+
+
+def _type_columns(table: RawTable, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
+    """Decide how each column is held, by what it and the other columns of the file prove.
+
+    What stays open is text, with a question that has the figures of either answer. Whatever is not
+    plain from the values is said in a warning with its reason.
+
+    Args:
+        table: The columns and what they are by their own values.
+        said: How the table is to be read.
+        summed: The decimal mark by which its totals are what their rows come to.
+    """
+    verdicts = Verdicts()
+    for place, finding in enumerate(table.findings):
+        if isinstance(finding, TypedColumn):
+            verdicts.typed[place] = finding
+            if finding.type in ("date", "datetime") and table.known[place] is None:
+                verdicts.orders.add("ymd")
+        elif isinstance(finding, TextColumn) and (
+            note := _text_note(finding, is_stored=table.known[place] == "string")
+        ):
+            verdicts.note(place, note)
+    type_numbers(table, verdicts, said.decimal, summed)
+    type_dates(table, verdicts, said.date_order)
+    return verdicts.result(table.names)
+
+
+def _text_note(column: TextColumn, *, is_stored: bool) -> str:
+    """Return what a reader would not expect of a column of texts, "" for nothing.
+
+    Args:
+        column: The column.
+        is_stored: Whether a format knows its values as texts.
+    """
+    if is_stored and column.number_count > column.date_count and not column.is_coded:
+        # A sum of the file's own program would leave those out that are stored as text.
+        return (
+            f"{column.number_count:,} of {column.value_count:,} values look like numbers, but are "
+            "stored as text or stand among texts; kept as text"
+        )
+    if is_stored or column.odd is None or not column.is_likely:
+        return ""
+    kind = "numbers" if column.number_count >= column.date_count else "dates"
+    count = max(column.number_count, column.date_count)
+    value, row = column.odd
+    return (
+        f'{count:,} of {column.value_count:,} values are {kind}, but not "{value}" (row {row}); '
+        "kept as text"
+    )
 
 
 def _summed_mark(sure: Mapping[DecimalMark, frozenset[int]]) -> DecimalMark | None:
