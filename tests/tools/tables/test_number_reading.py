@@ -130,7 +130,7 @@ def test_two_readings_are_asked_with_their_sums(loading: Loading) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (Decimal("1234567.890"), "1 234 567.89"), (Decimal("-3766"), "-3 766"), (0, "0"),
+        (Decimal("1234567.890"), "1 234 567.89"), (Decimal(-3766), "-3 766"), (0, "0"),
         (440979000, "440 979 000"), (0.1234567, "0.1234567"), (1e-7, "0.0000001"),
         (1e21, "1" + 7 * " 000"),
     ],
