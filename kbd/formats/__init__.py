@@ -30,10 +30,11 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
     cell_texts     texts that are no value: of missing ones, and remarks
+    plain_rows     a table's rows as they are written
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
-    headings       the names of a table's columns, for its passages
+    headings       the names of a table's columns, unique and as a heading
     comparison     what a comparison is made of: places, changes, hunks
     rebase         what a rebase asks of formats: operations carried over, lines merged
     change_text    the same as text for a model, a line a change

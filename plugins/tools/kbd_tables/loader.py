@@ -10,6 +10,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
+from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
@@ -311,20 +312,18 @@ def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
     Nor has a name characters that nobody sees: neither people nor plans would give it back whole.
     """
-    taken: set[str] = set()
-    result, warnings = [], []
+    warnings, seen = [], []
     for place, given in enumerate(names, 1):
         name = "".join(filter(_is_seen, given)) or f"column_{place}"
         if name != given:
             warnings.append(f"column {place} is called {name} here, without what is not seen of it")
-        distinct, number = name, 1
-        while distinct.lower() in taken:
-            number += 1
-            distinct = f"{name}_{number}"
-        taken.add(distinct.lower())
-        result.append(distinct)
-        if distinct != name:
-            warnings.append(f"column {name} is called {distinct} here: names ignore case in SQL")
+        seen.append(name)
+    result = unique_names(seen)
+    warnings += [
+        f"column {name} is called {distinct} here: names ignore case in SQL"
+        for name, distinct in zip(seen, result, strict=True)
+        if name != distinct
+    ]
     return result, warnings
 
 
