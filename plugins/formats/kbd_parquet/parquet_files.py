@@ -37,5 +37,8 @@ def opened(source: Source) -> Iterator[ColumnScan]:
     """
     with connected(source) as connection:
         path = sql_text(str(source.path))
-        connection.execute(f"CREATE VIEW source AS FROM read_parquet('{path}')")
+        # Else each folder above it that is called so (`region=north`) would be a column.
+        connection.execute(
+            f"CREATE VIEW source AS FROM read_parquet('{path}', hive_partitioning = false)"
+        )
         yield _ParquetScan(connection)

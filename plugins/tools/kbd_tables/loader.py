@@ -15,7 +15,13 @@ from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
 from kbd_tables.date_types import type_dates
-from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.duck import (
+    closing_connection,
+    duckdb_message,
+    parquet_rows,
+    quoted_name,
+    quoted_text,
+)
 from kbd_tables.number_types import type_numbers
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
@@ -61,7 +67,7 @@ def load(
     with closing_connection(threads=2) as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
-        source = f"read_parquet({quoted_text(raw)})"
+        source = parquet_rows(raw)
         typed, totals = _typed(
             connection, _Rows(raw, names, known, edges, found), target, read_as, reading
         )
@@ -125,7 +131,7 @@ def _typed(
         read_as: How they are to be read: a plain `ReadAs`.
         reading: How the format read them: a plain `TableReading`.
     """
-    source = f"read_parquet({quoted_text(rows.raw)})"
+    source = parquet_rows(rows.raw)
     said = msgspec.convert(read_as, ReadAs)
 
     def typed_with(count: int, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
@@ -244,7 +250,7 @@ def _write(
     connection.execute(
         f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
     )
-    return f"read_parquet({quoted_text(target)})"
+    return parquet_rows(target)
 
 
 def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
@@ -274,7 +280,7 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
         # Nothing is sniffed, for the form is our own. Strict: a tolerant reader drops rows
         # silently.
         f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
-        f" parallel = {str(parallel).lower()})"
+        f" parallel = {str(parallel).lower()}, hive_partitioning = false)"
     )
 
 
@@ -300,7 +306,7 @@ def _untyped(
                     f"the table cannot be loaded: {duckdb_message(error)}"
                 ) from None
             continue
-        count = connection.execute(f"SELECT count(*) FROM read_parquet({quoted_text(raw)})")
+        count = connection.execute(f"SELECT count(*) FROM {parquet_rows(raw)}")
         found = int(_first(count)[0])
         if found == row_count:
             return found

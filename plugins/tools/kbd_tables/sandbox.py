@@ -27,6 +27,7 @@ from kbd_tables.duck import (
     closing_connection,
     count_lost,
     json_value,
+    parquet_rows,
     quoted_name,
     quoted_text,
     reported_type,
@@ -352,8 +353,7 @@ def _load_table(
     selected = ", ".join(quoted_name(name) for name in names)
     try:
         connection.execute(
-            f"CREATE TABLE {called} AS SELECT {selected}"
-            f" FROM read_parquet({quoted_text(table.parquet)})"
+            f"CREATE TABLE {called} AS SELECT {selected} FROM {parquet_rows(table.parquet)}"
         )
     except duckdb.OutOfMemoryException:
         raise ToolTimeout(

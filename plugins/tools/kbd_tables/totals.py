@@ -24,7 +24,7 @@ from kbd.formats import (
     statistic_label,
     total_label,
 )
-from kbd_tables.duck import json_value, quoted_text
+from kbd_tables.duck import json_value, parquet_rows, quoted_text
 from kbd_tables.evidence import figure
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
@@ -112,7 +112,7 @@ def take_out_totals(
             f" TO {quoted_text(spare)} ({_COMPRESSION})"
         )
         connection.execute(
-            f"COPY (FROM read_parquet({quoted_text(spare)})) TO {quoted_text(raw)} ({_COMPRESSION})"
+            f"COPY (FROM {parquet_rows(spare)}) TO {quoted_text(raw)} ({_COMPRESSION})"
         )
     touched = _touched(out, told)
     told = msgspec.structs.replace(told, left_out=(*told.left_out, *touched))
@@ -139,7 +139,7 @@ def _label(text: str) -> TotalLabel | None:
 
 
 def _numbered(raw: str) -> str:
-    return f"read_parquet({quoted_text(raw)}, file_row_number = true)"
+    return parquet_rows(raw, numbered=True)
 
 
 def _judged(
