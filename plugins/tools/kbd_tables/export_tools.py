@@ -103,6 +103,9 @@ async def _plain(
     return Exported(list(opened.record.warnings), opened.told)
 
 
+_NOTATION = ("encoding", "delimiter", "header_row", "decimal", "date_order")
+"""Fields of `ReadAs` that say how a text table is written."""
+
 _CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
 
 Query = Annotated[
@@ -196,7 +199,8 @@ class TableExport(_ExportTool):
         A workbook that exists keeps its other sheets.
 
         Raises:
-            ValidationFailed: The format does not fit the target, or the query is refused.
+            ValidationFailed: The format does not fit the target, the target is read by what was
+                said of it, or the query is refused.
         """
         existing, name, handler = _target(context, arguments.target_path)
         if handler is None or handler.name != arguments.format:
@@ -204,6 +208,8 @@ class TableExport(_ExportTool):
             raise ValidationFailed(
                 f"format {arguments.format} does not fit target_path: {name} {kind}"
             )
+        if existing is not None and is_text(handler):
+            _check_notation(existing)
         placement, source = Placement(sheet=arguments.sheet), None  # the file is written anew
         warnings = []
         if existing is not None and has_sheets(handler):
@@ -321,6 +327,22 @@ async def _notation(tables: TableCache, context: ToolContext, name: FileName) ->
         | msgspec.to_builtins(table.read_as),
         ReadAs,
     )
+
+
+def _check_notation(file: FileRef) -> None:
+    """Refuse to write a text table anew of which it was said how it is written.
+
+    Raises:
+        ValidationFailed: What was said goes on to hold for the name, and figures that are written
+            otherwise would be read by it.
+    """
+    said = {name: getattr(file.read_as, name) for name in _NOTATION}
+    told = [f"{name} {value}" for name, value in said.items() if value is not None]
+    if told:
+        raise ValidationFailed(
+            f"{file.name} is read as it was said of it ({', '.join(told)}), and what is exported "
+            "is written otherwise; name another target_path"
+        )
 
 
 def _can_append(

@@ -4,6 +4,7 @@ import pytest
 
 from backends import on_asyncio
 from kbd.errors import ValidationFailed
+from kbd.formats import ReadAs
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from tools.tables.conftest import Ask
@@ -93,3 +94,21 @@ async def test_what_cannot_go_on_is_refused(
     with pytest.raises(ValidationFailed, match=message):
         await appended(workbench, tools, target, query=query)
     assert workbench.content("t.csv") == target
+
+
+@pytest.mark.parametrize("said", [ReadAs(decimal=","), ReadAs(header_row=4, encoding="cp1252")])
+async def test_no_table_is_written_anew_under_what_was_said_of_another(
+    workbench: Workbench, tools: dict[str, Tool], said: ReadAs
+) -> None:
+    """Its figures would be read by it: 1.234 as 1234."""
+    export = {"path": "new.csv", "format": "csv"}
+    workbench.add("new.csv", "n\n1.234\n5.5\n")
+    workbench.add("t.csv", "n\n3\n", said)
+    with pytest.raises(ValidationFailed, match="is read as it was said of it"):
+        await workbench.call(tools["table_export"], target_path="t.csv", **export)
+    assert workbench.content("t.csv") == b"n\n3\n"
+
+    await workbench.call(tools["table_export"], target_path="other.csv", **export)
+    workbench.add("t.csv", "n\n3\n", ReadAs(totals="keep"))
+    await workbench.call(tools["table_export"], target_path="t.csv", **export)
+    assert workbench.content("t.csv") == workbench.content("other.csv") == b"n\n1.234\n5.5\n"
