@@ -112,7 +112,7 @@ def read_table(
             f"{_value(sql_name(name), kind)} AS {sql_name(unique)}"
             for unique, (name, kind) in zip(names, described, strict=True)
         )
-        lost = _lost_figures(scan, described)
+        warnings = _losses(scan, described)
         # As text, with nothing for a null; a text that is empty is quoted.
         path = sql_text(str(target))
         scan.ask(
@@ -122,10 +122,6 @@ def read_table(
         rows, told = scan.row_count(), scan.warnings()
     columns = [
         Column(name, _reported(kind)) for name, (_, kind) in zip(names, described, strict=True)
-    ]
-    warnings = [
-        f"{count} value(s) of {name} are NaN or infinite: they are empty here"
-        for name, count in lost
     ]
     return Table(tuple(columns), rows, warnings=(*told, *warnings))
 
@@ -167,14 +163,22 @@ def _columns(scan: ColumnScan, source: Source) -> list[tuple[str, str]]:
     return found
 
 
-def _lost_figures(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[tuple[str, int]]:
-    """Return the columns with numbers that are none, and how many of them."""
-    floats = [name for name, kind in described if kind in ("DOUBLE", "FLOAT")]
-    if not floats:
+def _losses(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what values lose in the plain form: numbers that are none, and parts of times."""
+    lost = {}
+    for name, kind in described:
+        column = sql_name(name)
+        if kind in ("DOUBLE", "FLOAT"):
+            what = f"value(s) of {name} are NaN or infinite: they are empty here"
+            lost[what] = f"NOT isfinite({column})"
+        elif kind == "TIMESTAMP_NS":
+            what = f"time(s) of {name} have nanoseconds: they are rounded to microseconds here"
+            lost[what] = f"CAST(CAST({column} AS TIMESTAMP) AS TIMESTAMP_NS) <> {column}"
+    if not lost:
         return []
-    counted = ", ".join(f"count(*) FILTER (NOT isfinite({sql_name(name)}))" for name in floats)
+    counted = ", ".join(f"count(*) FILTER ({test})" for test in lost.values())
     (counts,) = scan.ask(f"SELECT {counted} FROM source")
-    found = [(name, int(count)) for name, count in zip(floats, counts, strict=True) if count]
+    found = [f"{count} {what}" for what, count in zip(lost, counts, strict=True) if count]
     return found[:_MAX_SHOWN]
 
 
