@@ -306,13 +306,17 @@ async def _notation(tables: TableCache, context: ToolContext, name: FileName) ->
     """Return how a text table is read that rows are added to.
 
     Raises:
-        ValidationFailed: It is not known what its figures are: rows could not go on in their way.
+        ValidationFailed: It is not known what its figures are, so rows could not go on in their
+            way; or it cannot be read as it was said of it.
     """
     try:
         table = await tables.open(context, TableRef(name))
     except ValidationFailed:
-        # It holds no table yet, so nothing is in any notation.
-        return ReadAs()
+        file = context.files.get(name)
+        if file.size_bytes and file.read_as != ReadAs():
+            raise
+        # It holds no table yet: what was said of it is all that is known of its notation.
+        return file.read_as
     reading = table.record.reading
     for question in reading.questions:
         if question.about != "totals":

@@ -1,5 +1,6 @@
 """Rows that are added to a text table are written as its own rows are: marks, dates, quotes."""
 
+import msgspec
 import pytest
 
 from backends import on_asyncio
@@ -112,3 +113,47 @@ async def test_no_table_is_written_anew_under_what_was_said_of_another(
     workbench.add("t.csv", "n\n3\n", ReadAs(totals="keep"))
     await workbench.call(tools["table_export"], target_path="t.csv", **export)
     assert workbench.content("t.csv") == workbench.content("other.csv") == b"n\n1.234\n5.5\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "said", "added"),
+    [
+        ("", {"decimal": ","}, 'n,d\n"1,234",2024-12-31\n'),
+        ("n,d\n", {"decimal": ","}, '"1,234",2024-12-31\n'),
+        ("n;d\n", {"decimal": ",", "date_order": "dmy"}, "1,234;2024-12-31\n"),
+        ("n;d\n", {}, "1.2340;2024-12-31\n"),
+        ("n;d\n;1.2.2024\n", {"decimal": ","}, "1,234;31.12.2024\n"),
+    ],
+)
+async def test_columns_without_figures_go_by_what_was_said(
+    workbench: Workbench,
+    tools: dict[str, Tool],
+    ask: Ask,
+    target: str,
+    said: dict[str, str],
+    added: str,
+) -> None:
+    """Where no row shows how numbers are written, they are read again as they were."""
+    workbench.add("new.csv", "n,d\n1.234,2024-12-31\n5.5,\n")
+    workbench.add("t.csv", target, msgspec.convert(said, ReadAs))
+    await workbench.call(
+        tools["table_update_from_export"], path="new.csv", target_path="t.csv", sheet="x",
+        mode="append_rows", query="SELECT * FROM data WHERE d IS NOT NULL",
+    )  # fmt: skip
+
+    assert workbench.content("t.csv").decode() == target + added
+    found = await ask("query", path="t.csv", read_as=said, query="SELECT sum(n) FROM data")
+    assert found["rows"] == [[1.234]]
+
+
+async def test_no_row_is_added_where_what_was_said_does_not_fit(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """Nobody knows what the figures of such a file are."""
+    workbench.add("new.csv", NEW)
+    workbench.add("t.csv", "day,name,sum,share,paid\n", ReadAs(header_row=9))
+    with pytest.raises(ValidationFailed, match="header_row 9 is not one of them"):
+        await workbench.call(
+            tools["table_update_from_export"], path="new.csv", target_path="t.csv", sheet="x",
+            mode="append_rows",
+        )  # fmt: skip
