@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 import msgspec
 
@@ -27,6 +27,7 @@ __all__ = [
     "day",
     "digest",
     "encoded",
+    "figures_of",
     "flag",
     "moment",
     "number",
@@ -95,6 +96,28 @@ class Column(msgspec.Struct, frozen=True):
     date_order: str = ""
     figures: Figures | None = None
     name_digest: str = ""
+
+
+def figures_of(column: Column) -> Figures:
+    """Return the figures of a column: counted from its values, if they are not given."""
+    if column.figures is not None:
+        return column.figures
+    kind, held = column.kind or "text", [value for value in column.values if value is not None]
+    match kind:
+        case "number":
+            numbers = [value for value in held if isinstance(value, Decimal)]
+            ends = (str(min(numbers)), str(max(numbers))) if numbers else (None, None)
+            return Figures(kind, len(held), sum(numbers, Decimal()), *ends)
+        case "date" | "datetime":
+            moments = sorted(value.isoformat() for value in held if isinstance(value, date))
+            low, high = (moments[0], moments[-1]) if moments else (None, None)
+            return Figures(kind, len(held), low=low, high=high)
+        case "boolean":
+            return Figures(kind, len(held))
+        case "text":
+            return Figures(kind, len(held), digest=digest(column.texts))
+        case _:
+            assert_never(kind)
 
 
 class Expected(msgspec.Struct, frozen=True):

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal, assert_never
+from typing import Literal
 
 import msgspec
 
-from golden_tables.cases import Case, Column, Expected, Figures, Kind, digest
+from golden_tables.cases import Case, Column, Expected, Figures, Kind, digest, figures_of
 
 __all__ = ["OUTCOMES", "Answer", "Fault", "Outcome", "ReadColumn", "Verdict", "faults_of", "judge"]
 
@@ -232,7 +232,7 @@ def _column_fault(column: Column, read: ReadColumn, answer: Answer) -> Fault | N
     """Return how a column differs from what is right."""
     if column.kind is None:
         return None
-    figures = _figures_of(column)
+    figures = figures_of(column)
     is_named = _names(read.name, answer)
     if column.kind == "text" or (column.may_be_text and read.kind == "text"):
         return _text_fault(column, figures, read, answer)
@@ -248,29 +248,6 @@ def _column_fault(column: Column, read: ReadColumn, answer: Answer) -> Fault | N
         case _:
             told = f"{read.name} is {read.kind} ({read.count}), not {column.kind} ({figures.count})"
             return Fault(told, is_named=is_named)
-
-
-def _figures_of(column: Column) -> Figures:
-    """Return the figures of a column: counted from its values, if they are not given."""
-    if column.figures is not None:
-        return column.figures
-    numbers = [value for value in column.values if isinstance(value, Decimal)]
-    moments = [_stamp(value) for value in column.values if isinstance(value, date)]
-    held = sum(value is not None for value in column.values)
-    kind = column.kind or "text"
-    match kind:
-        case "number":
-            total = sum(numbers, Decimal())
-            ends = (str(min(numbers)), str(max(numbers))) if numbers else (None, None)
-            return Figures(kind, held, total, *ends)
-        case "date" | "datetime":
-            return Figures(
-                kind, held, low=min(moments, default=None), high=max(moments, default=None)
-            )
-        case "text" | "boolean":
-            return Figures(kind, held, digest=digest(column.texts))
-        case _:
-            assert_never(kind)
 
 
 def _text_fault(column: Column, figures: Figures, read: ReadColumn, answer: Answer) -> Fault | None:

@@ -13,7 +13,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import msgspec
 # Run by its path, it finds the package that it is part of.
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from golden_tables.cases import Figures, Kind, digest
+from golden_tables.cases import Column, Figures, Kind, Value, digest, figures_of
 from golden_tables.corpus_tables import RECORDS, CorpusColumn, CorpusTable
 
 KINDS: dict[str, Kind | None] = {
@@ -103,30 +103,25 @@ def _rows(spec: Spec, folder: Path) -> tuple[list[list[str]], int]:
 
 
 def _figures(kind: Kind | None, values: Sequence[str], spec: Spec) -> Figures | None:
-    held = [value.strip() for value in values if value.strip() not in ("", "NULL")]
+    held = [None if (text := value.strip()) in ("", "NULL") else text for value in values]
     # A text NULL may be kept or be nothing; what is empty may have any kind.
-    if kind is None or not held or (kind == "text" and "NULL" in map(str.strip, values)):
+    if kind is None or not any(held) or (kind == "text" and "NULL" in map(str.strip, values)):
         return None
+    parsed = (None if text is None else _value(kind, text, spec) for text in held)
+    return figures_of(Column(None, kind, tuple(parsed), tuple(values)))
+
+
+def _value(kind: Kind, text: str, spec: Spec) -> Value:
     match kind:
         case "number":
-            numbers = [Decimal(value) for value in held]
-            low, high = str(min(numbers)), str(max(numbers))
-            return Figures(kind, len(held), sum(numbers, Decimal()), low, high)
+            return Decimal(text)
         case "date":
             # Dates of files have no zone.
-            days = [datetime.strptime(value, spec.layout).date() for value in held]  # noqa: DTZ007
-            return Figures(kind, len(held), low=_iso(min(days)), high=_iso(max(days)))
+            return datetime.strptime(text, spec.layout).date()  # noqa: DTZ007
         case "datetime":
-            moments = [datetime.fromisoformat(value) for value in held]
-            return Figures(kind, len(held), low=_iso(min(moments)), high=_iso(max(moments)))
-        case "boolean":
-            return Figures(kind, len(held))
+            return datetime.fromisoformat(text)
         case _:
-            return Figures(kind, len(held), digest=digest(values))
-
-
-def _iso(value: date) -> str:
-    return value.isoformat()
+            return text
 
 
 def _table(spec: Spec, folder: Path) -> CorpusTable:
