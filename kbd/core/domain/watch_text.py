@@ -22,7 +22,7 @@ def _watch(data: Any) -> str:
 
 
 def _landings(data: Any) -> str:
-    """Name a watch, and landed files by the numbers of the events that tell of them."""
+    """Name landed files by the numbers of the events that tell of them."""
     numbers = [str(number) for number in data.landings]
     left = len(numbers) - LANDINGS_NAMED
     more = f" and {left} more" if left > 0 else ""

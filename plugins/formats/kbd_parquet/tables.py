@@ -1,8 +1,8 @@
 """Tables of files with typed columns: mapped, and written in the plain form, by DuckDB.
 
 How a file is opened is for its format: `parquet_files`, `arrow_files`. The file says the types of
-its columns. Texts stay texts, whatever they look like; times with a zone
-are told in UTC; nested values are JSON, bytes hexadecimal.
+its columns. Texts stay texts, whatever they look like; times with a zone are told in UTC; nested
+values are JSON, bytes hexadecimal.
 """
 
 import re

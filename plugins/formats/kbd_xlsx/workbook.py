@@ -27,7 +27,6 @@ MAX_NAMES = 200
 _USUAL_MAIN = "xl/workbook.xml"
 """Path at which some libraries expect the workbook part, whatever the relations are."""
 
-_RELATION_ID = "/relationships}id"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _EXCEL = "application/vnd.ms-excel"
 

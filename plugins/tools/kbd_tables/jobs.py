@@ -21,6 +21,7 @@ __all__ = [
     "export_plain",
     "export_query",
     "load",
+    "lost_figures_note",
     "query",
     "query_limits",
     "rows",
