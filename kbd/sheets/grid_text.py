@@ -100,7 +100,7 @@ def named_area(source: Source, region: Region) -> tuple[str | None, str | None]:
 def sheet_passages(
     name: str, used: Area | None, grid_of: Callable[[Area], SheetGrid], *, is_named: bool
 ) -> Iterator[Passage]:
-    """Yield a sheet's text in chunks of 50 rows; places are as "Sheet1!A1:E50".
+    """Yield a sheet's text in chunks of 50 rows, blank ones left out; places: "Sheet1!A1:E50".
 
     Args:
         name: The sheet's name.
@@ -117,9 +117,11 @@ def sheet_passages(
             # Below the letters of the columns; each row begins with its number.
             first = found.text.split("\n", 2)[1:2]
             heading = names_of_columns(first[0].split("\t")[1:]) if first else ""
-        area = Area(top, used.left, found.last_row, used.right)
-        region = Region(sheet=name, range=str(area)) if is_named else None
-        yield Passage(found.text, f"{name}!{area}", region, heading)
+        # A stray cell at a sheet's end must not make a passage of each chunk before it.
+        if "\n" in found.text:
+            area = Area(top, used.left, found.last_row, used.right)
+            region = Region(sheet=name, range=str(area)) if is_named else None
+            yield Passage(found.text, f"{name}!{area}", region, heading)
         top = found.last_row + 1
 
 

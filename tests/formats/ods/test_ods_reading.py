@@ -91,3 +91,12 @@ def test_a_shelf_answers_as_the_file_does(tmp_path: Path) -> None:
     shelved.write_bytes(b"damaged")
     rich_book(path)
     assert FORMAT.read(kept, Region(range="A1:C3")) == first
+
+
+def test_blank_chunks_are_no_passages(tmp_path: Path) -> None:
+    """A cell that somebody left in the last row makes one more passage, not twenty thousand."""
+    gap = row(None, more='table:number-rows-repeated="1048574"')
+    path = ods_book(tmp_path / "a.ods", table(rows=row("Item") + gap + row("stray")))
+    places = [passage.place for passage in FORMAT.passages(Source(path, "a.ods"))]
+
+    assert places == ["S!A1:A50", "S!A1048551:A1048576"]
