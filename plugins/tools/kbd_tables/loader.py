@@ -222,6 +222,8 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
         # Nothing is sniffed, for the form is our own. Strict: a tolerant reader drops rows
         # silently.
         f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
+        # Else 16 of the longest lines, which is too much for two threads.
+        f" buffer_size = {2 * _MAX_LINE_BYTES},"
         f" parallel = {str(parallel).lower()})"
     )
 
@@ -233,7 +235,7 @@ def _untyped(
 
     Reading in parallel has to guess where a quoted field began; where the count differs from the
     format's, it is read again in one piece. So it is where two threads need more memory than there
-    is, as for a file of 300 MB; all that follows is then done by one thread, too.
+    is; all that follows is then done by one thread, too.
     """
     for parallel in (True, False):
         Path(raw).unlink(missing_ok=True)
