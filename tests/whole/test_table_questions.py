@@ -9,6 +9,7 @@ import pytest
 from backends import mostly
 from kbd.cli.exits import Stop
 from kbd.cli.reading import settle_readings
+from whole.matrix_rig import kbd
 from whole.watched import Watched, shop_at
 
 THOUSANDS = "Artikel;Umsatz\nStuhl;1.234\nTisch;2.500\n"
@@ -143,6 +144,13 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     assert parked["code"] == "VALIDATION_FAILED"
     assert "is 1.234 1234 or 1.234?" in parked["message"]
     assert silent.delivered() == {}
+
+    words = ("watch", "failed", silent.watch_id, "--retry", "all", "--decimal")
+    done = kbd(shop.daemon.home, *words, ",")
+    assert (done.returncode, done.stderr) == (0, "")
+    silent.settled(1)
+    assert silent.failed() == {}
+    assert len(silent.delivered()) == 1
 
     told = shop.inbox("told", COPY, read_as={"decimal": ","})
     told.drop("a.csv", THOUSANDS)

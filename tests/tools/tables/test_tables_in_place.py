@@ -154,11 +154,15 @@ def test_no_attack_reads_writes_or_tells(table: Path) -> None:
         for attack in (*READS, *WRITES, *NAMED, *HARMLESS)
     ]  # fmt: skip
     # Whatever function DuckDB has, also in a later version.
-    functions = duckdb.connect().execute(
-        "SELECT DISTINCT function_name, len(parameters) FROM duckdb_functions()"
-        " WHERE function_type IN ('scalar', 'macro') AND len(parameters) <= 1"
-        " AND regexp_matches(function_name, '^[a-z_0-9]+$') ORDER BY ALL"
-    ).fetchall()
+    functions = (
+        duckdb.connect()
+        .execute(
+            "SELECT DISTINCT function_name, len(parameters) FROM duckdb_functions()"
+            " WHERE function_type IN ('scalar', 'macro') AND len(parameters) <= 1"
+            " AND regexp_matches(function_name, '^[a-z_0-9]+$') ORDER BY ALL"
+        )
+        .fetchall()
+    )
     assert len(functions) > 300
     attacks += [
         f"""SELECT {name}({"'allowed_paths'" if count else ""}) FROM data"""
