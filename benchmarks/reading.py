@@ -6,14 +6,11 @@ polars with their defaults. One judge counts what is right, asked, refused, told
 without a word, and silently wrong. Peers read the delimited files; sheets are read by kbd alone.
 """
 
-import os
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-
-import anyio
 
 # The cases lie beside the tests, which are no installed package.
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
@@ -21,27 +18,10 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
 from benchmarks._measure import gate
 from benchmarks._table_readers import READERS, read
 from golden_tables.cases import Case
-from golden_tables.collection import CASES
-from golden_tables.corpus_tables import corpus_cases
+from golden_tables.collection import all_cases
 from golden_tables.judge import OUTCOMES, Verdict, judge
 from golden_tables.outcomes import failures, table
-from golden_tables.workbench_reader import WorkbenchReader
-
-
-def cases() -> list[Case]:
-    """Return all golden tables, with those of the corpora where they are."""
-    folder = os.environ.get("KBD_CORPORA")
-    return [*CASES, *(corpus_cases(Path(folder)) if folder else ())]
-
-
-def by_kbd(found: Sequence[Case], folder: Path) -> list[Verdict]:
-    """Judge kbd."""
-    reader = WorkbenchReader(folder)
-
-    async def each() -> list[Verdict]:
-        return [await reader.verdict(case) for case in found]
-
-    return anyio.run(each)
+from golden_tables.workbench_reader import judged
 
 
 def by_peer(name: str, found: Sequence[Case], folder: Path) -> list[Verdict]:
@@ -62,11 +42,11 @@ def line(name: str, verdicts: Sequence[Verdict]) -> str:
 
 def main() -> None:
     """Read, judge and print; exit with 1 if kbd is silently wrong anywhere."""
-    found = cases()
+    found = all_cases()
     delimited = [case for case in found if not case.name.endswith((".xlsx", ".ods"))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ours = by_kbd(found, folder / "kbd")
+        ours = judged(found, folder / "kbd")
         peers = {peer: by_peer(peer, delimited, folder) for peer in READERS}
     print(f"\nGolden tables: {len(found)} files, {len(delimited)} of them delimited")
     print(f"  {'':26}{'files':>7}" + "".join(f"{outcome:>16}" for outcome in OUTCOMES))

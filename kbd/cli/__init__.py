@@ -14,7 +14,7 @@ Shared modules:
     names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`
     files         files copied in and out
-    reading       how tables are to be read: said, or asked before a run
+    readings      how tables are to be read: said, or asked before a run
     recover       discarded drafts brought back, for `wb`
     new_file      files that commands write, whole or not at all
     diff_view     text of what a draft changes inside a file

@@ -10,7 +10,7 @@ from typing import Any, Self
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress, render_usage
-from kbd.cli.reading import add_reading_arguments
+from kbd.cli.readings import add_reading_arguments
 from kbd.cli.review import render_changes
 from kbd.cli.terminal import (
     ask,

@@ -21,7 +21,7 @@ from kbd.cli.link import call
 from kbd.cli.names import find_workbench
 from kbd.cli.progress import choose_progress
 from kbd.cli.publish import choose_files, publish
-from kbd.cli.reading import reading_params, settle_readings
+from kbd.cli.readings import reading_params, settle_readings
 from kbd.cli.review import changed_paths, render_changes
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import counted, is_interactive, line, note, say

@@ -14,7 +14,7 @@ from kbd.cli.job import (
 from kbd.cli.link import call
 from kbd.cli.names import find_workbench
 from kbd.cli.progress import choose_progress
-from kbd.cli.reading import reading_params, settle_readings
+from kbd.cli.readings import reading_params, settle_readings
 from kbd.cli.start import connect_or_start
 
 __all__ = ["command"]

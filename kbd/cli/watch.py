@@ -9,7 +9,7 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.reading import add_reading_arguments, reading_params, settle_readings
+from kbd.cli.readings import add_reading_arguments, reading_params, settle_readings
 from kbd.cli.rule_confirmation import confirm_rule, render_acts
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import format_time, is_interactive, line, note, render_table, say, size

@@ -7,7 +7,7 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.reading import reading_params
+from kbd.cli.readings import reading_params
 from kbd.cli.terminal import ask, counted, is_interactive, line, note
 from kbd.client.blocking import Client
 

@@ -1,11 +1,11 @@
 """Base of all events: the record that wraps one on disk, and the parts that several use."""
 
-from typing import Any, dataclass_transform
+from typing import Any, Self, dataclass_transform
 
 import msgspec
 
 from kbd.messages import Usage
-from kbd.types import BlobHash, CallId, FileName
+from kbd.types import BlobHash, CallId, FileName, ReadAs
 
 __all__ = [
     "Actor",
@@ -15,6 +15,7 @@ __all__ = [
     "ModelShare",
     "PluginUsed",
     "Recorded",
+    "RecordedReadAs",
     "ReplyCall",
     "TableRead",
 ]
@@ -94,6 +95,22 @@ class PluginUsed(msgspec.Struct, frozen=True, omit_defaults=True):
     package: str
     version: str
     sha256: str = ""
+
+
+class RecordedReadAs(ReadAs, frozen=True, forbid_unknown_fields=False):
+    """How a table is to be read, as the log has it: what a newer kbd added to it is passed over.
+
+    `ReadAs` itself refuses what it does not know, for whoever says it may have misspelt it.
+    """
+
+    @classmethod
+    def of(cls, said: ReadAs) -> Self:
+        """Return what was said, for the log."""
+        return cls(**msgspec.structs.asdict(said))
+
+    def said(self) -> ReadAs:
+        """Return what was said."""
+        return ReadAs(**msgspec.structs.asdict(self))
 
 
 class TableRead(msgspec.Struct, frozen=True, omit_defaults=True):

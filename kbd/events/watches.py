@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from kbd.events.base import Fact
-from kbd.types import ReadAs, RunId, Seq, WatchId, WorkbenchId
+from kbd.events.base import Fact, RecordedReadAs
+from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "FailurePolicy",
@@ -123,7 +123,7 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     on_failure: FailurePolicy = FailurePolicy()
     on_outcome: tuple[str, ...] = ()
     consent: WatchConsent | None = None
-    read_as: ReadAs = ReadAs()
+    read_as: RecordedReadAs = RecordedReadAs()
 
 
 class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):

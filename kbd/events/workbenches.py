@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from kbd.events.base import Fact
-from kbd.types import BlobHash, FileName, FocusHint, ForkMode, ReadAs, WorkbenchId
+from kbd.events.base import Fact, RecordedReadAs
+from kbd.types import BlobHash, FileName, FocusHint, ForkMode, WorkbenchId
 
 __all__ = [
     "AssistantMessageAdded",
@@ -127,7 +127,7 @@ class ReadingChosen(Fact):
     """
 
     name: FileName
-    read_as: ReadAs
+    read_as: RecordedReadAs
 
 
 class ContextSet(Fact):

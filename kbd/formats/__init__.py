@@ -29,12 +29,12 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     additivity     whether the numbers of a column add up to a figure, or are prices, rates, ids
     records        what is handed to a handler, and what it hands back
     table_reading  how a table is read: what was said, found out, and has to be asked
-    missing_texts  texts that stand for a missing value
-    remark_texts   texts in the form of a remark beside a table
+    cell_texts     texts that are no value: of missing ones, and remarks
+    plain_rows     a table's rows as they are written
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
-    headings       the names of a table's columns, for its passages
+    headings       the names of a table's columns, unique and as a heading
     comparison     what a comparison is made of: places, changes, hunks
     rebase         what a rebase asks of formats: operations carried over, lines merged
     change_text    the same as text for a model, a line a change
@@ -69,6 +69,7 @@ from kbd.formats.capabilities import (
     Styled,
     Tabular,
 )
+from kbd.formats.cell_texts import MISSING_TEXTS, is_remark
 from kbd.formats.comparison import (
     Change,
     ChangeCount,
@@ -82,7 +83,6 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
-from kbd.formats.missing_texts import MISSING_TEXTS
 from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
     Applied,
@@ -103,7 +103,6 @@ from kbd.formats.records import (
     Table,
     Written,
 )
-from kbd.formats.remark_texts import is_remark
 from kbd.formats.table_reading import (
     FileQuestion,
     ReadingOption,

@@ -1,9 +1,9 @@
-"""What a table's first row says of the rows below it, for `Passage.heading`."""
+"""Names of a table's columns: one for each, and a line of them for `Passage.heading`."""
 
 import re
 from collections.abc import Iterable
 
-__all__ = ["names_of_columns"]
+__all__ = ["names_of_columns", "unique_names"]
 
 MAX_CHARACTERS = 300
 """Of the names of a wide table, the first ones are enough to tell it by."""
@@ -34,3 +34,24 @@ def names_of_columns(row: Iterable[str]) -> str:
             break
         line = f"{line} {cell}".lstrip()
     return line
+
+
+def unique_names(given: Iterable[str]) -> list[str]:
+    """Return names of columns made unique without regard to case; an empty one says its place.
+
+    Args:
+        given: As they are called, without blanks around them.
+    """
+    names: list[str] = []
+    taken: set[str] = set()
+    # Where a name's numbers go on: thousands of equal names must not be tried one by one.
+    counts: dict[str, int] = {}
+    for place, each in enumerate(given, 1):
+        stem = each or f"column_{place}"
+        name, count = stem, counts.get(stem.casefold(), 2)
+        while name.casefold() in taken:
+            name, count = f"{stem}_{count}", count + 1
+        counts[stem.casefold()] = count
+        taken.add(name.casefold())
+        names.append(name)
+    return names

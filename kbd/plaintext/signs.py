@@ -2,7 +2,8 @@
 
 A file in a language with letters of its own has more of them than one. So what reads as a sign in
 all its places, beside figures or between blanks and nowhere beside a letter, is that sign, although
-each of its bytes is a letter in some other encoding.
+each of its bytes is a letter in some other encoding. A module of its own, as `wide` is: `encodings`
+asks one kind of text after the other, and this is what decides for one of them.
 """
 
 import re

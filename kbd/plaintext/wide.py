@@ -1,7 +1,8 @@
 """Text of two or four bytes a character without a byte order mark, told from text of single bytes.
 
 In such a text bytes in even and in odd places are of two kinds: one names a script's page, and is
-nearly always the same, the other the letter. In a text of single bytes both are alike.
+nearly always the same, the other the letter. In a text of single bytes both are alike. Apart from
+`encodings`, its only caller, which has room for no second subject.
 """
 
 import unicodedata

@@ -9,13 +9,14 @@ could be taken for another type stands in quotes. A formula is shown as its text
 that was stored, and what that is worth.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import CellValue, ChunkInfo, Reading, Region
+from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
+from kbd.formats.headings import names_of_columns
 from kbd.sheets.areas import Area, column_letters
 from kbd.sheets.cells import CellMark, Formula
 from kbd.sheets.values import Value, plain_text, plain_value, shown
@@ -32,6 +33,7 @@ __all__ = [
     "hidden_notes",
     "named_area",
     "place_note",
+    "sheet_passages",
     "typed_rows",
 ]
 
@@ -76,8 +78,15 @@ class SheetGrid(msgspec.Struct, frozen=True):
         return self.rows.get(number) or [""] * (self.area.right - self.area.left + 1)
 
 
-def named_area(region: Region) -> tuple[str | None, str | None]:
-    """Take a sheet's name from a range like 'My sheet'!A1:B2 if it has one."""
+def named_area(source: Source, region: Region) -> tuple[str | None, str | None]:
+    """Return the sheet and the range of a region; a range like 'My sheet'!A1:B2 names its sheet.
+
+    Raises:
+        ValidationFailed: It has other coordinates, or names two sheets.
+    """
+    foreign = set(region.named()) - {"sheet", "range"}
+    if foreign:
+        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}")
     name, wanted = region.sheet, region.range
     if wanted and "!" in wanted:
         prefix, _, wanted = wanted.rpartition("!")
@@ -86,6 +95,32 @@ def named_area(region: Region) -> tuple[str | None, str | None]:
             raise ValidationFailed(f"the range is of sheet {prefix}, but sheet is {name}")
         name = name or prefix
     return name, wanted
+
+
+def sheet_passages(
+    name: str, used: Area | None, grid_of: Callable[[Area], SheetGrid], *, is_named: bool
+) -> Iterator[Passage]:
+    """Yield a sheet's text in chunks of 50 rows; places are as "Sheet1!A1:E50".
+
+    Args:
+        name: The sheet's name.
+        used: Its used range.
+        grid_of: Takes an area's cells.
+        is_named: Whether it is the sheet that answers to its name; else no region leads to it.
+    """
+    top = used.top if used else 1
+    heading = ""
+    while used is not None and top <= used.bottom:
+        bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
+        found = grid_text(grid_of(Area(top, used.left, bottom, used.right)))
+        if top == used.top:
+            # Below the letters of the columns; each row begins with its number.
+            first = found.text.split("\n", 2)[1:2]
+            heading = names_of_columns(first[0].split("\t")[1:]) if first else ""
+        area = Area(top, used.left, found.last_row, used.right)
+        region = Region(sheet=name, range=str(area)) if is_named else None
+        yield Passage(found.text, f"{name}!{area}", region, heading)
+        top = found.last_row + 1
 
 
 def first_chunk(used: Area) -> Area:

@@ -5,6 +5,7 @@ one run; so a table of a million rows is a run or two. Runs are split at blank r
 columns, again and again until nothing splits. The first row of an island may name its columns.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -146,8 +147,9 @@ def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
 def _head_figures(first: Sequence[Value], below: Sequence[Sequence[Value]]) -> bool:
     """Tell whether names that are there twice are texts above numbers or dates, each of them."""
     texts = [plain_text(value) for value in first]
+    counts = Counter(texts)
     for place, text in enumerate(texts):
-        if text and texts.count(text) > 1:
+        if text and counts[text] > 1:
             kinds = {_kind(row[place]) for row in below} - {""}
             if _kind(first[place]) != "text" or not kinds or "text" in kinds:
                 return False

@@ -1,12 +1,12 @@
-"""Columns of a sheet's table: their names, their types, and the rows as they are written."""
+"""Columns of a sheet's table: their names and their types."""
 
-import io
 from collections.abc import Sequence
 
 from kbd.formats import ColumnType
+from kbd.formats.headings import unique_names
 from kbd.sheets.values import Stamp, Value
 
-__all__ = ["MAX_EXACT", "LfEnds", "column_names", "column_type", "kind_of"]
+__all__ = ["MAX_EXACT", "column_names", "column_type", "kind_of"]
 
 MAX_EXACT = 2**53
 """Past it whole numbers are not exact in a file."""
@@ -14,17 +14,8 @@ MAX_EXACT = 2**53
 
 def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
     """Name columns as headers do, made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    for place in range(width):
-        given = " ".join(headers[place].split()) if headers else ""
-        stem = given or f"column_{place + 1}"
-        name, count = stem, 2
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        seen.add(name.casefold())
-        names.append(name)
-    return names
+    given = [" ".join(each.split()) for each in headers[:width]] if headers else [""] * width
+    return unique_names(given)
 
 
 def kind_of(value: Value) -> str:
@@ -54,14 +45,3 @@ def column_type(kinds: set[str]) -> ColumnType | None:
     if kinds <= {"date", "datetime"}:
         return "datetime"
     return "string"
-
-
-class LfEnds:
-    """Ends rows with LF; the csv module quotes a CR only if the row's end has one."""
-
-    def __init__(self, file: io.TextIOWrapper) -> None:
-        self._file = file
-
-    def write(self, row: str) -> int:
-        """Write a row that ends with CR and LF."""
-        return self._file.write(row[:-2] + "\n")

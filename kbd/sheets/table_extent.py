@@ -6,6 +6,7 @@ header may stand in two rows, of which the upper one heads several columns.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -77,8 +78,11 @@ def find_extent(sheet: SheetCells, read_as: ReadAs) -> TableExtent | None:
     if used is None:
         return None
     frozen = sheet.frozen_header()
+    keeps_totals = read_as.totals == "keep"
     if frozen is not None and said is None:
-        return TableExtent(used, frozen, used.top + 1, used.top)
+        # The whole sheet is one island then, of which remarks and a total may be the end.
+        head = _Head(used.top, frozen, used.top + 1)
+        return _around(sheet, [used], used, head, keeps_totals=keeps_totals)
     areas = sheet.island_areas()
     if not areas:
         return None
@@ -94,7 +98,7 @@ def find_extent(sheet: SheetCells, read_as: ReadAs) -> TableExtent | None:
             core, head = above
         if said == 0:
             head = _Head(head.first, None, head.first)
-    return _around(sheet, areas, core, head, keeps_totals=read_as.totals == "keep")
+    return _around(sheet, areas, core, head, keeps_totals=keeps_totals)
 
 
 def _begun(sheet: SheetCells, areas: Sequence[Area], core: Area) -> tuple[Area, _Head] | None:
@@ -111,7 +115,7 @@ def _begun(sheet: SheetCells, areas: Sequence[Area], core: Area) -> tuple[Area, 
         below = Area(head.top, area.left, area.bottom, area.right)
         own = [*_filled(sheet, _top(below)).values()] if head.top <= area.bottom else []
         if head.headers is None:
-            rows = [*own, *rows]
+            rows += own
             continue
         figures = _figures(own or rows)
         goes_on = bool(figures) and all(
@@ -207,7 +211,7 @@ def _left_out(sheet: SheetCells, others: Sequence[Area], top: int) -> Iterator[T
         rest = others[place:] if place == _MOST_ROWS - 1 else [area]
         is_table = _head(sheet, area).headers is not None
         what = OTHER_TABLE if is_table else ABOVE if area.bottom < top else OTHER_CELLS
-        numbers = [row for each in rest for row in range(each.top, each.bottom + 1)][:_MOST_ROWS]
+        numbers = islice((n for each in rest for n in range(each.top, each.bottom + 1)), _MOST_ROWS)
         count = sum(each.bottom - each.top + 1 for each in rest)
         first = sheet.row(area.top, area.left, area.right)
         yield TouchedRows(what, count, tuple(numbers), f"{area}: {_told(first)}"[:_SAMPLE_CHARS])

@@ -199,10 +199,11 @@ class _Files:
             known = tuple(each for each in known if each in remaining)
         self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))
 
-    def add(self, name: FileName, data: bytes) -> FileRef:
+    def add(self, name: FileName, data: bytes, read_as: ReadAs) -> FileRef:
         """Make bytes a file of that name; from here on it is compared with them."""
-        self._first[name] = self.store(name, data)
-        return self._first[name]
+        added = msgspec.structs.replace(self.store(name, data), read_as=read_as)
+        self._first[name] = self._files[name] = added
+        return added
 
     def store(self, name: FileName, data: bytes, external: tuple[str, ...] = ()) -> FileRef:
         """Make bytes a blob and a file of that name."""
@@ -379,9 +380,10 @@ class Workbench:
         """The files, searched by counting words."""
         return PlainSearch(self._files, self._formats)
 
-    def add(self, name: str, data: bytes | str) -> FileRef:
-        """Add a file, or replace it; text is written as UTF-8."""
-        return self._files.add(_legal(name), data.encode() if isinstance(data, str) else data)
+    def add(self, name: str, data: bytes | str, read_as: ReadAs | None = None) -> FileRef:
+        """Add a file, or replace it; text is written as UTF-8, `read_as` is what was said of it."""
+        data = data.encode() if isinstance(data, str) else data
+        return self._files.add(_legal(name), data, read_as or ReadAs())
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file as it is now."""

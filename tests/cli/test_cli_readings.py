@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kbd.cli import reading
+from kbd.cli import readings
 from kbd.cli.exits import CONFIRMATION_NEEDED
 from scripted_daemon import ScriptedDaemon
 from scripted_job import WORKBENCH
@@ -93,8 +93,8 @@ def test_a_person_is_asked_and_the_run_goes_on(
     """By its number or its value; a second question is asked after it, beside what was said."""
     said = _asking(daemon, DECIMAL, HEADER)
     answers = iter([answer, "1"])
-    monkeypatch.setattr(reading, "is_interactive", lambda: True)
-    monkeypatch.setattr(reading, "ask_text", lambda _: next(answers))
+    monkeypatch.setattr(readings, "is_interactive", lambda: True)
+    monkeypatch.setattr(readings, "ask_text", lambda _: next(answers))
     # The first of the options is meant, not the row of that number.
     assert kbd("run", "sum Umsatz", "de.csv", "--publish") == 0
     assert [params["read_as"] for params in said] == [
@@ -108,8 +108,8 @@ def test_what_is_no_answer_ends_it(
 ) -> None:
     """Nothing is guessed from it."""
     said = _asking(daemon, DECIMAL)
-    monkeypatch.setattr(reading, "is_interactive", lambda: True)
-    monkeypatch.setattr(reading, "ask_text", lambda _: "yes")
+    monkeypatch.setattr(readings, "is_interactive", lambda: True)
+    monkeypatch.setattr(readings, "ask_text", lambda _: "yes")
     assert kbd("run", "sum Umsatz", "de.csv") == CONFIRMATION_NEEDED
     assert "that is no answer" in capsys.readouterr().err
     assert said == []
@@ -121,7 +121,7 @@ def test_a_question_that_stays_is_an_error(
     """What is asked again after its answer is not asked for ever."""
     _asking(daemon)
     daemon.answers["WorkbenchGetQuestions"] = {"questions": [DECIMAL]}
-    monkeypatch.setattr(reading, "is_interactive", lambda: True)
-    monkeypatch.setattr(reading, "ask_text", lambda _: "1")
+    monkeypatch.setattr(readings, "is_interactive", lambda: True)
+    monkeypatch.setattr(readings, "ask_text", lambda _: "1")
     assert kbd("run", "sum Umsatz", "de.csv") == 1
     assert "still asks after the answer" in capsys.readouterr().err

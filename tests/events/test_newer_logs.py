@@ -5,20 +5,24 @@ vocabulary; `tests/whole` asks a daemon of one type.
 """
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import msgspec
 import pytest
+from msgspec import inspect
 
 from events.logs import APRIL, Unsynced, body_of, note
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events import VERSIONS, EventLog, codec
-from kbd.events.base import MUST_UNDERSTAND
+from kbd.events import workbenches as w
+from kbd.events.base import MUST_UNDERSTAND, RecordedReadAs
 from kbd.events.verification import verify_log
-from kbd.types import Seq
+from kbd.types import FileName, ReadAs, Seq
 from logs.make_golden import ADDED, EVENTS
 
 SAMPLES = {type(event): event for event in (*(e for commit in ADDED for e in commit), *EVENTS)}
@@ -87,3 +91,44 @@ def test_any_other_newer_event_is_kept_and_changes_nothing(kind: type, tmp_path:
     fold_daemon(daemon, Seq(1), read[1])
     assert bench == WorkbenchState(seq=Seq(1), updated_at_us=APRIL)
     assert daemon == DaemonState(seq=Seq(1))
+
+
+def records_in(kind: type) -> Iterator[inspect.StructType]:
+    """All records that an event is made of."""
+    seen: set[type] = set()
+    found: list[Any] = [inspect.type_info(kind)]
+    while found:
+        info = found.pop()
+        match info:
+            case inspect.StructType():
+                if info.cls not in seen:
+                    seen.add(info.cls)
+                    yield info
+                    found += [field.type for field in info.fields]
+            case inspect.UnionType():
+                found += info.types
+            case inspect.DictType():
+                found.append(info.value_type)
+            case inspect.TupleType():
+                found += info.item_types
+            case inspect.CollectionType():
+                found.append(info.item_type)
+
+
+@pytest.mark.parametrize("kind", VERSIONS, ids=lambda kind: kind.__name__)
+def test_no_record_of_an_event_refuses_a_newer_field(kind: type) -> None:
+    """Else one field that a later kbd adds would make the whole log a damaged one."""
+    assert [each.cls for each in records_in(kind) if each.forbid_unknown_fields] == []
+
+
+def test_a_newer_field_of_what_was_said_is_passed_over() -> None:
+    """A reading that says more than this kbd knows counts by what it does know."""
+    event = w.ReadingChosen(FileName("a.csv"), RecordedReadAs(decimal=","))
+    plain = codec.decode_plain(codec.encode([codec.wrap_event(event, APRIL)]))
+    plain[0][2]["read_as"]["of_a_newer_kbd"] = "."
+    (record,) = codec.decode(msgpack.packb(plain))
+    state = WorkbenchState()
+    fold_workbench(state, Seq(1), record)
+
+    assert record.data == event
+    assert state.readings == {"a.csv": ReadAs(decimal=",")}

@@ -6,7 +6,9 @@ above and lines below; `total_tables`: sums in the source; `statement_tables`: s
 `workbook_tables`: sheets; `spreadsheet_tables`: the same sheets in OpenDocument files.
 """
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from golden_tables import (
     date_tables,
@@ -20,8 +22,9 @@ from golden_tables import (
     workbook_tables,
 )
 from golden_tables.cases import Case
+from golden_tables.corpus_tables import corpus_cases
 
-__all__ = ["CASES", "SUBJECTS"]
+__all__ = ["CASES", "SUBJECTS", "all_cases"]
 
 SUBJECTS: Mapping[str, tuple[Case, ...]] = {
     "encodings": encoding_tables.CASES,
@@ -36,3 +39,9 @@ SUBJECTS: Mapping[str, tuple[Case, ...]] = {
 }
 
 CASES: tuple[Case, ...] = tuple(case for cases in SUBJECTS.values() for case in cases)
+
+
+def all_cases() -> list[Case]:
+    """Return all, with those of the corpora if KBD_CORPORA names their folder."""
+    folder = os.environ.get("KBD_CORPORA")
+    return [*CASES, *(corpus_cases(Path(folder)) if folder else ())]

@@ -1,15 +1,11 @@
 """Cases of headers: none, doubled, empty, of years, below titles; and of lines below the rows."""
 
 from golden_tables.cases import Case, Column, Expected, case, day, number, text, written
+from golden_tables.samples import ABOVE, AMOUNTS, COUNTS, NAMES, THREE
 from golden_tables.styles import german
 
 __all__ = ["CASES"]
 
-NAMES = text("Name", "Anna|Bert|Cleo|Dora")
-AMOUNTS = number("Amount", "1.50 2.25 -3.00 40.00", decimal=".")
-COUNTS = number("Count", "1 2 3 4")
-THREE = [NAMES, AMOUNTS, COUNTS]
-ABOVE = ("title", "above", "header", "before")
 BELOW = ("below", "foot", "end", "after", "note")
 
 

@@ -1,13 +1,9 @@
 """Cases of rows: line ends, quotes, ragged and empty rows, comments, zero bytes, delimiters."""
 
 from golden_tables.cases import Case, Expected, case, number, text, written
+from golden_tables.samples import AMOUNTS, COUNTS, NAMES, THREE
 
 __all__ = ["CASES"]
-
-NAMES = text("Name", "Anna|Bert|Cleo|Dora")
-AMOUNTS = number("Amount", "1.50 2.25 -3.00 40.00", decimal=".")
-COUNTS = number("Count", "1 2 3 4")
-THREE = [NAMES, AMOUNTS, COUNTS]
 
 
 def _line_ends() -> list[Case]:

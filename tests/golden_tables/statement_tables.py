@@ -4,10 +4,9 @@ The layouts are those that these countries use; banks, people and accounts are i
 """
 
 from golden_tables.cases import Case, Expected, day, moment, number, text, written
+from golden_tables.samples import ABOVE
 
 __all__ = ["CASES"]
-
-ABOVE = ("title", "above", "header", "before")
 
 
 def _german_camt() -> Case:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 
 from golden_tables.cases import Case, Expected, Kind
@@ -23,7 +24,7 @@ from kbd_ods import OdsFormat
 from kbd_tables import kbd_register_tools
 from kbd_xlsx import XlsxFormat
 
-__all__ = ["WorkbenchReader", "offered"]
+__all__ = ["WorkbenchReader", "judged", "offered"]
 
 _KINDS: Mapping[str, Kind] = {
     "integer": "number",
@@ -213,3 +214,13 @@ def offered(value: Any, content: bytes, options: Sequence[str]) -> Any:
 
 def _decoded(content: bytes, encoding: str) -> str:
     return content.decode(encoding, "replace").lstrip("\ufeff")
+
+
+def judged(cases: Iterable[Case], folder: Path) -> list[Verdict]:
+    """Read and judge cases in one workbench, in an empty folder."""
+    reader = WorkbenchReader(folder)
+
+    async def each() -> list[Verdict]:
+        return [await reader.verdict(case) for case in cases]
+
+    return anyio.run(each)

@@ -12,15 +12,12 @@ from openpyxl.worksheet.table import Table as Listing
 from openpyxl.worksheet.worksheet import Worksheet
 
 from golden_tables.cases import Case, Column, Expected, day, flag, number, text, written
+from golden_tables.samples import ABOVE, AMOUNTS, NAMES, THREE
 from golden_tables.styles import english, german
 
 __all__ = ["BOOKS", "CASES"]
 
-NAMES = text("Name", "Anna|Bert|Cleo|Dora")
-AMOUNTS = number("Amount", "1.50 2.25 -3.00 40.00")
-COUNTS = number("Count", "1 2 3 4")
-THREE = [NAMES, AMOUNTS, COUNTS]
-ABOVE = ("title", "above", "header", "before", "not in it")
+ABOVE_TABLE = (*ABOVE, "not in it")
 TOTALS = ("total", "sum", "not in it")
 
 Fill = Callable[[Worksheet], object]
@@ -177,11 +174,13 @@ def _around() -> list[Made]:
         sheet.cell(2, 7, "checked by Anna")
 
     return [
-        _case("title", titled, THREE, left_out=1, words=ABOVE),
-        _case("title_at_once", titled_at_once, THREE, left_out=1, words=ABOVE),
-        _case("title_merged", merged, THREE, left_out=1, words=ABOVE),
-        _case("facts_above", facts, THREE, left_out=3, words=ABOVE),
-        _case("note_below", noted, THREE, left_out=1, words=(*ABOVE, "below", "foot", "note")),
+        _case("title", titled, THREE, left_out=1, words=ABOVE_TABLE),
+        _case("title_at_once", titled_at_once, THREE, left_out=1, words=ABOVE_TABLE),
+        _case("title_merged", merged, THREE, left_out=1, words=ABOVE_TABLE),
+        _case("facts_above", facts, THREE, left_out=3, words=ABOVE_TABLE),
+        _case(
+            "note_below", noted, THREE, left_out=1, words=(*ABOVE_TABLE, "below", "foot", "note")
+        ),
         _case("note_beside", beside, THREE, left_out=0),
     ]
 

@@ -25,11 +25,12 @@ from kbd.events.base import (
     FileVersion,
     ModelShare,
     Recorded,
+    RecordedReadAs,
     ReplyCall,
     TableRead,
 )
 from kbd.messages import Usage
-from kbd.types import BlobHash, CallId, FileName, Phase, ReadAs, RunId, Seq, WatchId, WorkbenchId
+from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
 
 HERE = Path(__file__).resolve().parent
 CURRENT = HERE / "v1"
@@ -292,12 +293,13 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         w.PluginLeftOut("kbd_odd", "the settings block it", is_blocked=True),
     ),
     (
-        w.ReadingChosen(CSV, ReadAs(encoding="cp1252", decimal=",", date_order="dmy")),
-        w.ReadingChosen(CSV, ReadAs()),
+        w.ReadingChosen(CSV, RecordedReadAs(encoding="cp1252", decimal=",", date_order="dmy")),
+        w.ReadingChosen(CSV, RecordedReadAs()),
         r.ToolCalled(CallId("w3"), 5, "table_query", "kbd_tables 0.2.0", '{"query":"FROM data"}'),
         r.ToolReturned(CallId("w3"), 5, True, "{}", noted=CallNotes(("a.csv: its dates are",))),
         f.WatchAdded(
-            WatchId("2"), f.WatchRule("euros", "/srv/in", "sum", read_as=ReadAs(decimal=","))
+            WatchId("2"),
+            f.WatchRule("euros", "/srv/in", "sum", read_as=RecordedReadAs(decimal=",")),
         ),
     ),
     (

@@ -8,7 +8,7 @@ import pytest
 
 from backends import mostly
 from kbd.cli.exits import Stop
-from kbd.cli.reading import settle_readings
+from kbd.cli.readings import settle_readings
 from whole.matrix_rig import kbd
 from whole.watched import Watched, shop_at
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kbd.cli.exits import UNREACHABLE, Stop
 from kbd.cli.job import obtain_consent, obtain_consent_to_search
 from kbd.cli.link import call, connect
-from kbd.cli.reading import settle_readings
+from kbd.cli.readings import settle_readings
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import can_draw
 from kbd.client.blocking import Client

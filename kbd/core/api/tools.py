@@ -14,23 +14,15 @@ from typing import Any, assert_never
 import anyio
 import msgspec
 
-from kbd.core.agent.tool_execution import (
-    ToolExecution,
-    ToolOutcome,
-    execute_tool,
-    find_tool,
-    parse_arguments,
-)
+from kbd.core.agent.tool_execution import ToolOutcome, execute_tool, find_tool, parse_arguments
 from kbd.core.api.client_calls import CallShare, recorded_call
 from kbd.core.api.formats import check_root
 from kbd.core.plugins.catalog import ToolEntry
-from kbd.core.search.lookup import DocumentLookup
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import open_files, open_formats
-from kbd.core.sessions.search_access import open_lookup
+from kbd.core.sessions.runs import open_execution, open_files
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.call_files import CallFiles, LogRecall
+from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, NotFound, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.base import ReplyCall
@@ -185,23 +177,9 @@ class ToolMethods:
         call_id: CallId,
         arguments: Any,
     ) -> ToolOutcome:
-        context = self._context
-        formats = open_formats(context, workbench)
-        model_id = context.egress.models.chosen_or_default(workbench.state.model_id)
-
-        def search(seen: CallFiles) -> DocumentLookup:
-            return open_lookup(context, workbench, seen, formats, 0, model_id)
-
-        execution = ToolExecution(
-            entry,
-            files,
-            context.clock.now_us(),
-            formats=formats,
-            recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
-            search=search,
-            workers=context.workers,
-        )
-        return await execute_tool(execution, call_id, arguments, context.settings.run.tool_s)
+        execution = open_execution(self._context, workbench, entry, files)
+        limit_s = self._context.settings.run.tool_s
+        return await execute_tool(execution, call_id, arguments, limit_s)
 
     def _checked(self, entry: ToolEntry, done: ToolOutcome) -> str:
         """Return the result as JSON text.

@@ -43,6 +43,7 @@ from kbd.core.workbench.destination import (
 )
 from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
+from kbd.events.base import RecordedReadAs
 from kbd.events.watches import (
     FailurePolicy,
     LandingsDismissed,
@@ -113,7 +114,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         on_failure=FailurePolicy(**msgspec.structs.asdict(request.on_failure)),
         on_outcome=request.on_outcome,
         consent=validate_consent(egress, request.consent, model_id),
-        read_as=request.read_as,
+        read_as=RecordedReadAs.of(request.read_as),
     )
 
 

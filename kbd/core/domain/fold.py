@@ -98,6 +98,7 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         # Of a log from before `order_changes`: a change earlier in the frame emptied the draft, and
         # thereby closed it.
         draft = state.draft = Draft(draft_id="", created_at_us=record.ts_us, run=record.run)
+    _forget_reading(state, data.name)
     entry = state.files.get(data.name)
     drafted = draft.files.get(data.name)
     if drafted is None:
@@ -122,6 +123,16 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         draft.confirmed.remove(data.name)
     if not draft.files:
         state.draft = None
+
+
+def _forget_reading(state: WorkbenchState, name: FileName) -> None:
+    """Forget how tables were to be read of a name that no file has: what comes is another file.
+
+    It is kept when a file goes, for a rewind, a recovery or a restore brings that very file back.
+    """
+    drafted = state.draft.files if state.draft is not None else {}
+    if name not in state.files and name not in drafted:
+        state.readings.pop(name, None)
 
 
 def _note_author(state: WorkbenchState, drafted: DraftFile, record: Recorded) -> None:
@@ -180,6 +191,7 @@ def recover(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def adopt_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Take what somebody put into published/ for the published file, and for the draft's base."""
     data: FileAdopted = record.data
+    _forget_reading(state, data.name)
     before = state.files.pop(data.name, None)
     if data.blob is not None:
         state.removed.pop(data.name, None)
@@ -244,6 +256,8 @@ def complete_publish(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
             if planned.name not in moved:
                 state.files.pop(name, None)
         else:
+            if not intended.restores:
+                _forget_reading(state, name)
             before = state.files.get(name)
             state.removed.pop(name, None)
             state.files[name] = FileEntry(
@@ -271,6 +285,7 @@ def _created(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileAdded = record.data
+    _forget_reading(state, data.name)
     state.removed.pop(data.name, None)
     state.files[data.name] = FileEntry(
         blob=data.blob,
@@ -284,8 +299,6 @@ def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileRemoved = record.data
     entry = state.files.pop(data.name, None)
-    # What is added under this name later is another file.
-    state.readings.pop(data.name, None)
     if entry is not None:
         state.removed[data.name] = entry.blob
 

@@ -150,10 +150,11 @@ def _context_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
 
 def _reading_chosen(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ReadingChosen = record.data
-    if data.read_as == ReadAs():
+    said = data.read_as.said()
+    if said == ReadAs():
         state.readings.pop(data.name, None)
     else:
-        state.readings[data.name] = data.read_as
+        state.readings[data.name] = said
 
 
 CONVERSATION_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {

@@ -35,6 +35,7 @@ from kbd.core.domain.decision import (
 from kbd.core.domain.rewind_decisions import find_message, published_files
 from kbd.core.domain.workbench_state import Draft, WorkbenchState, folded_name
 from kbd.errors import ConflictPublishedChanged, NotFound, ValidationFailed
+from kbd.events.base import RecordedReadAs
 from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
@@ -177,7 +178,7 @@ def choose_reading(state: WorkbenchState, command: ChooseReading) -> Decision:
         raise NotFound(msg)
     if state.readings.get(command.name, ReadAs()) == command.read_as:
         return Decision()
-    return Decision((ReadingChosen(command.name, command.read_as),))
+    return Decision((ReadingChosen(command.name, RecordedReadAs.of(command.read_as)),))
 
 
 def set_context(state: WorkbenchState, command: SetContext) -> Decision:
@@ -481,7 +482,7 @@ def fork_events(then: WorkbenchState, forked: WorkbenchForked) -> tuple[Event, .
         for name, entry in sorted(then.files.items())
     )
     facts += (
-        ReadingChosen(name, read_as)
+        ReadingChosen(name, RecordedReadAs.of(read_as))
         for name, read_as in sorted(then.readings.items())
         if name in then.files
     )

@@ -289,13 +289,15 @@ class WorkbenchState(msgspec.Struct):
     """Everything that is true of one workbench after the event `seq`.
 
     `removed` is what was taken out of published/ and not put there again: a crash may have come
-    between the event and the removal on disk. `said` is the conversation as it stands, `heard` all
-    that was ever said, by id, cut off or not. `ended_drafts` are those that can be recovered,
-    oldest first. `publishes` are those that were carried out, by the checkpoint that each left.
-    `approvals` are those that nobody decided, `decided` the newest of the others. `current` is the
-    run on the newest message that can be resumed; 0 once its plan is set aside. `restore_id` names
-    the newest restore that it came with, and `restored_seq` the event that says so: what people had
-    confirmed before that is not in force.
+    between the event and the removal on disk. `said` is the conversation as it stands, `heard`
+    all that was ever said, by id, cut off or not. `ended_drafts` are those that can be
+    recovered, oldest first. `publishes` are those that were carried out, by the checkpoint that
+    each left. `readings` is what was said of how a file's tables are to be read; that of a file
+    that went is kept, for it may come back. `approvals` are those that nobody decided,
+    `decided` the newest of the others. `current` is the run on the newest message that can be
+    resumed; 0 once its plan is set aside. `restore_id` names the newest restore that it came
+    with, and `restored_seq` the event that says so: what people had confirmed before that is
+    not in force.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")

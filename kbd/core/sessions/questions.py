@@ -2,15 +2,11 @@
 
 import anyio
 
-from kbd.core.agent.tool_execution import ToolExecution
 from kbd.core.domain.commands import ChooseReading
 from kbd.core.plugins.catalog import ToolEntry
 from kbd.core.plugins.guards import PluginFailed, guarded
-from kbd.core.search.lookup import DocumentLookup
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import open_files, open_formats
-from kbd.core.sessions.search_access import open_lookup
-from kbd.core.workbench.call_files import CallFiles, LogRecall
+from kbd.core.sessions.runs import open_execution, open_files
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import FileQuestion, Tabular
@@ -35,22 +31,8 @@ async def open_questions(context: ApiContext, workbench: OpenWorkbench) -> tuple
 async def _questions_of(
     context: ApiContext, workbench: OpenWorkbench, entry: ToolEntry
 ) -> tuple[FileQuestion, ...]:
-    formats = open_formats(context, workbench)
-    model_id = context.egress.models.chosen_or_default(workbench.state.model_id)
-
-    def search(seen: CallFiles) -> DocumentLookup:
-        return open_lookup(context, workbench, seen, formats, 0, model_id)
-
     files = open_files(context, workbench)
-    call = ToolExecution(
-        entry,
-        files,
-        context.clock.now_us(),
-        formats=formats,
-        recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
-        search=search,
-        workers=context.workers,
-    )
+    call = open_execution(context, workbench, entry, files)
     tool = entry.tool
     try:
         with anyio.fail_after(context.settings.run.tool_s):

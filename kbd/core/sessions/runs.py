@@ -20,8 +20,10 @@ from kbd.core.agent.run_context import (
     TextDelta,
     ToolStarted,
 )
+from kbd.core.agent.tool_execution import ToolExecution
 from kbd.core.domain.commands import EndRun, InterruptRun, RecordRun
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.plugins.catalog import ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.renderer import PrintedDocuments
 from kbd.core.runtime.diagnostics import get_logger
@@ -47,7 +49,7 @@ from kbd.requests import notifications as wire
 from kbd.requests.base import Notification
 from kbd.types import RunId, Seq, WorkbenchId
 
-__all__ = ["RunTasks", "open_files", "open_formats", "run_context"]
+__all__ = ["RunTasks", "open_execution", "open_files", "open_formats", "run_context"]
 
 
 def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunContext:
@@ -127,6 +129,34 @@ def open_formats(context: ApiContext, workbench: OpenWorkbench) -> FormatCalls:
     cache, stage = workbench.folders.cache, workbench.folders.stage
     printed = PrintedDocuments(context.renderer, context.workers, cache, stage)
     return FormatCalls(context.catalog, context.workers, cache, printed)
+
+
+def open_execution(
+    context: ApiContext, workbench: OpenWorkbench, entry: ToolEntry, files: CallFiles
+) -> ToolExecution:
+    """Return the execution of a tool that no run calls, at the time that it is now.
+
+    Args:
+        context: The daemon's.
+        workbench: The workbench.
+        entry: The tool.
+        files: The files as the call sees them; its caller drops them.
+    """
+    formats = open_formats(context, workbench)
+    model_id = context.egress.models.chosen_or_default(workbench.state.model_id)
+
+    def search(seen: CallFiles) -> DocumentLookup:
+        return open_lookup(context, workbench, seen, formats, 0, model_id)
+
+    return ToolExecution(
+        entry,
+        files,
+        context.clock.now_us(),
+        formats=formats,
+        recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
+        search=search,
+        workers=context.workers,
+    )
 
 
 def _progress_notification(workbench: OpenWorkbench, notice: Notice) -> Notification:

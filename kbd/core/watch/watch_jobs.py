@@ -303,7 +303,7 @@ class WatchJobs:
             model_id = job.rule.model_id or self._context.egress.models.default()
             if newest_job_run(workbench.state) is None:
                 await check_readable(self._context, workbench)
-                await say_reading(self._context, workbench, job.rule.read_as)
+                await say_reading(self._context, workbench, job.rule.read_as.said())
                 require_answers(await open_questions(self._context, workbench))
             try:
                 await grant_consent(workbench, self._context.egress, job, model_id)

@@ -408,7 +408,7 @@ def _rule_row(rule: WatchRule) -> WatchRuleShown:
         consent=WatchConsentParam(provider_id=consent.provider_id, model_id=consent.model_id)
         if consent is not None
         else msgspec.UNSET,
-        read_as=rule.read_as if rule.read_as != ReadAs() else msgspec.UNSET,
+        read_as=said if (said := rule.read_as.said()) != ReadAs() else msgspec.UNSET,
     )
 
 

@@ -4,6 +4,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, ReadingOption, ReadingQuestion, Source
+from kbd.formats.headings import unique_names
 from kbd.plaintext import Encoding, detect
 from kbd_csv.dialect import Dialect, said_delimiter
 from kbd_csv.layout import (
@@ -179,17 +180,5 @@ def _told(names: list[str], fields: list[str]) -> str:
 
 def column_names(header: list[str] | None, width: int) -> list[str]:
     """Name the columns: as the header does, made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    # Where a stem's numbers go on: thousands of equal names must not be tried one by one.
-    counts: dict[str, int] = {}
-    for place in range(width):
-        given = header[place].strip() if header and place < len(header) else ""
-        stem = given or f"column_{place + 1}"
-        name, count = stem, counts.get(stem.casefold(), 2)
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        counts[stem.casefold()] = count
-        seen.add(name.casefold())
-        names.append(name)
-    return names
+    given = [name.strip() for name in (header or ())[:width]]
+    return unique_names([*given, *[""] * (width - len(given))])

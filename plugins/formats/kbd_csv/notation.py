@@ -116,9 +116,9 @@ class ColumnNotation:
         if not exact.is_finite():
             return ""
         decimal = self._decimal(read_as)
-        if not self.is_of_numbers:
+        if self.example and not self.is_of_numbers:
             return format(exact, "f").replace(".", decimal)
-        percent = all("%" in kind.after for kind in self._numbers)
+        percent = bool(self._numbers) and all("%" in kind.after for kind in self._numbers)
         plain = format(exact * 100 if percent else exact, "f")
         whole, _, fraction = plain.lstrip("-").partition(".")
         places, group = self._places(decimal), self._group(decimal)

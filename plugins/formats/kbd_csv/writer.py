@@ -83,9 +83,10 @@ class _Notation(msgspec.Struct, frozen=True):
         Raises:
             ValidationFailed: The column's dates cannot be gone on with.
         """
-        if value is None or place >= len(self.columns):
+        if value is None:
             return field
-        column = self.columns[place]
+        # A column without a row yet goes by what was said of the file.
+        column = self.columns[place] if place < len(self.columns) else ColumnNotation()
         if isinstance(value, bool):
             return column.truth(value=value)
         match type_:

@@ -1,10 +1,10 @@
 """Workbooks of LibreOffice and its relatives: mapped, read by sheet and range, and used as tables.
 
-`handler` declares the format. `packages` opens a file of it, zipped or flat; `content_parser` reads
-its contents in one pass, with `cell_values` for what a cell holds, `formula_texts` for how formulas
-are shown and `sheet_builder` for the sheet that they add up to; `workbook` keeps that for later
-calls. `sheets` offers sheets as `kbd.sheets`
-wants them; `regions` shows them, `workbook_map` maps them, `tables` reads the table of one.
+`handler` declares the format. `workbook` opens a file of it, zipped or flat, and keeps its sheets
+for later calls; `content_parser` reads them in one pass, with `cell_values` for what a cell holds,
+`formula_texts` for how formulas are shown and `sheet_builder` for the sheet that they add up to.
+`sheets` offers sheets as `kbd.sheets` wants them; `regions` shows them, `workbook_map` maps them,
+`tables` reads the table of one.
 """
 
 from collections.abc import Sequence

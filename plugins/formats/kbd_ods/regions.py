@@ -1,21 +1,19 @@
 """The text of a spreadsheet's ranges, as `kbd.sheets.grid_text` writes it."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from kbd.errors import ValidationFailed
 from kbd.formats import Passage, Reading, Region, Source
-from kbd.formats.headings import names_of_columns
 from kbd.sheets.areas import Area, parse_area
 from kbd.sheets.grid_text import (
-    ROWS_PER_CHUNK,
     SheetGrid,
     area_within,
     first_chunk,
     formula_notes,
     grid_reading,
-    grid_text,
     hidden_notes,
     named_area,
+    sheet_passages,
 )
 from kbd_ods.sheets import OdsSheet
 from kbd_ods.workbook import find_sheet, first_sheet, read_sheets
@@ -43,31 +41,12 @@ def passages(source: Source) -> Iterator[Passage]:
     sheets = read_sheets(source)
     for sheet in sheets:
         # Of sheets that share a name, which no program writes, the first one answers to it.
-        yield from _passages(sheet, is_named=find_sheet(sheets, sheet.name) is sheet)
-
-
-def _passages(sheet: OdsSheet, *, is_named: bool) -> Iterator[Passage]:
-    used = sheet.area
-    top = used.top if used else 1
-    heading = ""
-    while used is not None and top <= used.bottom:
-        bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
-        found = grid_text(_grid(sheet, Area(top, used.left, bottom, used.right)))
-        if top == used.top:
-            # Below the letters of the columns; each row begins with its number.
-            names = found.text.split("\n", 2)[1].split("\t")[1:] if "\n" in found.text else []
-            heading = names_of_columns(names) if names else ""
-        area = Area(top, used.left, found.last_row, used.right)
-        region = Region(sheet=sheet.name, range=str(area)) if is_named else None
-        yield Passage(found.text, f"{sheet.name}!{area}", region, heading)
-        top = found.last_row + 1
+        is_named = find_sheet(sheets, sheet.name) is sheet
+        yield from sheet_passages(sheet.name, sheet.area, partial(_grid, sheet), is_named=is_named)
 
 
 def _read(source: Source, region: Region, *, typed: bool) -> Reading:
-    foreign = set(region.named()) - {"sheet", "range"}
-    if foreign:
-        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}")
-    name, wanted = named_area(region)
+    name, wanted = named_area(source, region)
     sheets = read_sheets(source)
     sheet = find_sheet(sheets, name) if name else first_sheet(sheets)
     used = sheet.area

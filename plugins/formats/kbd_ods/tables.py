@@ -1,13 +1,13 @@
 """Table of a sheet: its rows in the plain form, typed where a column's cells agree."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
+from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.areas import Area, column_letters
-from kbd.sheets.table_columns import LfEnds, column_names, kind_of
+from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
     MOST_BLANK,
@@ -76,8 +76,7 @@ def _write_rows(
     area = extent.area
     found = SeenRows([SeenColumn() for _ in names])
     expected = extent.top
-    with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
-        writer = csv.writer(LfEnds(file), lineterminator="\r\n")
+    with writing_plain_rows(target) as writer:
         writer.writerow(names)
         for number, values in sheet.rows(Area(extent.top, area.left, area.bottom, area.right)):
             # A row of a missing value alone is no blank one.

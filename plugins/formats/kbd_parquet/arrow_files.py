@@ -14,7 +14,7 @@ import duckdb
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd_parquet.tables import ColumnScan, connected, unique_names
+from kbd_parquet.tables import ColumnScan, column_names, connected
 
 __all__ = ["opened"]
 
@@ -90,7 +90,7 @@ class _ArrowScan(ColumnScan):
         with self._pa.OSFile(str(self._source.path)) as file:
             schema = self._opened(file).schema
         # DuckDB would take two columns of one name for one.
-        names = unique_names([field.name for field in schema])
+        names = column_names(field.name for field in schema)
         return self._pa.schema(
             [
                 self._pa.field(name, _plain_type(self._pa, field.type))

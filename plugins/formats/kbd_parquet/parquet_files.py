@@ -1,4 +1,8 @@
-"""Parquet files, opened by DuckDB itself."""
+"""Parquet files, opened by DuckDB itself.
+
+An opener for `tables`, as `arrow_files` is for the other format: the handlers import theirs when
+they are first called.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,5 +37,8 @@ def opened(source: Source) -> Iterator[ColumnScan]:
     """
     with connected(source) as connection:
         path = sql_text(str(source.path))
-        connection.execute(f"CREATE VIEW source AS FROM read_parquet('{path}')")
+        # Else each folder above it that is called so (`region=north`) would be a column.
+        connection.execute(
+            f"CREATE VIEW source AS FROM read_parquet('{path}', hive_partitioning = false)"
+        )
         yield _ParquetScan(connection)

@@ -12,7 +12,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed, FileWriteFailed, ValidationFailed
 from kbd.formats import Placement, Written
-from kbd_parquet.tables import open_memory, said_by, sql_name, sql_text, unique_names
+from kbd_parquet.tables import column_names, open_memory, said_by, sql_name, sql_text
 
 __all__ = ["write_rows"]
 
@@ -50,7 +50,7 @@ def write_rows(rows: Path, placement: Placement, target: Path) -> Written:
         )
     columns = _columns(rows)
     types = _types(rows, columns)
-    names = [sql_name(name) for name in unique_names([name for name, _ in columns])]
+    names = [sql_name(name) for name in column_names(name for name, _ in columns)]
     made = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
     count = 0
     with open_memory(_MEMORY_MB) as connection:

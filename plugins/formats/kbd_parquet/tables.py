@@ -7,7 +7,7 @@ are told in UTC; nested values are JSON, bytes hexadecimal.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ import duckdb
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, ReadAs, Source, Table
+from kbd.formats.headings import unique_names
 
 __all__ = [
     "ROWS_PER_CHUNK",
     "ColumnScan",
+    "column_names",
     "connected",
     "open_memory",
     "read_table",
@@ -27,7 +29,6 @@ __all__ = [
     "sql_name",
     "sql_text",
     "table_map",
-    "unique_names",
 ]
 
 ROWS_PER_CHUNK = 500
@@ -76,7 +77,7 @@ def table_map(source: Source, opened: Opener) -> dict[str, Any]:
     with opened(source) as scan:
         described = _columns(scan, source)
         rows = scan.row_count()
-    names = unique_names([name for name, _ in described])
+    names = column_names(name for name, _ in described)
     columns = [
         {"name": name, "type": _reported(kind)}
         for name, (_, kind) in zip(names, described, strict=True)
@@ -106,12 +107,12 @@ def read_table(
         raise ValidationFailed(f"{source.name} says itself how it is read; it has no {said[0]}")
     with opened(source) as scan:
         described = _columns(scan, source)
-        names = unique_names([name for name, _ in described])
+        names = column_names(name for name, _ in described)
         selected = ", ".join(
             f"{_value(sql_name(name), kind)} AS {sql_name(unique)}"
             for unique, (name, kind) in zip(names, described, strict=True)
         )
-        lost = _lost_figures(scan, described)
+        warnings = _losses(scan, described)
         # As text, with nothing for a null; a text that is empty is quoted.
         path = sql_text(str(target))
         scan.ask(
@@ -121,10 +122,6 @@ def read_table(
         rows, told = scan.row_count(), scan.warnings()
     columns = [
         Column(name, _reported(kind)) for name, (_, kind) in zip(names, described, strict=True)
-    ]
-    warnings = [
-        f"{count} value(s) of {name} are NaN or infinite: they are empty here"
-        for name, count in lost
     ]
     return Table(tuple(columns), rows, warnings=(*told, *warnings))
 
@@ -166,14 +163,22 @@ def _columns(scan: ColumnScan, source: Source) -> list[tuple[str, str]]:
     return found
 
 
-def _lost_figures(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[tuple[str, int]]:
-    """Return the columns with numbers that are none, and how many of them."""
-    floats = [name for name, kind in described if kind in ("DOUBLE", "FLOAT")]
-    if not floats:
+def _losses(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what values lose in the plain form: numbers that are none, and parts of times."""
+    lost = {}
+    for name, kind in described:
+        column = sql_name(name)
+        if kind in ("DOUBLE", "FLOAT"):
+            what = f"value(s) of {name} are NaN or infinite: they are empty here"
+            lost[what] = f"NOT isfinite({column})"
+        elif kind == "TIMESTAMP_NS":
+            what = f"time(s) of {name} have nanoseconds: they are rounded to microseconds here"
+            lost[what] = f"CAST(CAST({column} AS TIMESTAMP) AS TIMESTAMP_NS) <> {column}"
+    if not lost:
         return []
-    counted = ", ".join(f"count(*) FILTER (NOT isfinite({sql_name(name)}))" for name in floats)
+    counted = ", ".join(f"count(*) FILTER ({test})" for test in lost.values())
     (counts,) = scan.ask(f"SELECT {counted} FROM source")
-    found = [(name, int(count)) for name, count in zip(floats, counts, strict=True) if count]
+    found = [f"{count} {what}" for what, count in zip(lost, counts, strict=True) if count]
     return found[:_MAX_SHOWN]
 
 
@@ -204,18 +209,9 @@ def _reported(kind: str) -> ColumnType:
     return "datetime" if is_moment else "string"
 
 
-def unique_names(given: Sequence[str]) -> list[str]:
-    """Return the names made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    for place, each in enumerate(given, 1):
-        stem = " ".join(each.split()) or f"column_{place}"
-        name, count = stem, 2
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        seen.add(name.casefold())
-        names.append(name)
-    return names
+def column_names(given: Iterable[str]) -> list[str]:
+    """Return the names that a file's columns have as a table's: unique, blanks in them single."""
+    return unique_names(" ".join(each.split()) for each in given)
 
 
 def sql_name(name: str) -> str:

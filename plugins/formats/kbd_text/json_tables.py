@@ -9,15 +9,16 @@ so memory is that of the file, not of its objects. Lines are read one by one. Bo
 twice: once for the keys, once for the rows.
 """
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, ReadAs, Source, Table, TableReading, TouchedRows
+from kbd.formats.headings import unique_names
+from kbd.formats.plain_rows import writing_plain_rows
 from kbd.plaintext import Encoding, bounded_lines, detect, open_text
 
 __all__ = ["MAX_FILE_CHARS", "TABLE_SUFFIXES", "read_table"]
@@ -214,23 +215,12 @@ def _write(source: Source, raws: _Raws, target: Path) -> _Tally:
         raise FileReadFailed(f"{source.name} is no list of records: most lines are no JSON")
     keys = list(tally.kinds)
     ignored = _Tally({})
-    with target.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
+    with writing_plain_rows(target) as writer:
         if keys:
-            writer.writerow(column_names(keys))
+            writer.writerow(_column_names(keys))
         for record in _records(raws, ignored):
             writer.writerow([_field(record.get(key), tally) for key in keys])
     return tally
-
-
-class _LfEnds:
-    """File whose rows end with LF; the csv module quotes a CR only where the row's end has one."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
-
-    def write(self, row: str) -> int:
-        return self._file.write(row[:-2] + "\n")
 
 
 def _kind(text: str) -> str:
@@ -269,18 +259,8 @@ def _type(kinds: set[str]) -> ColumnType | None:
     return "float" if known and known <= {"integer", "float"} else None
 
 
-def column_names(keys: Sequence[str]) -> list[str]:
-    """Name columns as keys are called, made unique without regard to case, none empty."""
-    names: list[str] = []
-    seen: set[str] = set()
-    for place, key in enumerate(keys, 1):
-        stem = " ".join(key.replace("\0", "").split()) or f"column_{place}"
-        name, count = stem, 2
-        while name.casefold() in seen:
-            name, count = f"{stem}_{count}", count + 1
-        seen.add(name.casefold())
-        names.append(name)
-    return names
+def _column_names(keys: Iterable[str]) -> list[str]:
+    return unique_names(" ".join(key.replace("\0", "").split()) for key in keys)
 
 
 def _table(tally: _Tally, raws: _Raws, encoding: Encoding, *, is_said: bool) -> Table:
@@ -295,7 +275,7 @@ def _table(tally: _Tally, raws: _Raws, encoding: Encoding, *, is_said: bool) -> 
         warnings.append(f"{count} line(s) are no valid JSON and were left out: {listed}.")
     if tally.zeros:
         warnings.append(f"{tally.zeros} zero character(s) were left out.")
-    names = column_names(list(tally.kinds))
+    names = _column_names(tally.kinds)
     columns = [
         Column(name, _type(kinds)) for name, kinds in zip(names, tally.kinds.values(), strict=True)
     ]

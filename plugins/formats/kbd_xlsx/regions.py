@@ -12,27 +12,25 @@ a condition may hide stands in `[maybe hidden: …]`. The same as typed values: 
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 
 import msgspec
 
-from kbd.errors import ValidationFailed
 from kbd.formats import Passage, Reading, Region, Source
-from kbd.formats.headings import names_of_columns
 from kbd.opc import suffix_mismatch
 from kbd.sheets.areas import Area, cell_name, parse_area
 from kbd.sheets.cells import CellMark
 from kbd.sheets.grid_text import (
-    ROWS_PER_CHUNK,
     SheetGrid,
     area_within,
     first_chunk,
     formula_notes,
     grid_reading,
-    grid_text,
     hidden_notes,
     named_area,
     place_note,
+    sheet_passages,
 )
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.section_file import ShelfDamagedError
@@ -88,31 +86,14 @@ def _all_passages(book: WorkbookReader) -> Iterator[Passage]:
 
 
 def _sheet_passages(book: WorkbookReader, sheet: SheetReader) -> Iterator[Passage]:
-    used = sheet.area
-    top = used.top if used else 1
     name = sheet.part.name
     # Of sheets that share a name, which no program writes, the first one answers to it.
     is_named = bool(name) and book.find(name) is sheet.part
-    heading = ""
-    while used is not None and top <= used.bottom:
-        bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
-        area = Area(top, used.left, bottom, used.right)
-        found = grid_text(_grid(book, sheet, area))
-        if top == used.top:
-            # Below the letters of the columns; each row begins with its number.
-            first = found.text.split("\n", 2)[1:2]
-            heading = names_of_columns(first[0].split("\t")[1:]) if first else ""
-        area = Area(top, area.left, found.last_row, area.right)
-        region = Region(sheet=name, range=str(area)) if is_named else None
-        yield Passage(found.text, f"{name}!{area}", region, heading)
-        top = found.last_row + 1
+    yield from sheet_passages(name, sheet.area, partial(_grid, book, sheet), is_named=is_named)
 
 
 def _read(source: Source, region: Region, *, typed: bool) -> Reading:
-    foreign = set(region.named()) - {"sheet", "range"}
-    if foreign:
-        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}")
-    name, wanted = named_area(region)
+    name, wanted = named_area(source, region)
 
     def work(book: WorkbookReader) -> Reading:
         part = book.find(name) if name else first_sheet(book.workbook.sheets)

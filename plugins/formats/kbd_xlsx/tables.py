@@ -4,7 +4,6 @@ Which cells are the table is found by `table_extent`; what else the sheet holds 
 written into a new workbook, or into one whose other contents stay as they are.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
@@ -25,9 +24,10 @@ from kbd.formats import (
     Table,
     Written,
 )
+from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
-from kbd.sheets.table_columns import MAX_EXACT, LfEnds, column_names, kind_of
+from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
     MOST_BLANK,
@@ -155,8 +155,7 @@ def _write_rows(
     area = extent.area
     body = Area(extent.top, area.left, area.bottom, area.right)
     found = SeenRows([SeenColumn() for _ in names])
-    with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
-        writer = csv.writer(LfEnds(file), lineterminator="\r\n")
+    with writing_plain_rows(target) as writer:
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
             rows = _rows(body, first, left, columns, plain, found)

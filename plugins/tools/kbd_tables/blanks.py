@@ -11,7 +11,7 @@ import duckdb
 import msgspec
 
 from kbd.formats import TableReading, TouchedRows
-from kbd_tables.duck import quoted_text
+from kbd_tables.duck import parquet_rows, quoted_text
 
 __all__ = ["blank_edges", "told_of_blanks", "trimmed"]
 
@@ -49,7 +49,7 @@ def blank_edges(
             f"bool_or(prefix(c{n}, ' ') OR suffix(c{n}, ' ') OR regexp_matches(c{n}, {odd}))"
             for n in numbers
         )
-        answer = connection.execute(f"SELECT {parts} FROM read_parquet({quoted_text(raw)})")
+        answer = connection.execute(f"SELECT {parts} FROM {parquet_rows(raw)}")
         row = answer.fetchone() or ()
         found.update(n for n, has_any in zip(numbers, row, strict=True) if has_any)
     return frozenset(found)
@@ -91,7 +91,7 @@ def told_of_blanks(
     any_ = " OR ".join(
         f"({' OR '.join(parts[start : start + _BATCH])})" for start in range(0, len(parts), _BATCH)
     )
-    source = f"read_parquet({quoted_text(raw)}, file_row_number = true)"
+    source = parquet_rows(raw, numbered=True)
     found = connection.execute(
         f"SELECT count(*), min(file_row_number) FROM {source} WHERE {any_}"
     ).fetchone()

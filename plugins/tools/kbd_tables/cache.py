@@ -283,15 +283,14 @@ async def _wanted(context: ToolContext, ref: TableRef) -> _Wanted:
 
 
 def _find(wanted: _Wanted) -> OpenTable | None:
-    """Return a table that is there, and note that it was used."""
+    """Return a table that is there, and note that it was used; one of a damaged record is not."""
     try:
-        record = wanted.record.read_bytes()
+        record = msgspec.msgpack.decode(wanted.record.read_bytes(), type=TableRecord)
         size = wanted.parquet.stat().st_size
         os.utime(wanted.parquet)
-    except FileNotFoundError:
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
-    decoded = msgspec.msgpack.decode(record, type=TableRecord)
-    return OpenTable(wanted.file, decoded, wanted.read_as, wanted.parquet, size, wanted.sheet)
+    return OpenTable(wanted.file, record, wanted.read_as, wanted.parquet, size, wanted.sheet)
 
 
 def _drop_oldest(wanted: _Wanted, limit_bytes: int) -> None:

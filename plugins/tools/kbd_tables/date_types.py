@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kbd.formats import ColumnType
 from kbd_tables.column_types import TypedColumn
-from kbd_tables.dates import DateColumn, DateOrder
+from kbd_tables.dates import DateColumn, DateOrder, offset_sql
 from kbd_tables.duck import quoted_text
 from kbd_tables.evidence import DateProof, decide_orders, order_question
 from kbd_tables.shapes import trimmed_sql
@@ -134,7 +134,21 @@ def _type_date(
 ) -> None:
     """Type a column and say how it is read, where that is not plain."""
     form = column.form
-    shift = form.offset == "offset" and _is_shifted(table, verdicts, place)
+    shift = False
+    if form.offset == "offset":
+        low, high = _offsets(table, place)
+        shift = low != high
+        if shift and column.has_bare_days:
+            # Nobody knows by which clock these days begin.
+            differ = f"the offsets of its times differ ({low}, {high})"
+            verdicts.note(place, f"{differ}, and some days have no time; kept as text")
+            return
+        verdicts.note(
+            place,
+            f"times are brought to UTC, for their offsets differ ({low}, {high})"
+            if shift
+            else f"times are kept as written, all of them with the offset {low}",
+        )
     kind: tuple[ColumnType, str] = ("datetime", "TIMESTAMP") if form.has_time else ("date", "DATE")
     verdicts.typed[place] = TypedColumn(*kind, column.sql(f"c{place}", order, shift=shift))
     if reason:
@@ -145,18 +159,13 @@ def _type_date(
     verdicts.note_missing(place, column.missing, column.blank_count)
 
 
-def _is_shifted(table: RawTable, verdicts: Verdicts, place: int) -> bool:
-    """Tell whether times have several offsets, so that UTC has them on one clock; and say so."""
-    value = trimmed_sql(f"c{place}")
-    offset = f"regexp_extract({value}, '(Z|UTC|[-+][0-9]{{2}}:?[0-9]*)$', 1)"
+def _offsets(table: RawTable, place: int) -> tuple[str, str]:
+    """Return the first and the last of the offsets that times are written with."""
+    offset = offset_sql(trimmed_sql(f"c{place}"))
     low, high = table.ask(
         *(f"{one}({offset}) FILTER (WHERE {offset} <> '')" for one in ("min", "max"))
     )
-    if low == high:
-        verdicts.note(place, f"times are kept as written, all of them with the offset {low}")
-    else:
-        verdicts.note(place, f"times are brought to UTC, for their offsets differ ({low}, {high})")
-    return bool(low != high)
+    return low, high
 
 
 def _days(

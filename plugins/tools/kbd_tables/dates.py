@@ -13,7 +13,7 @@ import msgspec
 from kbd_tables.duck import quoted_text
 from kbd_tables.shapes import Shape, missing_sql, trimmed_sql
 
-__all__ = ["DateColumn", "DateOrder", "date_column"]
+__all__ = ["DateColumn", "DateOrder", "date_column", "offset_sql"]
 
 DateOrder = str
 """The order of day, month and year: "dmy", "mdy" or "ymd"."""
@@ -85,6 +85,7 @@ class DateColumn(msgspec.Struct, frozen=True):
         form: How they are written: `has_time` and `has_half` if any of them has one.
         orders: The orders that the form admits.
         has_offsets: Whether all times have an offset, or none has; None where some have.
+        has_bare_days: Whether some have no time, where others have one.
         example: The first of them.
         missing: Texts for missing values, with their count; the empty one not among them.
         blank_count: Values of nothing but blanks.
@@ -93,6 +94,7 @@ class DateColumn(msgspec.Struct, frozen=True):
     form: DateForm
     orders: tuple[DateOrder, ...]
     has_offsets: bool | None
+    has_bare_days: bool
     example: str
     missing: tuple[tuple[str, int], ...]
     blank_count: int
@@ -152,6 +154,17 @@ class DateColumn(msgspec.Struct, frozen=True):
         return f"CAST(try_strptime({day}, '{layout}') AS DATE)"
 
 
+_HALF = r"([AaPp])\.?[Mm]\.?"
+_OFFSET = "Z|UTC|[-+][0-9]{2}:?(?:[0-9]{2})?"
+_BEFORE_OFFSET = rf":[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]+)?)?(?: ?{_HALF})? ?"
+"""Only behind a time is it one: a date may end in -07 or -2024, too."""
+
+
+def offset_sql(value: str) -> str:
+    """Return the SQL of the offset behind the time of a value, as it is written; "" for none."""
+    return f"regexp_extract({value}, '{_BEFORE_OFFSET}({_OFFSET})$', 2)"
+
+
 def _named_day_sql(value: str) -> str:
     """Return the SQL of a date with the name of its month."""
     before_time = "^(.*?[^0-9]([0-9]{4}|[0-9]{2}))(?:[ T,]+[0-9]{1,2}:.*)?$"
@@ -179,7 +192,7 @@ def _moment_sql(value: str, day: str, form: DateForm, *, shift: bool) -> str:
         " AS TIMESTAMP)"
     )
     if form.has_half:
-        half = f"lower(regexp_extract({value}, '(?i)([ap])\\.?m\\.?$', 1))"
+        half = f"lower(regexp_extract({value}, '{_HALF} ?(?:{_OFFSET})?$', 1))"
         hour = f"try_cast(regexp_extract({clock}, '^[0-9]+') AS INTEGER)"
         # By this clock 12 comes before 1, and there is no 13.
         hours = (
@@ -193,7 +206,7 @@ def _moment_sql(value: str, day: str, form: DateForm, *, shift: bool) -> str:
     if not shift:
         return moment
     sign, hours, minutes = (
-        f"regexp_extract({value}, '([-+])([0-9]{{2}}):?([0-9]{{2}})?$', {part})"
+        f"regexp_extract({offset_sql(value)}, '([-+])([0-9]{{2}}):?([0-9]{{2}})?', {part})"
         for part in (1, 2, 3)
     )
     minutes = (
@@ -265,6 +278,7 @@ def date_column(shapes: Sequence[Shape]) -> DateColumn | None:
         form=form,
         orders=_orders(form),
         has_offsets=None if "" in offsets and len(offsets) > 1 else bool(offsets - {""}),
+        has_bare_days=form.has_time and not all(form.has_time for form in known),
         example=min(filled, key=lambda shape: shape.row).example,
         missing=tuple(sorted(missing.items())),
         blank_count=sum(shape.count for shape in shapes if not shape.text),

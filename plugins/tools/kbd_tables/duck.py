@@ -21,6 +21,7 @@ __all__ = [
     "count_lost",
     "duckdb_message",
     "json_value",
+    "parquet_rows",
     "quoted_name",
     "quoted_text",
     "reported_type",
@@ -125,6 +126,13 @@ def quoted_name(name: str) -> str:
 def quoted_text(value: str) -> str:
     """Return a text quoted for SQL."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def parquet_rows(path: str, *, numbered: bool = False) -> str:
+    """Return the SQL of the rows of a Parquet file, if wanted with their `file_row_number`."""
+    number = ", file_row_number = true" if numbered else ""
+    # Else each folder above it that is called so (`region=north`) would be a column.
+    return f"read_parquet({quoted_text(path)}{number}, hive_partitioning = false)"
 
 
 CELL_CHARACTERS = 32_767

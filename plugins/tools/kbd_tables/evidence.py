@@ -241,9 +241,10 @@ def order_question(
     )
 
 
-def figure(value: Decimal) -> str:
+def figure(value: Decimal | float) -> str:
     """Return a number as nobody takes it for another: blanks between thousands, a decimal point."""
-    text = f"{value:,f}".replace(",", " ")
+    # By its shortest text: formatted itself, a float has six decimals.
+    text = f"{Decimal(str(value)):,f}".replace(",", " ")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

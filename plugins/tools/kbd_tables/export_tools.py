@@ -103,6 +103,9 @@ async def _plain(
     return Exported(list(opened.record.warnings), opened.told)
 
 
+_NOTATION = ("encoding", "delimiter", "header_row", "decimal", "date_order")
+"""Fields of `ReadAs` that say how a text table is written."""
+
 _CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
 
 Query = Annotated[
@@ -196,7 +199,8 @@ class TableExport(_ExportTool):
         A workbook that exists keeps its other sheets.
 
         Raises:
-            ValidationFailed: The format does not fit the target, or the query is refused.
+            ValidationFailed: The format does not fit the target, the target is read by what was
+                said of it, or the query is refused.
         """
         existing, name, handler = _target(context, arguments.target_path)
         if handler is None or handler.name != arguments.format:
@@ -204,6 +208,8 @@ class TableExport(_ExportTool):
             raise ValidationFailed(
                 f"format {arguments.format} does not fit target_path: {name} {kind}"
             )
+        if existing is not None and is_text(handler):
+            _check_notation(existing)
         placement, source = Placement(sheet=arguments.sheet), None  # the file is written anew
         warnings = []
         if existing is not None and has_sheets(handler):
@@ -300,13 +306,17 @@ async def _notation(tables: TableCache, context: ToolContext, name: FileName) ->
     """Return how a text table is read that rows are added to.
 
     Raises:
-        ValidationFailed: It is not known what its figures are: rows could not go on in their way.
+        ValidationFailed: It is not known what its figures are, so rows could not go on in their
+            way; or it cannot be read as it was said of it.
     """
     try:
         table = await tables.open(context, TableRef(name))
     except ValidationFailed:
-        # It holds no table yet, so nothing is in any notation.
-        return ReadAs()
+        file = context.files.get(name)
+        if file.size_bytes and file.read_as != ReadAs():
+            raise
+        # It holds no table yet: what was said of it is all that is known of its notation.
+        return file.read_as
     reading = table.record.reading
     for question in reading.questions:
         if question.about != "totals":
@@ -321,6 +331,22 @@ async def _notation(tables: TableCache, context: ToolContext, name: FileName) ->
         | msgspec.to_builtins(table.read_as),
         ReadAs,
     )
+
+
+def _check_notation(file: FileRef) -> None:
+    """Refuse to write a text table anew of which it was said how it is written.
+
+    Raises:
+        ValidationFailed: What was said goes on to hold for the name, and figures that are written
+            otherwise would be read by it.
+    """
+    said = {name: getattr(file.read_as, name) for name in _NOTATION}
+    told = [f"{name} {value}" for name, value in said.items() if value is not None]
+    if told:
+        raise ValidationFailed(
+            f"{file.name} is read as it was said of it ({', '.join(told)}), and what is exported "
+            "is written otherwise; name another target_path"
+        )
 
 
 def _can_append(

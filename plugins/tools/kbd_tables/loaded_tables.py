@@ -17,7 +17,7 @@ import msgspec
 
 from kbd.errors import ToolTimeout
 from kbd.formats import ReadingQuestion
-from kbd_tables.duck import closing_connection, quoted_name, quoted_text
+from kbd_tables.duck import closing_connection, parquet_rows, quoted_name
 from kbd_tables.statements import Statement
 from kbd_tables.table_names import TableName
 
@@ -111,9 +111,7 @@ def check_whole(in_place: Sequence[str], error: duckdb.Error) -> None:
     if in_place and not isinstance(error, _STATEMENT_ERRORS):
         with closing_connection() as connection:
             for path in in_place:
-                connection.execute(
-                    f"SELECT max(hash(COLUMNS(*))) FROM read_parquet({quoted_text(path)})"
-                )
+                connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {parquet_rows(path)}")
 
 
 def _may_stay(statement: Statement, table: LoadedTable) -> bool:
@@ -152,7 +150,7 @@ def _names(table: LoadedTable) -> list[str]:
 def _selected(table: LoadedTable, names: Sequence[str]) -> str:
     """Return the SELECT of some columns of a table."""
     selected = ", ".join(quoted_name(name) for name in names)
-    return f"SELECT {selected} FROM read_parquet({quoted_text(table.parquet)})"
+    return f"SELECT {selected} FROM {parquet_rows(table.parquet)}"
 
 
 def _copy(

@@ -10,15 +10,23 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
+from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
-from kbd_tables.column_types import TypedColumn, find_columns
-from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
+from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
+from kbd_tables.date_types import type_dates
+from kbd_tables.duck import (
+    closing_connection,
+    duckdb_message,
+    parquet_rows,
+    quoted_name,
+    quoted_text,
+)
+from kbd_tables.number_types import type_numbers
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
 from kbd_tables.totals import SummedColumn, Totals, certain_totals, take_out_totals
-from kbd_tables.typed_columns import type_columns
-from kbd_tables.verdicts import RawTable, TypedColumns
+from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 
 __all__ = ["load", "plain_rows_sql"]
 
@@ -59,7 +67,7 @@ def load(
     with closing_connection(threads=2) as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
-        source = f"read_parquet({quoted_text(raw)})"
+        source = parquet_rows(raw)
         typed, totals = _typed(
             connection, _Rows(raw, names, known, edges, found), target, read_as, reading
         )
@@ -123,13 +131,13 @@ def _typed(
         read_as: How they are to be read: a plain `ReadAs`.
         reading: How the format read them: a plain `TableReading`.
     """
-    source = f"read_parquet({quoted_text(rows.raw)})"
+    source = parquet_rows(rows.raw)
     said = msgspec.convert(read_as, ReadAs)
 
     def typed_with(count: int, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
         findings = find_columns(connection, source, rows.names, rows.known, count)
         table = RawTable(connection, source, rows.names, rows.known, findings)
-        return type_columns(table, said, summed)
+        return _type_columns(table, said, summed)
 
     typed, summed = typed_with(rows.count, said), None
     totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
@@ -156,6 +164,56 @@ def _typed(
     if len(again.questions) > len(typed.questions) and typed.decimal in (".", ","):
         again = typed_with(count, said, typed.decimal)
     return again, totals
+
+
+def _type_columns(table: RawTable, said: ReadAs, summed: DecimalMark | None = None) -> TypedColumns:
+    """Decide how each column is held, by what it and the other columns of the file prove.
+
+    What stays open is text, with a question that has the figures of either answer. Whatever is not
+    plain from the values is said in a warning with its reason.
+
+    Args:
+        table: The columns and what they are by their own values.
+        said: How the table is to be read.
+        summed: The decimal mark by which its totals are what their rows come to.
+    """
+    verdicts = Verdicts()
+    for place, finding in enumerate(table.findings):
+        if isinstance(finding, TypedColumn):
+            verdicts.typed[place] = finding
+            if finding.type in ("date", "datetime") and table.known[place] is None:
+                verdicts.orders.add("ymd")
+        elif isinstance(finding, TextColumn) and (
+            note := _text_note(finding, is_stored=table.known[place] == "string")
+        ):
+            verdicts.note(place, note)
+    type_numbers(table, verdicts, said.decimal, summed)
+    type_dates(table, verdicts, said.date_order)
+    return verdicts.result(table.names)
+
+
+def _text_note(column: TextColumn, *, is_stored: bool) -> str:
+    """Return what a reader would not expect of a column of texts, "" for nothing.
+
+    Args:
+        column: The column.
+        is_stored: Whether a format knows its values as texts.
+    """
+    if is_stored and column.number_count > column.date_count and not column.is_coded:
+        # A sum of the file's own program would leave those out that are stored as text.
+        return (
+            f"{column.number_count:,} of {column.value_count:,} values look like numbers, but are "
+            "stored as text or stand among texts; kept as text"
+        )
+    if is_stored or column.odd is None or not column.is_likely:
+        return ""
+    kind = "numbers" if column.number_count >= column.date_count else "dates"
+    count = max(column.number_count, column.date_count)
+    value, row = column.odd
+    return (
+        f'{count:,} of {column.value_count:,} values are {kind}, but not "{value}" (row {row}); '
+        "kept as text"
+    )
 
 
 def _summed_mark(sure: Mapping[DecimalMark, frozenset[int]]) -> DecimalMark | None:
@@ -192,7 +250,7 @@ def _write(
     connection.execute(
         f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
     )
-    return f"read_parquet({quoted_text(target)})"
+    return parquet_rows(target)
 
 
 def _value(place: int, column: TypedColumn, edges: frozenset[int]) -> str:
@@ -224,7 +282,7 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
         f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
         # Else 16 of the longest lines, which is too much for two threads.
         f" buffer_size = {2 * _MAX_LINE_BYTES},"
-        f" parallel = {str(parallel).lower()})"
+        f" parallel = {str(parallel).lower()}, hive_partitioning = false)"
     )
 
 
@@ -250,7 +308,7 @@ def _untyped(
                     f"the table cannot be loaded: {duckdb_message(error)}"
                 ) from None
             continue
-        count = connection.execute(f"SELECT count(*) FROM read_parquet({quoted_text(raw)})")
+        count = connection.execute(f"SELECT count(*) FROM {parquet_rows(raw)}")
         found = int(_first(count)[0])
         if found == row_count:
             return found
@@ -262,20 +320,18 @@ def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
     Nor has a name characters that nobody sees: neither people nor plans would give it back whole.
     """
-    taken: set[str] = set()
-    result, warnings = [], []
+    warnings, seen = [], []
     for place, given in enumerate(names, 1):
         name = "".join(filter(_is_seen, given)) or f"column_{place}"
         if name != given:
             warnings.append(f"column {place} is called {name} here, without what is not seen of it")
-        distinct, number = name, 1
-        while distinct.lower() in taken:
-            number += 1
-            distinct = f"{name}_{number}"
-        taken.add(distinct.lower())
-        result.append(distinct)
-        if distinct != name:
-            warnings.append(f"column {name} is called {distinct} here: names ignore case in SQL")
+        seen.append(name)
+    result = unique_names(seen)
+    warnings += [
+        f"column {name} is called {distinct} here: names ignore case in SQL"
+        for name, distinct in zip(seen, result, strict=True)
+        if name != distinct
+    ]
     return result, warnings
 
 

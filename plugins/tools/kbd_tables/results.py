@@ -23,8 +23,8 @@ from kbd_tables.duck import (
     closing_connection,
     count_lost,
     json_value,
+    parquet_rows,
     quoted_name,
-    quoted_text,
     reported_type,
 )
 from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, sandboxed
@@ -123,8 +123,7 @@ def rows(parquet: str, columns: Columns, row_start: int, row_count: int) -> list
     selected = ", ".join(quoted_name(name) for name, _, _ in columns)
     # Parquet is written and read in order: DuckDB preserves insertion order by default.
     statement = (
-        f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})"
-        f" LIMIT {row_count} OFFSET {row_start - 1}"
+        f"SELECT {selected} FROM {parquet_rows(parquet)} LIMIT {row_count} OFFSET {row_start - 1}"
     )
     with closing_connection() as connection:
         found = connection.execute(statement).fetchall()
@@ -138,7 +137,7 @@ def _exact_counts(
 
     Grouped by each column in turn: `count(DISTINCT)` of eight columns took five times as long.
     """
-    source = f"read_parquet({quoted_text(parquet)})"
+    source = parquet_rows(parquet)
     found: list[tuple[int, int]] = []
     for start in range(0, len(columns), _BATCH):
         parts = (
@@ -164,9 +163,7 @@ def _aggregates(
         selected = ", ".join(
             part.format(quoted_name(name)) for name, parts in batch for part in parts
         )
-        answer = connection.execute(
-            f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})"
-        ).fetchone()
+        answer = connection.execute(f"SELECT {selected} FROM {parquet_rows(parquet)}").fetchone()
         values = iter(answer or ())
         result += [tuple(itertools.islice(values, len(parts))) for _, parts in batch]
     return result
@@ -178,7 +175,7 @@ def _most_common(
     """Return the values that occur most, equally common ones in their own order."""
     column = quoted_name(name)
     found = connection.execute(
-        f"SELECT {column}, count(*) AS n FROM read_parquet({quoted_text(parquet)})"
+        f"SELECT {column}, count(*) AS n FROM {parquet_rows(parquet)}"
         # By value where they are equally common, so that the same table answers the same.
         f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column}"
         f" LIMIT {_MAX_COMMON_VALUES}"
@@ -199,7 +196,7 @@ def export(parquet: str, columns: Columns, target: str) -> dict[str, Any]:
     """
     selected = ", ".join(quoted_name(name) for name, _, _ in columns)
     with closing_connection(threads=2) as connection:
-        connection.execute(f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})")
+        connection.execute(f"SELECT {selected} FROM {parquet_rows(parquet)}")
         written, width, lost = _write(connection, target)
     return {"row_count": written, "column_count": width, "is_ordered": True, "lost_figures": lost}
 

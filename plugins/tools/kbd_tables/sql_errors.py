@@ -1,4 +1,7 @@
-"""Errors of statements, for whoever mends them: what is unknown, what is near, what there is."""
+"""Errors of statements, for whoever mends them: what is unknown, what is near, what there is.
+
+Words only, and so apart from `sandbox`, whose subject is what a statement may do.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -24,7 +24,8 @@ from kbd.formats import (
     statistic_label,
     total_label,
 )
-from kbd_tables.duck import json_value, quoted_text
+from kbd_tables.duck import json_value, parquet_rows, quoted_text
+from kbd_tables.evidence import figure
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
 __all__ = ["SummedColumn", "Totals", "certain_totals", "take_out_totals"]
@@ -38,8 +39,6 @@ _MAX_COLUMNS = 100
 _MAX_SHOWN = 10
 _SHOWN_CHARACTERS = 80
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
-
-Row = dict[str, Any]
 
 
 class SummedColumn(msgspec.Struct, frozen=True):
@@ -113,7 +112,7 @@ def take_out_totals(
             f" TO {quoted_text(spare)} ({_COMPRESSION})"
         )
         connection.execute(
-            f"COPY (FROM read_parquet({quoted_text(spare)})) TO {quoted_text(raw)} ({_COMPRESSION})"
+            f"COPY (FROM {parquet_rows(spare)}) TO {quoted_text(raw)} ({_COMPRESSION})"
         )
     touched = _touched(out, told)
     told = msgspec.structs.replace(told, left_out=(*told.left_out, *touched))
@@ -140,7 +139,7 @@ def _label(text: str) -> TotalLabel | None:
 
 
 def _numbered(raw: str) -> str:
-    return f"read_parquet({quoted_text(raw)}, file_row_number = true)"
+    return parquet_rows(raw, numbered=True)
 
 
 def _judged(
@@ -470,9 +469,8 @@ def _question(
     return ReadingQuestion("totals", names, text, options)
 
 
-def _meaning(name: str, total: Any, rows: int) -> str:
-    plain = format(total.normalize(), "f") if isinstance(total, Decimal) else str(total)
-    return f"{name} adds up to {plain} in {rows:,} rows"
+def _meaning(name: str, total: Decimal | float, rows: int) -> str:
+    return f"{name} adds up to {figure(total)} in {rows:,} rows"
 
 
 def _one(connection: duckdb.DuckDBPyConnection, statement: str) -> tuple[Any, ...]:

@@ -98,3 +98,18 @@ def test_the_plain_form(tmp_path: Path) -> None:
     with target.open(encoding="utf-8", newline="") as file:
         assert list(csv.reader(file)) == [["n", "x y"], ["", "x"], ["2", "z"]]
     assert table.row_count == 2
+
+
+def test_what_a_time_loses_is_told(tmp_path: Path) -> None:
+    """Nanoseconds are more than a table's times have; times without any lose nothing."""
+    times = (
+        "'2024-01-31 10:00:00.123456789'::TIMESTAMP_NS AS fine, "
+        "'2024-01-31 10:00:00.123456'::TIMESTAMP_NS AS plain"
+    )
+    path = tmp_path / "p"
+    path.write_bytes(parquet(tmp_path / "made", f"SELECT {times}"))
+    table = FORMAT.read_table(Source(path, "p.parquet"), None, ReadAs(), tmp_path / "plain")
+
+    assert [column.type for column in table.columns] == ["datetime", "datetime"]
+    told = "1 time(s) of fine have nanoseconds: they are rounded to microseconds here"
+    assert table.warnings == (told,)

@@ -34,7 +34,12 @@ class ReadSheet(msgspec.Struct, frozen=True):
 
 
 def read(
-    folder: Path, rows: list[list[Any]], *, merged: tuple[str, ...] = (), said: ReadAs | None = None
+    folder: Path,
+    rows: list[list[Any]],
+    *,
+    merged: tuple[str, ...] = (),
+    said: ReadAs | None = None,
+    frozen: bool = False,
 ) -> ReadSheet:
     """Write a workbook of one sheet and read it."""
     found = openpyxl.Workbook()
@@ -43,6 +48,8 @@ def read(
         sheet.append(row)
     for area in merged:
         sheet.merge_cells(area)
+    if frozen:
+        sheet.freeze_panes = "A2"
     del found["Sheet"]
     found.save(folder / "a.xlsx")
     source, plain = Source(folder / "a.xlsx", "a.xlsx"), folder / "plain"
@@ -209,3 +216,32 @@ def test_thin_rows_are_rows(tmp_path: Path, rows: list[list[Any]]) -> None:
 
     assert found.left_out == []
     assert found.table.row_count == len(rows) - (found.table.reading.header_row > 0)
+
+
+@pytest.mark.parametrize(
+    ("below", "left_out"),
+    [
+        ([["Source: the shop"]], [(BELOW, 1, (7,))]),
+        ([[], ["All figures in euros"], ["As of Monday"]], [(BELOW, 2, (8, 9))]),
+        ([["Total", None, "=SUM(C2:C6)"]], [(UNCALCULATED, 1, (7,))]),
+        ([["Total", None, "=SUM(C2:C6)"], [], ["Source: the shop"]],
+         [(UNCALCULATED, 1, (7,)), (BELOW, 1, (9,))]),
+    ],
+)  # fmt: skip
+def test_what_is_below_is_no_row_where_the_header_stays_in_view(
+    tmp_path: Path, below: list[list[Any]], left_out: list[tuple[str, int, tuple[int, ...]]]
+) -> None:
+    """A frozen row of names heads all rows, but a remark or a bare total is none."""
+    found = read(tmp_path, [*ROWS, *below], frozen=True)
+
+    assert found.table.row_count == 5
+    assert found.left_out == left_out
+
+
+def test_rows_below_a_gap_belong_to_a_header_that_stays_in_view(tmp_path: Path) -> None:
+    """Blank rows end nothing then; a header alone is a table without rows."""
+    found = read(tmp_path, [*ROWS, [], *ROWS[1:]], frozen=True)
+    alone = read(tmp_path, ROWS[:1], frozen=True)
+
+    assert (found.table.row_count, found.table.reading.header_row) == (10, 1)
+    assert (alone.table.row_count, alone.lines, alone.left_out) == (0, ["Item,Day,Sum,Who"], [])

@@ -1,9 +1,11 @@
 """Rows that are added to a text table are written as its own rows are: marks, dates, quotes."""
 
+import msgspec
 import pytest
 
 from backends import on_asyncio
 from kbd.errors import ValidationFailed
+from kbd.formats import ReadAs
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from tools.tables.conftest import Ask
@@ -93,3 +95,65 @@ async def test_what_cannot_go_on_is_refused(
     with pytest.raises(ValidationFailed, match=message):
         await appended(workbench, tools, target, query=query)
     assert workbench.content("t.csv") == target
+
+
+@pytest.mark.parametrize("said", [ReadAs(decimal=","), ReadAs(header_row=4, encoding="cp1252")])
+async def test_no_table_is_written_anew_under_what_was_said_of_another(
+    workbench: Workbench, tools: dict[str, Tool], said: ReadAs
+) -> None:
+    """Its figures would be read by it: 1.234 as 1234."""
+    export = {"path": "new.csv", "format": "csv"}
+    workbench.add("new.csv", "n\n1.234\n5.5\n")
+    workbench.add("t.csv", "n\n3\n", said)
+    with pytest.raises(ValidationFailed, match="is read as it was said of it"):
+        await workbench.call(tools["table_export"], target_path="t.csv", **export)
+    assert workbench.content("t.csv") == b"n\n3\n"
+
+    await workbench.call(tools["table_export"], target_path="other.csv", **export)
+    workbench.add("t.csv", "n\n3\n", ReadAs(totals="keep"))
+    await workbench.call(tools["table_export"], target_path="t.csv", **export)
+    assert workbench.content("t.csv") == workbench.content("other.csv") == b"n\n1.234\n5.5\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "said", "added"),
+    [
+        ("", {"decimal": ","}, 'n,d\n"1,234",2024-12-31\n'),
+        ("n,d\n", {"decimal": ","}, '"1,234",2024-12-31\n'),
+        ("n;d\n", {"decimal": ",", "date_order": "dmy"}, "1,234;2024-12-31\n"),
+        ("n;d\n", {}, "1.2340;2024-12-31\n"),
+        ("n;d\n;1.2.2024\n", {"decimal": ","}, "1,234;31.12.2024\n"),
+    ],
+)
+async def test_columns_without_figures_go_by_what_was_said(
+    workbench: Workbench,
+    tools: dict[str, Tool],
+    ask: Ask,
+    target: str,
+    said: dict[str, str],
+    added: str,
+) -> None:
+    """Where no row shows how numbers are written, they are read again as they were."""
+    workbench.add("new.csv", "n,d\n1.234,2024-12-31\n5.5,\n")
+    workbench.add("t.csv", target, msgspec.convert(said, ReadAs))
+    await workbench.call(
+        tools["table_update_from_export"], path="new.csv", target_path="t.csv", sheet="x",
+        mode="append_rows", query="SELECT * FROM data WHERE d IS NOT NULL",
+    )  # fmt: skip
+
+    assert workbench.content("t.csv").decode() == target + added
+    found = await ask("query", path="t.csv", read_as=said, query="SELECT sum(n) FROM data")
+    assert found["rows"] == [[1.234]]
+
+
+async def test_no_row_is_added_where_what_was_said_does_not_fit(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """Nobody knows what the figures of such a file are."""
+    workbench.add("new.csv", NEW)
+    workbench.add("t.csv", "day,name,sum,share,paid\n", ReadAs(header_row=9))
+    with pytest.raises(ValidationFailed, match="header_row 9 is not one of them"):
+        await workbench.call(
+            tools["table_update_from_export"], path="new.csv", target_path="t.csv", sheet="x",
+            mode="append_rows",
+        )  # fmt: skip

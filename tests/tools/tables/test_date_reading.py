@@ -42,6 +42,12 @@ WRITTEN: dict[str, tuple[list[str], list[Any]]] = {
                [at("2024-01-03 00:30"), at("2024-03-04 10:00")]),
     "offsets": (["2024-01-03T00:30:00+01:00", "2024-03-04T10:00:00-0530"],
                 [at("2024-01-02 23:30"), at("2024-03-04 15:30")]),
+    "an offset and days": (["2024-01-03T00:30:00+01:00", "2024-01-03"],
+                           [at("2024-01-03 00:30"), at("2024-01-03 00:00")]),
+    "halves and an offset": (["2024-01-03 10:00 PM -05", "2024-01-03 12:10 am -05"],
+                             [at("2024-01-03 22:00"), at("2024-01-03 00:10")]),
+    "halves and offsets": (["2024-01-03 10:00 PM -05:00", "2024-01-03 10:00 AM +0100"],
+                           [at("2024-01-04 03:00"), at("2024-01-03 09:00")]),
 }  # fmt: skip
 """Columns of a file that has the day first, with the values that they are."""
 
@@ -83,6 +89,7 @@ TEXTS = {
     "two orders": ["31/01/2024", "01/31/2024"],
     "no hour": ["2024-01-31 25:00", "2024-01-31 10:00"],
     "some offsets": ["2024-01-31T10:00:00+01:00", "2024-01-31T10:00:00"],
+    "days": ["2024-01-31T10:00+01:00", "2024-01-31T10:00-02:00", "2024-01-07"],
     "version": ["1.2.24", "1.10.12"],
     "sort code": ["40-12-05", "40-11-04"],
     "geboren": ["01.02.45", "13.04.66"],
@@ -102,6 +109,7 @@ def test_what_is_no_date_stays_text(loading: Loading) -> None:
         "impossible: kept as text, for this is no date: 31.02.2024 (row 1)",
         "this is no date with the day first, as others are: 01/31/2024 (row 2)",
         "some offsets: some of its times have an offset and others none; kept as text",
+        "days: the offsets of its times differ (+01:00, -02:00), and some days have no time; kept",
         "version: 1.2.24 may be a date, or a version or another code; kept as text",
         "sort code: 40-12-05 may be a date, or a code; kept as text",
         "geboren: 01.02.45 may be of either century, for its year has two digits; kept as text",

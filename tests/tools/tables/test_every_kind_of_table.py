@@ -99,3 +99,24 @@ async def test_one_statement_joins_every_kind_of_table(tmp_path: Path) -> None:
         await workbench.call(tools["table_query"], path="orders.csv", query="SHOW TABLES")
     ).value
     assert {"stock.ods", "weights.arrow"} <= {str(row[0]) for row in listed["rows"]}
+
+
+@pytest.mark.anyio
+@pytest.mark.full
+async def test_no_column_comes_from_a_folders_name(tmp_path: Path) -> None:
+    """A home below `region=north` is no partition of a table."""
+    home = tmp_path / "region=north"
+    home.mkdir()
+    workbench = Workbench(home / "workbench", FORMATS)
+    workbench.add("orders.csv", b"Item,Amount\nTea,3\nTotal,3\n")
+    workbench.add("prices.parquet", columns(tmp_path)[0])
+    tools = {tool.name: tool for tool in kbd_register_tools({}, workbench.formats)}
+    for name, wanted in (
+        ("orders.csv", [["Tea", 3]]),
+        ("prices.parquet", [["Tea", 12.5], ["Ham", 3]]),
+    ):
+        mapped = (await workbench.call(tools["table_get_map"], path=name)).value
+        found = (await workbench.call(tools["table_query"], path=name, query="FROM data")).value
+        stats = (await workbench.call(tools["table_stats"], path=name)).value
+        assert mapped["column_count"] == len(stats["columns"]) == 2
+        assert found["rows"] == wanted

@@ -1,20 +1,18 @@
 """Golden tables: what a careful person reads out of hard files, read by kbd and judged."""
 
-from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
-import anyio
 import msgspec
 import pytest
 
-from golden_tables.cases import Case, case, number, text, unclear, written
+from golden_tables.cases import case, number, text, unclear, written
 from golden_tables.collection import CASES, SUBJECTS
 from golden_tables.corpus_tables import corpus_cases
 from golden_tables.judge import Answer, ReadColumn, Verdict, judge
 from golden_tables.outcomes import failures, table
 from golden_tables.styles import german
-from golden_tables.workbench_reader import WorkbenchReader, offered
+from golden_tables.workbench_reader import WorkbenchReader, judged, offered
 
 SAMPLE = (
     "encodings/polish_utf-8.csv",
@@ -55,16 +53,6 @@ ASKED = (("decimal", ("Umsatz",)),)
 def answer(*columns: ReadColumn, row_count: int = 2, **facts: object) -> Answer:
     """What a program read."""
     return Answer(row_count, columns, **facts)  # type: ignore[arg-type]
-
-
-def judged(cases: Iterable[Case], folder: Path) -> list[Verdict]:
-    """Read and judge cases in one workbench."""
-    reader = WorkbenchReader(folder)
-
-    async def each() -> list[Verdict]:
-        return [await reader.verdict(one) for one in cases]
-
-    return anyio.run(each)
 
 
 def check(verdicts: list[Verdict]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from backends import on_trio
 from kbd.formats import ReadingOption
 from kbd.testing.tools import Workbench
+from kbd_tables.evidence import figure
 from kbd_tables.numbers import number_column
 from kbd_tables.shapes import BLANKS, Shape
 from tools.tables.conftest import Ask
@@ -124,6 +125,19 @@ def test_two_readings_are_asked_with_their_sums(loading: Loading) -> None:
         ReadingOption(".", "decimal point: Betrag adds up to 3.734"),
         ReadingOption(",", "decimal comma: Betrag adds up to 3 734"),
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (Decimal("1234567.890"), "1 234 567.89"), (Decimal(-3766), "-3 766"), (0, "0"),
+        (440979000, "440 979 000"), (0.1234567, "0.1234567"), (1e-7, "0.0000001"),
+        (1e21, "1" + 7 * " 000"),
+    ],
+)  # fmt: skip
+def test_figures_of_questions(value: Decimal | float, shown: str) -> None:
+    """They have all their digits, blanks between thousands, and a point before decimals."""
+    assert figure(value) == shown
 
 
 @pytest.mark.full

@@ -97,6 +97,25 @@ async def test_the_least_recently_used_go(workbench: SlowWorkbench, tools: dict[
     assert workbench.made == 4
 
 
+@pytest.mark.parametrize(
+    "record", [b"", b"\xc1", b"\x80", b"\x81\xa7columns\x91\x81\xa4name\xa1\xff"]
+)
+async def test_a_damaged_record_is_made_anew(
+    workbench: SlowWorkbench, tools: dict[str, Tool], record: bytes
+) -> None:
+    """Whatever stands in it: the call answers what the one before did."""
+    workbench.add("a.csv", "n\n1\n2\n")
+    call = {"path": "a.csv", "query": "SELECT n FROM data ORDER BY n"}
+    first = (await workbench.call(tools["table_query"], **call)).value
+    (damaged,) = (path for path in kept(workbench) if path.name.endswith(".record"))
+    damaged.write_bytes(record)
+
+    again = (await workbench.call(tools["table_query"], **call)).value
+
+    assert again["rows"] == first["rows"] == [[1], [2]]
+    assert workbench.made == 2
+
+
 async def test_any_of_it_may_be_deleted(workbench: SlowWorkbench, tools: dict[str, Tool]) -> None:
     """Whichever file is gone, the next call answers what the one before did."""
     workbench.add("a.csv", "n\n1\n2\n")

@@ -264,7 +264,7 @@ async def test_a_label_in_very_many_rows(workbench: Workbench, ask: Ask) -> None
     (question,) = found["reading"]["questions"]
     assert question["text"].startswith("21,000 rows may sum others up")
     assert [option["meaning"] for option in question["options"]] == [
-        "n adds up to 220489500 in 21,000 rows", "n adds up to 440979000 in 42,000 rows",
+        "n adds up to 220 489 500 in 21,000 rows", "n adds up to 440 979 000 in 42,000 rows",
     ]  # fmt: skip
     query = "SELECT sum(People), count(*) FROM data"
     told = await ask("query", path="t.csv", query=query, read_as={"totals": "leave_out"})
