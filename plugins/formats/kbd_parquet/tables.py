@@ -45,7 +45,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
 }
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_PATH = re.compile(r"['\"][^'\"\n]*/[^'\"\n]*['\"]|/\S+")
+_PATH = re.compile(r"(?:\bfile )?(?:['\"][^'\"\n]*/[^'\"\n]*['\"]|(?<![\w/])/\S+)")
 
 
 class ColumnScan(ABC):
@@ -126,6 +126,11 @@ def read_table(
         f"{count} value(s) of {name} are NaN or infinite: they are empty here"
         for name, count in lost
     ]
+    zoned = [name for name, (_, kind) in zip(names, described, strict=True) if _is_zoned(kind)]
+    if zoned:
+        # By which day a moment counts depends on it.
+        listed = ", ".join(zoned[:_MAX_SHOWN])
+        warnings.append(f"times with a zone are told in UTC: {listed}")
     return Table(tuple(columns), rows, warnings=(*told, *warnings))
 
 
@@ -188,6 +193,10 @@ def _value(column: str, kind: str) -> str:
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
         return f"CAST(to_json({column}) AS VARCHAR)"
     return f"CAST({column} AS VARCHAR)"
+
+
+def _is_zoned(kind: str) -> bool:
+    return kind.startswith("TIMESTAMP") and kind.endswith("WITH TIME ZONE")
 
 
 def _reported(kind: str) -> ColumnType:

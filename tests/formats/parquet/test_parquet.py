@@ -51,8 +51,25 @@ async def test_values_keep_their_types(tmp_path: Path) -> None:
         "bytes": ("01", "string"), "zoned": ("2024-01-31T08:00:00", "datetime"),
         "nothing": (None, "string"),
     }  # fmt: skip
+    assert "times with a zone are told in UTC: zoned" in found["warnings"]
     # As in every table a text has no blanks around it where nothing else is said.
     assert (await rows(tmp_path, data, "SELECT text FROM data"))["rows"] == [['a,"b']]
+
+
+@pytest.mark.anyio
+async def test_columns_without_a_value_keep_their_types(tmp_path: Path) -> None:
+    """The file says them: a sum of no amounts is none, not an error."""
+    data = parquet(
+        tmp_path / "p",
+        "SELECT i AS row, NULL::INTEGER AS i, NULL::DOUBLE AS f, NULL::DECIMAL(9, 2) AS c,"
+        " NULL::BOOLEAN AS b, NULL::DATE AS d, NULL::TIMESTAMP AS t, NULL::VARCHAR AS s"
+        " FROM range(2) r(i)",
+    )
+    typed = ["integer", "integer", "float", "float", "boolean", "date", "datetime", "string"]
+    assert (await rows(tmp_path, data, "FROM data"))["column_types"] == typed
+    assert (await rows(tmp_path, data, "FROM data WHERE row > 5"))["column_types"] == typed
+    found = await rows(tmp_path, data, "SELECT sum(i), sum(f), sum(c), min(d), max(t) FROM data")
+    assert found["rows"] == [[None] * 5]
 
 
 @pytest.mark.anyio
@@ -88,6 +105,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileReadFailed) as caught:
         FORMAT.map(source)
     assert str(tmp_path) not in caught.value.message
+    path.write_bytes(b"a text without the letters that such a file ends with")
+    with pytest.raises(FileReadFailed, match=r"No magic bytes found at end of the file$"):
+        FORMAT.map(source)
 
 
 def test_the_plain_form(tmp_path: Path) -> None:
