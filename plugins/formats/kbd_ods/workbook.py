@@ -10,7 +10,7 @@ from kbd_ods.sheets import OdsSheet
 
 __all__ = ["find_sheet", "first_sheet", "read_sheets"]
 
-_SHELVED = "sheets-1"
+_SHELVED = "sheets-2"
 """Name on the shelf, with the version of what is kept there."""
 
 
