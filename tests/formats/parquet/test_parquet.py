@@ -11,6 +11,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ReadAs, Source
 from kbd.testing.formats import check_format
 from kbd.testing.tools import Workbench
+from kbd_files import kbd_register_tools as kbd_register_file_tools
 from kbd_parquet import ParquetFormat
 from kbd_tables import kbd_register_tools
 
@@ -108,6 +109,16 @@ def test_what_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"a text without the letters that such a file ends with")
     with pytest.raises(FileReadFailed, match=r"No magic bytes found at end of the file$"):
         FORMAT.map(source)
+
+
+@pytest.mark.anyio
+async def test_it_is_no_text(tmp_path: Path) -> None:
+    """Who wants to read the file is told of the table tools."""
+    workbench = Workbench(tmp_path / "workbench", [FORMAT])
+    workbench.add("t.parquet", b"PAR1")
+    tools = {tool.name: tool for tool in kbd_register_file_tools(workbench.formats)}
+    with pytest.raises(ValidationFailed, match=r"t\.parquet has no text .* use the table tools"):
+        await workbench.call(tools["read_file"], path="t.parquet")
 
 
 def test_the_plain_form(tmp_path: Path) -> None:

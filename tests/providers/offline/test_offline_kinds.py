@@ -70,6 +70,7 @@ def test_groups_of_a_spreadsheet_and_an_arrow_file(tmp_path: Path) -> None:
     assert player.workbench.content("sums.csv") == b"Category,Total Amount\nFood,1.00\nRent,12.00\n"
 
 
+@pytest.mark.full
 def test_a_spreadsheet_becomes_a_parquet_file(tmp_path: Path) -> None:
     """Typed, with every row; nothing else is written."""
     player, outcome = play(
