@@ -49,7 +49,9 @@ DECK_SUFFIXES = (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm")
 MAX_REQUEST_CHARACTERS = 2_000
 """Far more than a request that the rules understand; patterns are tried at each place of it."""
 
-_QUOTED_NAME = re.compile(r"""["'“‘`]([^"'”’`\n]+\.[A-Za-z]{2,7})["'”’`]""")
+_QUOTED_NAME = re.compile(
+    r"""["'“‘`]([^"'”’`\n]+\.(?:[A-Za-z]{2,5}|arrows|feather|parquet))["'”’`]"""
+)
 _PLAIN_NAME = re.compile(
     r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|f?od[ts]|o[dt]s"
     r"|parquet|pq|arrows?|feather|ipc))\b"

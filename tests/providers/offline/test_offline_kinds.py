@@ -117,6 +117,8 @@ def test_they_are_merged_profiled_and_taken_apart(tmp_path: Path) -> None:
         ("convert a.csv to parquet", "a.parquet"),
         ("export a.csv as a parquet file", "a.parquet"),
         ("rows where x > 1 into big.parquet", "big.parquet"),
+        ('rows where x > 1 into "my big.parquet"', "my big.parquet"),
+        ('rows where Name = "J.Johnson"', None),
         ("convert a.csv to Excel", None),
     ],
 )
