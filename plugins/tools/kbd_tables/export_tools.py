@@ -349,7 +349,9 @@ def _why_not(handler: FormatHandler | None, name: FileName) -> str:
         return f"{name} is not"
     if writes(handler):
         return f"{name} is not; table_export writes it whole"
-    return f"{name} is read, not written, as is every file of the format {handler.name}"
+    if has_sheets(handler):
+        return f"{name} is read, not written, as is every file of the format {handler.name}"
+    return f"{name} is not, and no table is written to files of the format {handler.name}"
 
 
 def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:

@@ -49,7 +49,8 @@ async def test_nothing_is_written_to_them(
     before = workbench.content("there.ods")
     given: dict[str, Any] = {"path": "missing.csv", "target_path": target}
     update = tools["table_update_from_export"]
-    told = rf"must be a workbook \({BOOKS}\); {target} is read, not written.* format {kind}$"
+    reason = "read, not written" if kind == "ods" else "not, and no table is written"
+    told = rf"must be a workbook \({BOOKS}\); {target} is {reason}.* format {kind}$"
     for mode in ("replace_sheet", "append_rows", "write_range"):
         with pytest.raises(ValidationFailed, match=told):
             await workbench.call(update, **given, sheet="S", mode=mode)
