@@ -25,7 +25,7 @@ def export_table(
     query: str | None = None,
     rows: int | None = None,
 ) -> str:
-    """Write a table as plain text, check how many rows were written, and tell it.
+    """Write a table as plain text or Parquet, check how many rows were written, and tell it.
 
     Args:
         conversation: See `PlannerConversation.call` for what it raises.
@@ -38,8 +38,9 @@ def export_table(
         ValidationFailed: There are more or fewer rows.
     """
     asked = {} if query is None else {"query": query}
+    kind = "parquet" if split_suffix(target)[1] == ".parquet" else "csv"
     written = conversation.call(
-        "table_export", **table.arguments, target_path=target, format="csv", **asked
+        "table_export", **table.arguments, target_path=target, format=kind, **asked
     )
     count = int(written["row_count"])
     if rows is not None and count != rows:

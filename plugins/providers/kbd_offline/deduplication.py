@@ -12,6 +12,7 @@ from kbd_offline.equality import reading_notes, take_exactness
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
+    READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
     choose_files,
@@ -224,6 +225,8 @@ def _check_in_place(seen: FileFinding) -> None:
         UnclearError: It would come out in another form.
     """
     path, suffix = seen.table.path, split_suffix(seen.table.path)[1]
+    if suffix in READ_TABLES and suffix not in TABLE_SUFFIXES:
+        raise UnclearError(f"{path} is of a kind that I read and do not write; I make a new file")
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
             f"rows are not taken out of {path} in place: formulas and looks would stay behind;"

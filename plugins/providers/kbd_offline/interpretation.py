@@ -136,7 +136,7 @@ tsv, or a sheet of a workbook) I can
 - put each value of a column on its own sheet, with a summary sheet of totals
 - total, average or count by one or more columns
 - filter, sort and choose columns
-- convert it: csv to xlsx, a sheet or every sheet to csv or tsv
+- convert it: csv to xlsx or parquet, a sheet or every sheet to csv or tsv
 - remove duplicate rows, as a whole or by columns
 On several files I can
 - merge tables with the same columns into one

@@ -18,7 +18,8 @@ from kbd_offline.equality import reading_notes
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
-    BOOK_SUFFIXES,
+    READ_BOOKS,
+    READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
     chosen_files,
@@ -188,7 +189,7 @@ def _tables(
     conversation: PlannerConversation, request: str
 ) -> tuple[tuple[TableIntent, ...], str, str | None]:
     """Return the tables to merge, the request without their names, and the result's name."""
-    readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
+    readable = (*READ_TABLES, *READ_BOOKS)
     named = named_files(request, conversation.paths)
     target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
     if target in conversation.paths:

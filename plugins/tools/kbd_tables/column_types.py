@@ -9,7 +9,7 @@ rows are only gone through for what is likely.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -140,6 +140,16 @@ _CANDIDATES: tuple[Candidate, ...] = (
 )
 
 
+_HELD: Mapping[ColumnType, str] = {
+    "integer": "BIGINT",
+    "float": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+}
+"""The SQL types of columns that have no value, by the type that their format knows."""
+
+
 def _filled(template: str, column: str) -> str:
     """Fill a test or a cast in for a column; patterns hold braces, so nothing else is replaced."""
     return template.replace("{v}", f"trim({column})")
@@ -198,7 +208,23 @@ def find_columns(
     ]
     for place, shapes in _likely_shapes(connection, source, rest, row_count).items():
         found[place] = _finding(shapes, names[place], known[place])
+    _type_empty(aggregates, known, found)
     return found
+
+
+def _type_empty(
+    aggregates: Aggregates, known: Sequence[ColumnType | None], found: list[ColumnFinding]
+) -> None:
+    """Give columns without a single value the types that their format knows."""
+    held = {
+        place: (kind, _HELD[kind])
+        for place, kind in enumerate(known)
+        if kind is not None and kind in _HELD and isinstance(found[place], TextColumn)
+    }
+    counts = aggregates.ask([f"count(c{place})" for place in held])
+    for (place, (kind, sql_type)), count in zip(held.items(), counts, strict=True):
+        if not count:
+            found[place] = TypedColumn(kind, sql_type, f"CAST(c{place} AS {sql_type})")
 
 
 def _passed(

@@ -23,7 +23,9 @@ from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
+from kbd_parquet import ArrowFormat, ParquetFormat
 from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
@@ -61,7 +63,10 @@ class Player:
     """
 
     def __init__(self, root: Path, files: dict[str, str | bytes]) -> None:
-        handlers = [CsvFormat(), DocxFormat(), PptxFormat(), TextFormat(), XlsxFormat()]
+        handlers = [
+            CsvFormat(), DocxFormat(), PptxFormat(), TextFormat(), XlsxFormat(), OdsFormat(),
+            ParquetFormat(), ArrowFormat(),
+        ]  # fmt: skip
         self.workbench = Workbench(root, handlers)
         for name, data in files.items():
             self.workbench.add(name, data)
