@@ -384,10 +384,13 @@ _WHAT = {
     ("average", "below"): "average of the rows below",
     ("average", "unsure"): "average, as was said",
     ("minimum", "above"): "minimum of the rows above",
+    ("minimum", "below"): "minimum of the rows below",
     ("minimum", "unsure"): "minimum, as was said",
     ("maximum", "above"): "maximum of the rows above",
+    ("maximum", "below"): "maximum of the rows below",
     ("maximum", "unsure"): "maximum, as was said",
     ("count", "above"): "count of the rows above",
+    ("count", "below"): "count of the rows below",
     ("count", "unsure"): "count, as was said",
 }
 """What a row is that is left out, by its label and its figures."""

@@ -31,6 +31,12 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
         "Subtotal,15\nTotal South,15\nGrand total,27\n"),
         [4, 7, 8, 11, 12, 13],
     ),
+    "statistics at the top": (
+        "Item,Amount\nMin,10\nMax,50\nAverage,30\na,10\nb,20\nc,30\nd,40\ne,50\n", [2, 3, 4],
+    ),
+    "the largest above the total": (
+        "Item,Kind,Amount\nMax,,30\nTotal,,60\na,k,10\nb,k,20\nc,k,30\n", [2, 3],
+    ),
     "at the top": ("Item,Amount\nTotal,60\na,10\nb,20\nc,30\n", [2]),
     "group heads": (
         ("Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
