@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kbd.formats import Column, ReadAs, Table, TableReading, TouchedRows
+from kbd.formats.headings import RENAMED, changed_names
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd.sheets.table_columns import column_type, kind_of
 from kbd.sheets.table_extent import TableExtent
@@ -110,20 +111,23 @@ def make_table(
         details: Of its format.
     """
     area = extent.area
-    left_out = extent.left_out
+    left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired)
     warnings = [*extent.warnings, *notes]
     if skipped := area.bottom - extent.top + 1 - seen.count:
         warnings.append(f"{skipped} blank row(s) between others were skipped.")
         blank = TouchedRows("blank row between others", skipped, tuple(seen.blank))
         left_out = (*left_out, blank)
     warnings += [f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired]
+    if told := changed_names(extent.headers or (), names):
+        warnings.append(f"Column names are empty or repeated: {told}.")
+        repaired = (*repaired, TouchedRows(RENAMED, 1, (extent.header_row,), told))
     questions = () if read.question is None else (read.question,)
     warnings += [each.text for each in questions]
     reading = TableReading(
         header_row=extent.header_row,
         decimal=read.decimal,
         left_out=left_out,
-        repaired=(*extent.repaired, *read.repaired),
+        repaired=repaired,
         questions=questions,
     )
     kinds = zip(names, seen.columns, strict=True)

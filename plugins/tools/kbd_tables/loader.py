@@ -47,9 +47,10 @@ def load(
         reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, reading, roles, left_out_rows, warnings}`;
-        `roles` has an `Additivity` by the name of each column that is not additive, the rows that
-        were left out are counted from 0 among those of the CSV.
+        `{columns: [{name, type, sql_type}], row_count, reading, roles, notes, left_out_rows,
+        kept_totals, warnings}`; `roles` has an `Additivity` by the name of each column that is not
+        additive, `notes` what must be known of a column; the rows that were left out are counted
+        from 0 among those of the CSV.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
@@ -77,13 +78,10 @@ def load(
         "row_count": found - len(totals.rows),
         "reading": msgspec.to_builtins(completed),
         "roles": msgspec.to_builtins(roles),
+        "notes": msgspec.to_builtins(typed.notes),
         "left_out_rows": totals.rows,
-        "warnings": [
-            *warnings,
-            *typed.warnings,
-            *totals.notes,
-            *answers,
-        ],
+        "kept_totals": msgspec.to_builtins(totals.kept),
+        "warnings": [*warnings, *typed.warnings, *totals.notes, *answers],
     }
 
 
@@ -134,7 +132,7 @@ def _typed(
     typed, summed = typed_with(rows.count, said), None
     totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
     are_open = any(question.about == "decimal" for question in typed.questions)
-    if are_open and totals == Totals(dict(reading)):
+    if are_open and not totals.rows and totals.reading == dict(reading):
         marked = {
             mark: rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"
         }

@@ -76,7 +76,11 @@ class Answered(msgspec.Struct, frozen=True):
         return tuple(
             sentence
             for table in self.tables.values()
-            for sentence in (*table.told, *table.sum_facts(table.summed(self.sql)))
+            for sentence in (
+                *table.told,
+                *table.column_facts(table.named(self.sql)),
+                *table.sum_facts(table.summed(self.sql)),
+            )
         )
 
     @property

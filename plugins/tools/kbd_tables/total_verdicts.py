@@ -314,9 +314,7 @@ class _Judge:
             for rows, counts_undecided in ((plain, False), (all_, all_ != plain)):
                 match = _match(self._columns, candidate, rows) if rows.rows >= least else "no"
                 if match == "agrees":
-                    return _Found(
-                        start, rows.rows, counts_undecided, _agreeing(candidate, rows)
-                    )
+                    return _Found(start, rows.rows, counts_undecided, _agreeing(candidate, rows))
                 if match == "partly":
                     self._partly.add(place)
         return None

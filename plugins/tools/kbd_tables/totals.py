@@ -5,7 +5,7 @@ one by one, the plain rows between them only as sums. What is certain is taken o
 question, and stays in the table until it is answered.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -27,7 +27,7 @@ from kbd.formats import (
 from kbd_tables.duck import json_value, quoted_text
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "Totals", "certain_totals", "take_out_totals"]
+__all__ = ["SummedColumn", "SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
@@ -36,6 +36,10 @@ _MAX_BARE = 1_000
 _MAX_COLUMNS = 100
 """Columns of texts that are searched for labels, and columns of figures that are compared."""
 _MAX_SHOWN = 10
+_MAX_SAMPLES = 3
+_MAX_KEPT = 1_000
+_FUNCTIONS = ("sum", "minimum", "maximum")
+"""What rows come to as a function of a sheet has it, to the last digit."""
 _SHOWN_CHARACTERS = 80
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
@@ -58,6 +62,25 @@ class SummedColumn(msgspec.Struct, frozen=True):
     value: str
 
 
+class SummingRow(msgspec.Struct, frozen=True):
+    """A row that is kept in its table and sums others up, or says that it does.
+
+    Args:
+        row: Its number among the rows, from 1.
+        label: What labels it.
+        kind: "sum", "minimum" or "maximum".
+        columns: The columns in which its figure is what the other rows come to; none where it is
+            not.
+        ranges: The rows that it sums up: the first and the last of each stretch.
+    """
+
+    row: int
+    label: str
+    kind: str
+    columns: tuple[str, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()
+
+
 class Totals(msgspec.Struct, frozen=True):
     """What became of the totals of a table.
 
@@ -65,11 +88,13 @@ class Totals(msgspec.Struct, frozen=True):
         reading: How the table was read, completed.
         rows: The rows that were taken out, from 0 among those of the plain form.
         notes: What a reader of the table must know.
+        kept: The rows that sum others up and are kept, as was said; at most 1,000.
     """
 
     reading: dict[str, Any]
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    kept: tuple[SummingRow, ...] = ()
 
 
 def take_out_totals(
@@ -93,7 +118,9 @@ def take_out_totals(
         among: The rows that may be taken out, where it is not all of them; nothing is asked then.
     """
     said, told = read_as.get("totals"), msgspec.convert(reading, TableReading)
-    judged = [] if said == "keep" else _judged(connection, raw, columns)
+    judged = _judged(connection, raw, columns)
+    if said == "keep":
+        return Totals(dict(reading), kept=tuple(_kept(judged, columns)))
     if among is not None:
         judged = [each for each in judged if each.candidate.row in among]
     out = [each for each in judged if each.verdict in ("above", "below")]
@@ -124,6 +151,25 @@ def take_out_totals(
         meanings = "; ".join(f"{each.value}: {each.meaning}" for each in question.options)
         notes.append(f"{question.text} ({meanings})")
     return Totals(msgspec.to_builtins(told), rows, tuple(notes))
+
+
+def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator[SummingRow]:
+    """Yield the first rows that sum others up, or bear such a label beside other figures."""
+    names = [each.name for each in columns if each.type in ("integer", "float")]
+    found = 0
+    for each in judged:
+        label = each.candidate.label
+        kind = label.kind if label else "sum"
+        if kind not in _FUNCTIONS or each.verdict == "row" or found == _MAX_KEPT:
+            continue
+        found += 1
+        yield SummingRow(
+            each.candidate.row + 1,
+            each.candidate.text[:_SHOWN_CHARACTERS],
+            kind,
+            tuple(names[place] for place in each.columns),
+            tuple((first + 1, last + 1) for first, last in each.ranges),
+        )
 
 
 def certain_totals(
@@ -407,7 +453,7 @@ def _touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
             what,
             len(found),
             tuple(_file_row(each.row, reading) for each in found[:_MAX_SHOWN]),
-            _sample(found[0])[:_SHOWN_CHARACTERS],
+            "; ".join(_sample(each)[:_SHOWN_CHARACTERS] for each in found[:_MAX_SAMPLES]),
         )
         for what, found in by_what.items()
     ]
@@ -428,10 +474,12 @@ def _sample(candidate: TotalCandidate) -> str:
 
 def _note(touched: TouchedRows) -> str:
     more = " …" if touched.count > len(touched.rows) else ""
+    sample = f"{touched.sample}; …" if touched.count > _MAX_SAMPLES else touched.sample
     rows = ", ".join(map(str, touched.rows))
+    numbered = "row" if touched.count == 1 else "rows"
     which = "1 row is" if touched.count == 1 else f"{touched.count:,} rows are"
     return (
-        f"{which} left out ({touched.what}): row {rows}{more} ({touched.sample}); "
+        f"{which} left out ({touched.what}): {numbered} {rows}{more} ({sample}); "
         'read_as {"totals": "keep"} keeps such rows'
     )
 

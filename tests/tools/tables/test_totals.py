@@ -156,6 +156,27 @@ async def test_totals_are_left_out(workbench: Workbench, ask: Ask, name: str) ->
 
 
 @pytest.mark.full
+async def test_totals_that_are_kept(workbench: Workbench, ask: Ask) -> None:
+    """Where they are kept, the map names the rows that each sums up, and those that agree not."""
+    text = (
+        "Item,Kind,Amount,Qty\nMax,,9,\na,x,4,1\nb,y,5,2\nSubtotal,,9,3\nc,x,6,3\nd,x,9,1\n"
+        "Subtotal,,15,4\nTotal,,24,7\nGrand total,,25,8\n"
+    )
+    found = await _map(workbench, ask, text, read_as={"totals": "keep"})
+
+    assert found["row_count"] == 9
+    assert [
+        (each["row"], each["kind"], each["columns"], each["ranges"]) for each in found["totals"]
+    ] == [
+        (1, "maximum", ["Amount"], [[2, 3], [5, 6]]),
+        (4, "sum", ["Amount", "Qty"], [[2, 3]]),
+        (7, "sum", ["Amount", "Qty"], [[5, 6]]),
+        (8, "sum", ["Amount", "Qty"], [[2, 3], [5, 6]]),
+        (9, "sum", [], []),
+    ]
+
+
+@pytest.mark.full
 async def test_a_statistic_that_does_not_agree_is_asked(workbench: Workbench, ask: Ask) -> None:
     """Beside one that does: that one is out, the other one is a question."""
     found = await _map(workbench, ask, "Item,Amount\na,10\nb,7\nMin,6\nMax,10\n")
