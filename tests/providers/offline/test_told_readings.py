@@ -54,8 +54,9 @@ def test_a_total_that_does_not_agree(tmp_path: Path) -> None:
 def test_a_sheet_as_text(tmp_path: Path) -> None:
     """What is said of the table is what was written, its total included."""
     made, written = openpyxl.Workbook(), io.BytesIO()
-    rows: list[list[str | int]] = [["Report"], [], ["Item", "Amount"], ["a", 10], ["b", 20]]
-    for row in [*rows, ["Total", 30]]:
+    rows: list[list[str | int]]
+    rows = [["Report"], [], ["Item", "Amount"], ["a", 10], ["b", 20], ["Total", 30]]
+    for row in rows:
         made.worksheets[0].append(row)
     made.save(written)
     player, outcome = play(tmp_path, "convert it to csv", "t.xlsx", written.getvalue())
