@@ -38,6 +38,19 @@ _CARRIED = (
     "da riportare", "suma y sigue", "suma anterior", "transport", "do przeniesienia",
     "z przeniesienia", "перенос",
 )  # fmt: skip
+_BALANCES = (
+    "opening balance", "closing balance", "ending balance", "beginning balance", "starting balance",
+    "final balance", "balance forward", "balance carried forward", "balance brought forward",
+    "endsaldo", "anfangssaldo", "schlusssaldo", "abschlusssaldo", "eröffnungssaldo",
+    "startsaldo", "saldovortrag", "saldoübertrag", "neuer saldo", "alter saldo", "neuer kontostand",
+    "alter kontostand", "endbestand", "anfangsbestand", "schlussbestand", "solde initial",
+    "solde final", "ancien solde", "nouveau solde", "saldo inicial", "saldo final",
+    "saldo anterior", "saldo iniziale", "saldo finale", "eindsaldo", "beginsaldo",
+    "saldo początkowe", "saldo końcowe", "počáteční zůstatek", "konečný zůstatek",
+    "начальное сальдо", "конечное сальдо", "входящий остаток", "исходящий остаток",
+    "期初余额", "期末余额", "前期繰越",
+    "次期繰越",
+)  # fmt: skip
 _AVERAGES = (
     "average", "averages", "avg", "mean", "durchschnitt", "mittelwert", "ø", "moyenne", "media",
     "promedio", "gemiddelde", "średnia", "среднее", "平均", "平均值", "평균", "prosjek", "prosek",
@@ -76,10 +89,13 @@ class TotalLabel(msgspec.Struct, frozen=True):
         kind: What its figures are: the sum of others, a sum carried on, an average; of
             `statistic_label` the least or greatest value, or how many there are.
         is_whole: Whether the text says nothing else ("Total", not "Total Food").
+        is_balance: Whether it says that the figure is what was there, or is left ("Opening
+            balance"): no movement is called so, whatever the figure is.
     """
 
     kind: TotalKind
     is_whole: bool
+    is_balance: bool = False
 
 
 def _plain(text: str) -> str:
@@ -88,7 +104,9 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", folded))
 
 
+_STANDING = frozenset(_plain(word) for word in _BALANCES)
 _KINDS: dict[str, TotalKind] = {
+    **dict.fromkeys(_STANDING, "carried"),
     **{_plain(word): "average" for word in _AVERAGES},
     **{_plain(word): "carried" for word in _CARRIED},
     **{_plain(word): "sum" for word in _SUMS},
@@ -123,12 +141,12 @@ def total_label(text: str) -> TotalLabel | None:
     plain = _plain(text)
     kind = _KINDS.get(plain)
     if kind is not None:
-        return TotalLabel(kind, is_whole=True)
+        return TotalLabel(kind, is_whole=True, is_balance=plain in _STANDING)
     words = plain.split()
     for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
         for edge in (" ".join(words[:count]), " ".join(words[-count:])):
             if edge in _EDGE:
-                return TotalLabel(_EDGE[edge], is_whole=False)
+                return TotalLabel(_EDGE[edge], is_whole=False, is_balance=edge in _STANDING)
     # Without blanks between words: 食品小計.
     for word, found in _EDGE.items():
         if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):

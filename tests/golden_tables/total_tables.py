@@ -189,6 +189,19 @@ def _first() -> list[Case]:
         ]
         asked = _asked(f"first rows/{word.lower()}_alone", page(kept), [items, amounts], kept)
         found.append(asked)
+    # What was in an account, and is left, is no movement, dated or not.
+    booked = text("Text", "Miete|Lohn|Essen")
+    moved = number("Betrag", "-800 2500 -45")
+    for name, label, amount in (
+        ("opening", "Anfangssaldo", "1000"), ("closing", "Closing balance", "2655"),
+    ):  # fmt: skip
+        is_first = name == "opening"
+        texts = [label, *booked.texts] if is_first else [*booked.texts, label]
+        amounts = [amount, *moved.texts] if is_first else [*moved.texts, amount]
+        kept = [
+            text("Text", "|".join(map(str, texts))), number("Betrag", " ".join(map(str, amounts))),
+        ]  # fmt: skip
+        found.append(_asked(f"balances/{name}", page(kept), [booked, moved], kept))
     # People whose other fields are filled.
     names, ages = text("Name", "Max|Eva|Ben"), number("Points", "50 20 30")
     town = text("Town", "Ulm|Bonn|Kiel")

@@ -24,7 +24,7 @@ Number = int | float | Decimal
 _NOT_ADDED_WORDS = """
 id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates price
 prices preis preise prix precio prezzo percent percentage pct prozent share anteil part average avg
-mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon
+mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon bal
 latitude longitude margin marge balance saldo utilization utilisation usage growth score rating
 yield efficiency progress completion
 """
@@ -403,6 +403,11 @@ class _Judge:
             return "unsure"
         return side
 
+    def _is_added(self, candidate: TotalCandidate) -> bool:
+        """Tell whether a row has a figure that a sum of its column would count."""
+        pairs = zip(self._columns, candidate.figures, strict=True)
+        return any(column.is_additive and figure for column, figure in pairs)
+
     def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
         """Return the verdict on one whose figures do not agree with any rows."""
         label = candidate.label
@@ -415,6 +420,8 @@ class _Judge:
             is_told = candidate.is_bare and self._is_beside(place) and most >= _LEAST_ROWS
             return "unsure" if is_partly or is_told else "row"
         if place in self._partly and (candidate.is_bare or candidate.is_alike):
+            return "unsure"
+        if label.is_balance and self._is_added(candidate):
             return "unsure"
         # A vendor may be called "Total": its other fields are filled as those of others are.
         if candidate.has_others and not candidate.is_bare:

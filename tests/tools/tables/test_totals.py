@@ -37,6 +37,10 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
     "the largest above the total": (
         "Item,Kind,Amount\nMax,,30\nTotal,,60\na,k,10\nb,k,20\nc,k,30\n", [2, 3],
     ),
+    "a closing balance": (
+        "Datum;Text;Betrag\n01.02.2024;Miete;-800,00\n03.02.2024;Lohn;2500,50\n;Endsaldo;1700,50\n",
+        [4],
+    ),
     "at the top": ("Item,Amount\nTotal,60\na,10\nb,20\nc,30\n", [2]),
     "group heads": (
         ("Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
@@ -101,6 +105,10 @@ KEPT: dict[str, str] = {
     "statistics as rows": "What,Value\nMin,3\nMax,9\nCount,4\n",
     "statistics of each": "Sensor,What,n\nA,Min,3\nA,Max,9\nB,Min,1\nB,Max,9\n",
     "a count of another thing": "Item,Amount\na,10\nb,21\nCount,40\n",
+    "a balance in a column of balances": (
+        "Day,Text,Amount,Balance\n2024-01-01,Opening balance,,500\n2024-01-02,a,10,510\n"
+    ),
+    "a shoe": "Brand,Amount\nNew Balance,5\nPuma,5\nAsics,7\n",
     "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
 }
 """Tables in which every row is one."""
@@ -121,6 +129,10 @@ ASKED: dict[str, tuple[str, str, str]] = {
     ),
     "a last value that is repeated": (
         "Item,Amount,Tax\na,1,2\nb,2,5\nTotal,3,5\n", "3 in 2 rows", "6 in 3 rows",
+    ),
+    "an opening balance with a date": (
+        "Day,Text,Amount\n2024-01-01,Opening balance,500\n2024-01-02,a,10\n2024-01-03,b,20\n",
+        "30 in 2 rows", "530 in 3 rows",
     ),
     "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
                         "530 in 3 rows"),
