@@ -11,7 +11,7 @@ from kbd_offline.workbooks import column_letters
 
 __all__ = ["SummingRows", "summing_rows"]
 
-_FUNCTIONS = {"sum": "SUM", "minimum": "MIN", "maximum": "MAX"}
+_FUNCTIONS = {"sum": "SUM", "minimum": "MIN", "maximum": "MAX", "average": "AVERAGE"}
 _MAX_FORMULAS = 5_000
 """Cells of one call that writes them."""
 _MAX_SUMMED = 100_000

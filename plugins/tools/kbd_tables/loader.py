@@ -13,6 +13,7 @@ from kbd.formats import ColumnType, ReadAs, TableReading
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TypedColumn, find_columns
+from kbd_tables.currencies import find_currencies
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
@@ -47,10 +48,10 @@ def load(
         reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, reading, roles, notes, left_out_rows,
-        kept_totals, warnings}`; `roles` has an `Additivity` by the name of each column that is not
-        additive, `notes` what must be known of a column; the rows that were left out are counted
-        from 0 among those of the CSV.
+        `{columns: [{name, type, sql_type}], row_count, reading, roles, currencies, notes,
+        left_out_rows, kept_totals, warnings}`; `roles` has an `Additivity` by the name of each
+        column that is not additive, `notes` what must be known of a column; the rows that were left
+        out are counted from 0 among those of the CSV.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
@@ -68,6 +69,7 @@ def load(
         told = told_of_blanks(connection, raw, texts, totals.reading)
         table = _write(connection, source, target, names, typed, edges)
         roles = find_roles(connection, table, names, typed.columns)
+        currencies = find_currencies(connection, table, names, typed.columns, roles)
     completed = _completed(told, typed)
     answers = how_to_answer(completed.questions)
     return {
@@ -78,6 +80,7 @@ def load(
         "row_count": found - len(totals.rows),
         "reading": msgspec.to_builtins(completed),
         "roles": msgspec.to_builtins(roles),
+        "currencies": msgspec.to_builtins(currencies),
         "notes": msgspec.to_builtins(typed.notes),
         "left_out_rows": totals.rows,
         "kept_totals": msgspec.to_builtins(totals.kept),

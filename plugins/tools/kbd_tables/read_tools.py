@@ -243,7 +243,10 @@ class TableStats(_TableTool):
             named = "; ".join(lost[:_MAX_NAMED])
             more.append(f"{lost_figures_note(len(lost))}: {named}{others}")
         more += table.sum_notes([c["name"] for c in columns if "not_additive" in c])
-        facts = table.column_facts([column.name for column in chosen[:_MAX_COLUMNS]])
+        names = [column.name for column in chosen[:_MAX_COLUMNS]]
+        mixed = table.mixed_facts(names)
+        more += mixed
+        facts = (*table.column_facts(names), *mixed)
         return _with_warnings(table, value, tuple(more), facts)
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.formats import ReadingQuestion, TableReading, TouchedRows
 
-__all__ = ["ColumnNote", "how_to_answer", "reading_sentences"]
+__all__ = ["AmountCurrencies", "ColumnNote", "how_to_answer", "reading_sentences"]
 
 _PLAIN = frozenset(("", "ascii", "utf-8", "utf-8-sig"))
 """Encodings that leave no doubt."""
@@ -17,6 +17,20 @@ _ORDERS = {
     "ymd": "year, month, day",
 }
 _MARKS = {".": "a point", ",": "a comma", " ": "a blank", "'": "an apostrophe"}
+
+
+class AmountCurrencies(msgspec.Struct, frozen=True):
+    """Amounts of several currencies.
+
+    Args:
+        column: The column that names the currency of each row.
+        values: The first of them.
+        amounts: The columns of numbers that may be amounts.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    amounts: tuple[str, ...]
 
 
 class ColumnNote(msgspec.Struct, frozen=True):

@@ -473,14 +473,26 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
 
 
 def _agreeing(candidate: TotalCandidate, rows: RowStretch) -> tuple[int, ...]:
-    """Return the columns in which a candidate has what some plain rows come to."""
+    """Return the columns in which a candidate has what some plain rows come to, to the digit."""
     return tuple(
         place
         for place, figure in enumerate(candidate.figures)
         if figure is not None
         and rows.counts[place]
         and _agrees(candidate.label, figure, rows, place)
+        and not _is_rounded(candidate.label, figure, rows, place)
     )
+
+
+def _is_rounded(label: TotalLabel | None, figure: Number, rows: RowStretch, place: int) -> bool:
+    """Tell whether a figure is an average that was written with fewer digits than it has."""
+    if label is None or label.kind != "average":
+        return False
+    return _exact(rows.sums[place]) / rows.counts[place] != _exact(figure)
+
+
+def _exact(number: Number) -> Decimal:
+    return Decimal(repr(number) if isinstance(number, float) else number)
 
 
 def _agrees(label: TotalLabel | None, figure: Number, rows: RowStretch, place: int) -> bool:
@@ -495,8 +507,7 @@ def _agrees(label: TotalLabel | None, figure: Number, rows: RowStretch, place: i
 
 def _is_average(figure: Number, total: Number, count: int) -> bool:
     """Tell whether a figure is an average, in the digits that it has."""
-    exact = Decimal(repr(total) if isinstance(total, float) else total) / count
-    shown = Decimal(repr(figure) if isinstance(figure, float) else figure)
+    exact, shown = _exact(total) / count, _exact(figure)
     exponent = shown.as_tuple().exponent
     step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
     return abs(shown - exact) <= step / 2 + abs(exact) * Decimal("1e-12")

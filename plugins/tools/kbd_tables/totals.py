@@ -38,7 +38,7 @@ _MAX_COLUMNS = 100
 _MAX_SHOWN = 10
 _MAX_SAMPLES = 3
 _MAX_KEPT = 1_000
-_FUNCTIONS = ("sum", "minimum", "maximum")
+_FUNCTIONS = ("sum", "minimum", "maximum", "average")
 """What rows come to as a function of a sheet has it, to the last digit."""
 _SHOWN_CHARACTERS = 80
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
@@ -68,7 +68,7 @@ class SummingRow(msgspec.Struct, frozen=True):
     Args:
         row: Its number among the rows, from 1.
         label: What labels it.
-        kind: "sum", "minimum" or "maximum".
+        kind: "sum", "minimum", "maximum" or "average".
         columns: The columns in which its figure is what the other rows come to; none where it is
             not.
         ranges: The rows that it sums up: the first and the last of each stretch.
@@ -161,6 +161,9 @@ def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator
         label = each.candidate.label
         kind = label.kind if label else "sum"
         if kind not in _FUNCTIONS or each.verdict == "row" or found == _MAX_KEPT:
+            continue
+        if each.verdict != "unsure" and not each.columns:
+            # It agrees, but only as it is rounded.
             continue
         found += 1
         yield SummingRow(

@@ -42,6 +42,15 @@ def test_totals_become_formulas(tmp_path: Path) -> None:
     assert "left out" not in outcome.summary
 
 
+def test_an_average_in_all_its_digits(tmp_path: Path) -> None:
+    """It becomes a formula where that is the same figure, and stays one where it was rounded."""
+    text = "Name;Note;Wert\nA;1,3;1\nB;2,7;1\nC;1,7;2\nDurchschnitt;1,9;1,33\n"
+    player, _ = play(tmp_path, "convert it to xlsx", "t.csv", text)
+
+    assert cells(player, "t.xlsx", results=False)[-1][1:] == ["=AVERAGE(B2:B4)", 1.33]
+    assert cells(player, "t.xlsx", results=True)[-1][1:] == [1.9, 1.33]
+
+
 def test_a_total_that_does_not_agree(tmp_path: Path) -> None:
     """It stays the figure that it is, and the answer says so."""
     request = "convert it to xlsx, keep the total rows"
@@ -79,6 +88,10 @@ TOLD = {
     "what is read as empty": (
         "Item,Amount\na,10\nb,-\nc,n/a\nd,k.A.\ne,20\nf,30\ng,40\n", "average Amount",
         "Average Amount 25", "Amount: read as empty: - (1), k.A. (1), n/a (1)",
+    ),
+    "several currencies": (
+        "Item,Amount,Currency\na,10,EUR\nb,20,USD\n", "total Amount", "Total Amount 30",
+        "t.csv: Amount is in several currencies (Currency: EUR, USD)",
     ),
     "percents of the column": (
         "Item,Rate\na,5%\nb,7.5%\n", "average Rate", "Average Rate 0.0625",
