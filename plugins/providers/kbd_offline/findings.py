@@ -36,7 +36,6 @@ __all__ = [
     "inspect_table",
     "inspect_tables",
     "listed",
-    "map_columns",
     "plan_steps",
     "report",
     "row_count_text",
@@ -243,12 +242,6 @@ class FileFinding(msgspec.Struct, frozen=True):
     facts: Mapping[str, Any]
     lines: tuple[str, ...]
     warnings: tuple[str, ...]
-
-
-def map_columns(conversation: PlannerConversation, table: TableIntent) -> tuple[ColumnIntent, ...]:
-    """Return a table's columns; see `PlannerConversation.call` for what it raises."""
-    found = conversation.call("table_get_map", **table.arguments)
-    return tuple(_column(column, str(column["type"])) for column in found["columns"])
 
 
 def _column(fact: Mapping[str, Any], kind: str) -> ColumnIntent:

@@ -13,7 +13,6 @@ from kbd_offline.findings import (
     Findings,
     check_sheet,
     inspect_table,
-    map_columns,
     row_count_text,
 )
 from kbd_offline.intents import (
@@ -75,13 +74,16 @@ def _inspected(conversation: PlannerConversation, request: str, files: RequestFi
                 conversation, msgspec.structs.replace(files, text=text), book, chosen
             )
     files = on_sheet(conversation, files)
-    table = TableIntent(files.source, files.sheet)
-    # The map alone tells what is asked for; how the table is read after that is what is done.
-    intent = understand(request, files, map_columns(conversation, table))
-    if isinstance(intent, RowsIntent) and intent.selection.keeps_totals:
-        table = intent.selection.table
-        intent = understand(request, files, map_columns(conversation, table))
+    # A copy of the whole names no column, so the words alone tell it; then the table is read as it
+    # is written, with its totals.
+    keeps_totals = _keeps_totals(understand(request, files, ()))
+    table = TableIntent(files.source, files.sheet, keeps_totals=keeps_totals)
     seen = inspect_table(conversation, table)
+    intent = understand(request, files, seen.columns)
+    if not isinstance(intent, Declined) and _keeps_totals(intent) != keeps_totals:
+        table = msgspec.structs.replace(table, keeps_totals=not keeps_totals)
+        seen = inspect_table(conversation, table)
+        intent = understand(request, files, seen.columns)
     check_questions(seen.facts, intent)
     if not seen.rows:
         intent = _without_rows(seen, intent, understand(request, files, _as_numbers(seen)))
@@ -89,6 +91,10 @@ def _inspected(conversation: PlannerConversation, request: str, files: RequestFi
         intent = _compared(conversation, intent)
     intent = _measured(conversation, intent)
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _keeps_totals(intent: Intent) -> bool:
+    return isinstance(intent, RowsIntent) and intent.selection.keeps_totals
 
 
 def _as_numbers(seen: FileFinding) -> tuple[ColumnIntent, ...]:
