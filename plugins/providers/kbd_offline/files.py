@@ -19,6 +19,7 @@ __all__ = [
     "DOCUMENT_SUFFIXES",
     "MAX_REQUEST_CHARACTERS",
     "RESULT",
+    "SHEET_SUFFIXES",
     "TABLE_SUFFIXES",
     "NamedFiles",
     "RequestFiles",
@@ -35,6 +36,9 @@ __all__ = [
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
 BOOK_SUFFIX = ".xlsx"
 BOOK_SUFFIXES = (".xlsx", ".xlsm", ".xltx", ".xltm")
+SHEET_SUFFIXES = (*BOOK_SUFFIXES, ".ods")
+"""Workbooks that are read; those of OpenDocument are not written."""
+
 DOCUMENT_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 DECK_SUFFIXES = (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm")
 MAX_REQUEST_CHARACTERS = 2_000
@@ -57,6 +61,7 @@ _THE_ONE = re.compile(r"\b(?:the|this|that|my)\s+\Z")
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?)\b", TABLE_SUFFIXES),
     (r"(?:excel\s+files?|xlsx(?:\s+files?)?|workbooks?|spreadsheets?)\b", BOOK_SUFFIXES),
+    (r"(?:ods|opendocument)(?:\s+(?:files?|spreadsheets?))?\b", (".ods",)),
     (r"(?:word\s+(?:documents?|files?|docs?)|docx(?:\s+files?)?)\b", DOCUMENT_SUFFIXES),
     (r"(?:powerpoints?(?:\s+files?)?|pptx(?:\s+files?)?|presentations?|decks?)\b", DECK_SUFFIXES),
     (r"pdfs?(?:\s+files?)?\b", (".pdf",)),
@@ -254,15 +259,15 @@ def _candidates(request: str, known: Mapping[str, str]) -> Iterator[tuple[int, i
 
 def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
     """Return the only table; where none is named, plain ones go before workbooks."""
-    readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
-    for suffixes in (readable,) if named else (TABLE_SUFFIXES, BOOK_SUFFIXES):
+    readable = (*TABLE_SUFFIXES, *SHEET_SUFFIXES)
+    for suffixes in (readable,) if named else (TABLE_SUFFIXES, SHEET_SUFFIXES):
         tables = [path for path in named or paths if split_suffix(path)[1] in suffixes]
         if len(tables) == 1:
             return tables[0]
         if tables:
             names = ", ".join(tables[:8])
             raise UnclearError(f"it may be about any of {names}; name the file in the request")
-    kinds = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
+    kinds = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX, ".ods"))
     if named:
         raise UnclearError(f"{named[0]} is not a table that I read ({kinds})")
     raise UnclearError(f"there is no table in the workbench that I read ({kinds})")

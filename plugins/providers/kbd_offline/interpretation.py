@@ -134,7 +134,7 @@ NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a langu
 
 _WHAT_IT_CAN = """\
 I am kbd's offline provider: fixed rules, not a language model. On a table of the workbench (csv, \
-tsv, or a sheet of a workbook) I can
+tsv, or a sheet of a workbook or an ods file) I can
 - put each value of a column on its own sheet, with a summary sheet of totals
 - total, average or count by one or more columns
 - filter, sort and choose columns

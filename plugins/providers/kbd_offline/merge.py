@@ -17,7 +17,7 @@ from kbd_offline.conversion import export_table
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
-    BOOK_SUFFIXES,
+    SHEET_SUFFIXES,
     TABLE_SUFFIXES,
     RequestFiles,
     chosen_files,
@@ -193,7 +193,7 @@ def _tables(
     conversation: PlannerConversation, request: str
 ) -> tuple[tuple[TableIntent, ...], str, str | None]:
     """Return the tables to merge, the request without their names, and the result's name."""
-    readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
+    readable = (*TABLE_SUFFIXES, *SHEET_SUFFIXES)
     named = named_files(request, conversation.paths)
     target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
     if target in conversation.paths:

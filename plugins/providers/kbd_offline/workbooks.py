@@ -11,7 +11,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.files import BOOK_SUFFIXES, RequestFiles
+from kbd_offline.files import SHEET_SUFFIXES, RequestFiles
 from kbd_offline.intents import ColumnIntent, TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import UnclearError
@@ -57,7 +57,7 @@ class WorkbookFacts(msgspec.Struct, frozen=True):
 
 def is_book(path: str) -> bool:
     """Tell whether a file is a workbook."""
-    return split_suffix(path)[1] in BOOK_SUFFIXES
+    return split_suffix(path)[1] in SHEET_SUFFIXES
 
 
 def inspect_workbooks(

@@ -23,6 +23,7 @@ from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
 from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools as table_tools
@@ -61,7 +62,9 @@ class Player:
     """
 
     def __init__(self, root: Path, files: dict[str, str | bytes]) -> None:
-        handlers = [CsvFormat(), DocxFormat(), PptxFormat(), TextFormat(), XlsxFormat()]
+        handlers = [
+            CsvFormat(), DocxFormat(), OdsFormat(), PptxFormat(), TextFormat(), XlsxFormat(),
+        ]  # fmt: skip
         self.workbench = Workbench(root, handlers)
         for name, data in files.items():
             self.workbench.add(name, data)

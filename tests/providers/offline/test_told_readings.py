@@ -8,6 +8,7 @@ import anyio
 import openpyxl
 import pytest
 
+from ods_books import ods_book, row, table
 from providers.offline.playing import Outcome, Player
 
 pytestmark = pytest.mark.full
@@ -65,8 +66,8 @@ def test_a_sheet_as_text(tmp_path: Path) -> None:
     made, written = openpyxl.Workbook(), io.BytesIO()
     rows: list[list[str | int]]
     rows = [["Report"], [], ["Item", "Amount"], ["a", 10], ["b", 20], ["Total", 30]]
-    for row in rows:
-        made.worksheets[0].append(row)
+    for line in rows:
+        made.worksheets[0].append(line)
     made.save(written)
     player, outcome = play(tmp_path, "convert it to csv", "t.xlsx", written.getvalue())
 
@@ -74,6 +75,21 @@ def test_a_sheet_as_text(tmp_path: Path) -> None:
     assert text == "Item,Amount\na,10\nb,20\nTotal,30\n"
     assert "t.csv has 3 rows. The table is A3:B6; not in it: A1." in outcome.summary
     assert "total of the rows" not in outcome.summary
+
+
+def test_a_sheet_of_opendocument(tmp_path: Path) -> None:
+    """It is read as one of a workbook is: a total, a copy with formulas, and as text."""
+    lines = row("Monat", "Umsatz") + row("Jan", 100.5) + row("Feb", 200.0) + row("Summe", 300.5)
+    data = ods_book(tmp_path / "t.ods", table(rows=lines, name="Tabelle1")).read_bytes()
+
+    _, outcome = play(tmp_path / "a", "total Umsatz", "t.ods", data)
+    assert "Total Umsatz 300.50" in outcome.summary
+    assert outcome.summary.count("t.ods, sheet Tabelle1: 1 row left out (row 4: Summe |") == 1
+    player, _ = play(tmp_path / "b", "convert it to xlsx", "t.ods", data)
+    assert cells(player, "t.xlsx", results=False)[-1] == ["Summe", "=SUM(B2:B3)"]
+    player, _ = play(tmp_path / "c", "convert it to csv", "t.ods", data)
+    text = player.workbench.files.get("t.csv").path.read_text()
+    assert text == "Monat,Umsatz\nJan,100.5\nFeb,200\nSumme,300.5\n"
 
 
 TOLD = {
