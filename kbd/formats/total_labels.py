@@ -10,7 +10,15 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["STATISTIC_LABELS", "TOTAL_STEMS", "TotalLabel", "statistic_label", "total_label"]
+__all__ = [
+    "STATISTIC_LABELS",
+    "TOTAL_STEMS",
+    "WEAK_STEMS",
+    "TotalLabel",
+    "statistic_label",
+    "total_label",
+    "weak_label",
+]
 
 TotalKind = Literal["sum", "carried", "average", "minimum", "maximum", "count"]
 
@@ -91,11 +99,13 @@ class TotalLabel(msgspec.Struct, frozen=True):
         is_whole: Whether the text says nothing else ("Total", not "Total Food").
         is_balance: Whether it says that the figure is what was there, or is left ("Opening
             balance"): no movement is called so, whatever the figure is.
+        is_weak: Whether a plain row may be called so as well ("Q1", "Net"): the figures alone tell.
     """
 
     kind: TotalKind
     is_whole: bool
     is_balance: bool = False
+    is_weak: bool = False
 
 
 def _plain(text: str) -> str:
@@ -171,3 +181,29 @@ def statistic_label(text: str) -> TotalLabel | None:
     """
     kind = _STATISTIC_KINDS.get(_plain(text)) if 0 < len(text) <= MAX_LABEL else None
     return None if kind is None else TotalLabel(kind, is_whole=True)
+
+
+_WEAK = re.compile(
+    r"(?:(?:q|h) ?[1-4]|[1-4] ?(?:q|h)|[1-4] (?:quartal|quarter|halbjahr|half|trimestre|semestre)"
+    r"|(?:quartal|quarter|halbjahr|half|trimestre|semestre) [1-4]|(?:first|second|third|fourth)"
+    r" (?:quarter|half)|jahr|year|full year|gesamtjahr|ytd|year to date|annee|année|año|anno"
+    r"|netto|brutto|net|gross|nettobetrag|bruttobetrag|net amount|gross amount|rechnungsbetrag"
+    r"|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht|ttc|importe neto)"
+    r"(?: (?:19|20)\d\d)?"
+)
+WEAK_STEMS = (
+    "q1", "q2", "q3", "q4", "h1", "h2", "1q", "2q", "3q", "4q", "1h", "2h", "quart", "half",
+    "halb", "trimestre", "semestre", "jahr", "year", "ytd", "ann", "año", "nett", "brutt", "net",
+    "gross", "betrag", "zahlen", "due", "montant", "ht", "ttc", "importe",
+)  # fmt: skip
+"""Every weak label has one of these in it, in small letters."""
+
+
+def weak_label(text: str) -> TotalLabel | None:
+    """Return what a text says of a row that may sum others up as well as be one ("Q1", "Net").
+
+    So are parts of a year called among months, and what is left of an invoice's items.
+    """
+    if not 0 < len(text) <= MAX_LABEL or _WEAK.fullmatch(_plain(text)) is None:
+        return None
+    return TotalLabel("sum", is_whole=False, is_weak=True)

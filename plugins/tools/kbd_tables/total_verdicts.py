@@ -306,12 +306,16 @@ class _Judge:
         # Totals at the top are known by a label and a figure; else it would be chance too often.
         if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
-        least = 1 if candidate.label is not None else 2
+        is_weak = candidate.label is not None and candidate.label.is_weak
+        if is_weak and (side == "below" or not candidate.is_bare):
+            return None
+        least = 2 if is_weak or candidate.label is None else 1
         recent = starts[-_TRIED_STARTS:]
         tried = recent if len(recent) == len(starts) else [starts[0], *recent]
         for start in reversed(tried):
             plain, all_ = without.since(start.without), with_.since(start.with_)
-            for rows, counts_undecided in ((plain, False), (all_, all_ != plain)):
+            tried_rows = ((plain, False), *(() if is_weak else ((all_, all_ != plain),)))
+            for rows, counts_undecided in tried_rows:
                 match = _match(self._columns, candidate, rows) if rows.rows >= least else "no"
                 if match == "agrees":
                     return _Found(start, rows.rows, counts_undecided, _agreeing(candidate, rows))
@@ -396,6 +400,10 @@ class _Judge:
         is_counted = all(text == str(found.rows) for text in candidate.others)
         if label is None or not (candidate.is_bare or candidate.is_alike or is_counted):
             return "unsure"
+        if label.is_weak:
+            # A total that it is not in tells that it is one itself; else it is asked about.
+            self._thin[place] = side
+            return "unsure"
         # The same figure twice may be chance, where nothing but the label tells them apart.
         is_thin = not candidate.has_others and (found.rows == 1 or not any(candidate.figures))
         if is_thin and not (candidate.is_outer and label.is_whole):
@@ -411,7 +419,7 @@ class _Judge:
     def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
         """Return the verdict on one whose figures do not agree with any rows."""
         label = candidate.label
-        if label is None:
+        if label is None or label.is_weak:
             return "row"
         if candidate.is_statistic:
             sides = (self._stretches[: place + 1], self._stretches[place + 1 :])

@@ -15,6 +15,7 @@ import msgspec
 from kbd.formats import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
+    WEAK_STEMS,
     ColumnType,
     ReadingOption,
     ReadingQuestion,
@@ -23,6 +24,7 @@ from kbd.formats import (
     TouchedRows,
     statistic_label,
     total_label,
+    weak_label,
 )
 from kbd_tables.duck import json_value, quoted_text
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
@@ -35,6 +37,11 @@ _MAX_CANDIDATES = 20_000
 _MAX_BARE = 1_000
 _MAX_COLUMNS = 100
 """Columns of texts that are searched for labels, and columns of figures that are compared."""
+_MAX_WEAK_ROWS = 100_000
+"""Rows of a table that a person may have written, with sums between them that are called "Q1"."""
+_MAX_WEAK = 60
+_MAX_WEAK_VALUES = 200
+_WEAK_CHARACTERS = 24
 _MAX_SHOWN = 10
 _MAX_SAMPLES = 3
 _MAX_KEPT = 1_000
@@ -185,7 +192,7 @@ def certain_totals(
 
 def _label(text: str) -> TotalLabel | None:
     """Return what a text says of the row that it labels."""
-    return total_label(text) or statistic_label(text)
+    return total_label(text) or statistic_label(text) or weak_label(text)
 
 
 def _numbered(raw: str) -> str:
@@ -207,6 +214,8 @@ def _judged(
     rows, are_too_many = _labeled_rows(connection, raw, labels, figures)
     if are_too_many:
         return _unjudged(connection, raw, [columns[n] for n in figures], rows)
+    if count <= _MAX_WEAK_ROWS:
+        rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
     if not rows:
         return []
@@ -233,7 +242,11 @@ def _labels(
     for column, values in zip(texts, found, strict=True):
         # Very many different values are names, not labels.
         some = (values or ())[:_MAX_LABELS]
-        known = {value: label for value in some if (label := _label(value)) is not None}
+        known = {
+            value: label
+            for value in some
+            if (label := _label(value)) is not None and not label.is_weak
+        }
         if known:
             labels[column] = known
     return labels
@@ -275,6 +288,34 @@ def _labeled_rows(
         return {}, False
     found = connection.execute(f"SELECT r, label FROM ({rows}) WHERE label IN ({chosen})")
     return {int(row): str(text) for row, text in found.fetchall()}, bool(common)
+
+
+def _weak_rows(
+    connection: duckdb.DuckDBPyConnection, raw: str, texts: Sequence[int], figures: Sequence[int]
+) -> dict[int, str]:
+    """Return the rows that have a weak label and a figure; none where they are many.
+
+    Then they are what the rows are called, as quarters are.
+    """
+    stems = "|".join(WEAK_STEMS)
+    found: dict[int, str] = {}
+    for column in texts:
+        is_short = f"length(c{column}) <= {_WEAK_CHARACTERS}"
+        matches = f"regexp_matches(lower(c{column}), {quoted_text(stems)})"
+        values = connection.execute(
+            f"SELECT c{column}, count(*) FROM {_numbered(raw)} WHERE {is_short} AND {matches}"
+            f" GROUP BY 1 LIMIT {_MAX_WEAK_VALUES}"
+        ).fetchall()
+        weak = [str(value) for value, _ in values if (one := _label(value)) and one.is_weak]
+        counted = sum(count for value, count in values if value in weak)
+        if not weak or counted > _MAX_WEAK or len(values) == _MAX_WEAK_VALUES:
+            continue
+        rows = connection.execute(
+            f"SELECT file_row_number, c{column} FROM {_numbered(raw)} WHERE c{column} IN"
+            f" ({', '.join(map(quoted_text, weak))}) AND ({_any_filled(figures)})"
+        )
+        found |= {int(row): str(text) for row, text in rows.fetchall()}
+    return found
 
 
 def _unjudged(

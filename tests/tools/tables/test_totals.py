@@ -41,6 +41,10 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
         "Datum;Text;Betrag\n01.02.2024;Miete;-800,00\n03.02.2024;Lohn;2500,50\n;Endsaldo;1700,50\n",
         [4],
     ),
+    "quarters that the sum leaves out": (
+        "Monat;Umsatz\nJan;10\nFeb;20\nMrz;30\nQ1;60\nApr;5\nMai;6\nJun;7\nQ2;18\nSumme;78\n",
+        [5, 9, 10],
+    ),
     "at the top": ("Item,Amount\nTotal,60\na,10\nb,20\nc,30\n", [2]),
     "group heads": (
         ("Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
@@ -109,6 +113,11 @@ KEPT: dict[str, str] = {
         "Day,Text,Amount,Balance\n2024-01-01,Opening balance,,500\n2024-01-02,a,10,510\n"
     ),
     "a shoe": "Brand,Amount\nNew Balance,5\nPuma,5\nAsics,7\n",
+    "quarters": "Quartal,Umsatz\nQ1,10\nQ2,20\nQ3,30\nQ4,60\n",
+    "quarters of regions": (
+        "Quarter,Region,Amount\nQ1,North,1\nQ1,South,2\nQ2,North,3\nQ2,South,4\n"
+    ),
+    "months and a quarter of another figure": "Month,n\nJan,1\nFeb,2\nMar,3\nQ2,9\n",
     "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
 }
 """Tables in which every row is one."""
@@ -133,6 +142,14 @@ ASKED: dict[str, tuple[str, str, str]] = {
     "an opening balance with a date": (
         "Day,Text,Amount\n2024-01-01,Opening balance,500\n2024-01-02,a,10\n2024-01-03,b,20\n",
         "30 in 2 rows", "530 in 3 rows",
+    ),
+    "quarters and a year": (
+        "Monat;Umsatz\nJan;10\nFeb;20\nQ1;30\nApr;5\nMai;7\n2. Quartal;12\nJahr 2024;42\n",
+        "42 in 4 rows", "126 in 7 rows",
+    ),
+    "net and gross": (
+        "Rechnung;Betrag\n1;100\n2;200\nNetto;300\nMwSt;57\nBrutto;357\n",
+        "357 in 3 rows", "1014 in 5 rows",
     ),
     "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
                         "530 in 3 rows"),
