@@ -77,6 +77,19 @@ def test_a_sheet_as_text(tmp_path: Path) -> None:
     assert "total of the rows" not in outcome.summary
 
 
+def test_formulas_that_nobody_worked_out(tmp_path: Path) -> None:
+    """Cells of formulas without results are empty: a sum without them says so."""
+    made, written = openpyxl.Workbook(), io.BytesIO()
+    for line in ("Item", "Amount"), ("a", 10), ("b", "=B2*5"), ("c", 30), ("d", "=B4/2"):
+        made.worksheets[0].append(line)
+    made.save(written)
+    _, outcome = play(tmp_path, "total Amount", "t.xlsx", written.getvalue())
+
+    assert "Total Amount 40" in outcome.summary
+    told = "(rows 3, 5: B3, B5): formula without a stored result, read as empty"
+    assert outcome.summary.count(told) == 1
+
+
 def test_a_sheet_of_opendocument(tmp_path: Path) -> None:
     """It is read as one of a workbook is: a total, a copy with formulas, and as text."""
     lines = row("Monat", "Umsatz") + row("Jan", 100.5) + row("Feb", 200.0) + row("Summe", 300.5)
