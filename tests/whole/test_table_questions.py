@@ -94,7 +94,7 @@ def test_an_answer_in_the_conversation_is_taken(shop: Watched) -> None:
         messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
         answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
         assert figure in answer, answer
-    assert "1 row left out (row 4): total, as was said" in answer
+    assert "1 row left out (row 4: Total | 6): total, as was said" in answer
 
 
 @pytest.mark.full

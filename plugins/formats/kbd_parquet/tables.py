@@ -164,7 +164,7 @@ def _columns(scan: ColumnScan, source: Source) -> list[tuple[str, str]]:
 
 
 def _losses(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what values lose in the plain form: numbers that are none, parts and zones of times."""
+    """Return what values lose in the plain form: numbers, and parts and zones of times."""
     lost = {}
     for name, kind in described:
         column = sql_name(name)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.files import BOOK_SUFFIX, RequestFiles, requested_suffix
-from kbd_offline.findings import Findings
+from kbd_offline.findings import Findings, row_count_text
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import CONVERTING, UnclearError, Wording
 from kbd_offline.workbooks import WorkbookFacts
 
-__all__ = ["convert_sheet", "export_table", "read_sheets", "row_count_text"]
+__all__ = ["convert_sheet", "export_table", "read_sheets"]
 
 
 def export_table(
@@ -44,15 +44,10 @@ def export_table(
     )
     count = int(written["row_count"])
     if rows is not None and count != rows:
-        raise ValidationFailed(f"{target} has {count} rows instead of {rows}")
+        raise ValidationFailed(f"{target} has {row_count_text(count)} instead of {rows:,}")
     # Of a text table they tell of its encoding and types; of a sheet, of what is not in its table.
     warnings = written.get("warnings", ()) if table.sheet else ()
     return " ".join([f"{target} has {row_count_text(count)}.", *map(str, warnings)])
-
-
-def row_count_text(count: int) -> str:
-    """Return a number of rows in words."""
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 MAX_FILES = 100
@@ -128,7 +123,7 @@ def _found(
         name = _FORBIDDEN.sub(" ", table.sheet).strip(" .") or "sheet"
         target = free_name(f"{stem}-{name}{suffix}", taken)
         parts.append(SheetOut(table.sheet, target, int(outcome["row_count"])))
-        lines.append(f"- {table.label}: {outcome['row_count']} rows")
+        lines.append(f"- {table.label}: {row_count_text(outcome['row_count'])}")
         notes += [f"{table.sheet}: {warning}" for warning in outcome.get("warnings", ())]
     if not parts:
         raise UnclearError(f"{book.path} has no sheet with a table on it")

@@ -164,6 +164,7 @@ class Sheet(msgspec.Struct, frozen=True):
         totals: The last row, which the query does not give; empty for none.
         functions: How each of its figures comes out of those above it ("SUM"), "" where none does;
             such a figure is a formula.
+        formulas: Cells among its rows that are formulas, each with it.
     """
 
     target: str
@@ -175,6 +176,7 @@ class Sheet(msgspec.Struct, frozen=True):
     widths: tuple[int, ...]
     totals: tuple[Any, ...] = ()
     functions: tuple[str, ...] = ()
+    formulas: tuple[tuple[str, str], ...] = ()
 
 
 def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
@@ -186,6 +188,10 @@ def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
     create_sheet(conversation, sheet)
     if sheet.rows:
         write_rows(conversation, sheet, 2)
+    if sheet.formulas:
+        cells = [{"cell": cell, "value": text, "type": "formula"} for cell, text in sheet.formulas]
+        operation = {"op": "set_cells", "sheet": sheet.name, "cells": cells}
+        conversation.call("xlsx_operations", path=sheet.target, operations=[operation])
     if sheet.totals:
         # After the rows, so that what they come to is stored with the formulas.
         totals = [_totals_row(sheet)]

@@ -78,6 +78,7 @@ class TextColumn(msgspec.Struct, frozen=True):
         value_count: How many there are.
         is_coded: Whether some are figures that are no number, as 007 or 1.2.3.
         odd: The first one that is neither a number nor a date nor missing, and its row.
+        unlike: Two dates that are not written alike, where all values are dates.
     """
 
     number_count: int = 0
@@ -85,6 +86,7 @@ class TextColumn(msgspec.Struct, frozen=True):
     value_count: int = 0
     is_coded: bool = False
     odd: tuple[str, int] | None = None
+    unlike: tuple[str, ...] = ()
 
     @property
     def is_likely(self) -> bool:
@@ -313,7 +315,17 @@ def _text(shapes: Sequence[Shape]) -> TextColumn:
         sum(shape.count for shape in filled),
         any(not is_number(shape) for shape in numbers),
         (odd.example, odd.row) if odd else None,
+        _unlike_dates(dates) if most is dates and not odd else (),
     )
+
+
+def _unlike_dates(dates: Sequence[Shape]) -> tuple[str, ...]:
+    """Return two dates that are not written alike, none where all are."""
+    if len(dates) < 2:
+        return ()
+    first, *others = sorted(dates, key=lambda shape: shape.row)
+    other = next((one for one in others if date_column((first, one)) is None), None)
+    return () if other is None else (first.example, other.example)
 
 
 def _finding(

@@ -75,7 +75,8 @@ async def export_rows(
     else:
         target = {"target": rows}
         table, answer = await tables.run(context, row_export.table, jobs.export, target)
-        notes, told = list(table.record.warnings), table.told
+        facts = table.column_facts([column.name for column in table.record.columns])
+        notes, told = list(table.record.warnings), (*table.told, *facts)
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:

@@ -77,6 +77,7 @@ class Player:
         self._ends: list[str] = []
         self._ids: set[str] = set()
         self._entry = 0
+        self._told: list[str] = []
         self._before = {name: self.workbench.files.get(name).blob for name in files}
 
     async def run(self, request: str, earlier: str = "") -> Outcome:
@@ -100,7 +101,8 @@ class Player:
         summary = await self.phase(
             Phase.SUMMARY, asked, f"<plan>\n{text}\n</plan>", *self._results(plan, answers)
         )
-        return Outcome(research, plan, answers, summary, self._calls, self._ends)
+        told = plans.append_told(summary, self._told)
+        return Outcome(research, plan, answers, told, self._calls, self._ends)
 
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
@@ -136,6 +138,7 @@ class Player:
             return f"Error: {error.code}: {error.message}"
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
+        self._told += [sentence for sentence in result.told if sentence not in self._told]
         text = msgspec.json.encode(result.value).decode()
         return truncate_result(
             name,
