@@ -50,7 +50,7 @@ class Data(msgspec.Struct, frozen=True):
 DATA = {
     "small": Data("small.csv", 5_000, 5, 15),
     "csv": Data("large.csv", 3_840_000, 1_000, 3),
-    "parquet": Data("large.parquet", 3_400_000, 1_000, 3),
+    "parquet": Data("large.parquet", 4_740_000, 1_000, 3),
 }
 
 
@@ -170,7 +170,8 @@ def main() -> None:
     """Measure the tables that are named, or all."""
     chosen = sys.argv[1:] or list(DATA)
     met: list[bool] = []
-    environment = {"KBD_LIMITS_FILE_BYTES": str(400 * MIB)}
+    # Both are beyond what is set by default: 100 MiB, and 30 s on a machine that may be busy.
+    environment = {"KBD_LIMITS_FILE_BYTES": str(400 * MIB), "KBD_RUN_TOOL_S": "120"}
     with tempfile.TemporaryDirectory() as folder, started(environment) as daemon:
         write_customers(Path(folder, "customers.csv"))
         with Client(daemon.path) as client:

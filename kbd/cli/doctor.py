@@ -2,10 +2,11 @@
 
 import argparse
 import os
+import re
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, NamedTuple
 
@@ -28,6 +29,10 @@ GOOD = "ok"
 WRONG = "WRONG"
 KNOWN = "-"
 """For what is only worth knowing."""
+
+
+DEVELOPER_EXTRAS = ("bench", "dev")
+"""Extras of the package that bring nothing for those who use kbd."""
 
 
 class _Finding(NamedTuple):
@@ -79,19 +84,42 @@ def _check_packages() -> Iterator[_Finding]:
     yield _Finding(_mark(sys.version_info >= MIN_PYTHON), "python", f"{python} at {sys.executable}")
     yield _Finding(KNOWN, "kbd", __version__)
     try:
-        wanted = [text for text in requires("kbd") or () if "extra ==" not in text]
+        named = [(_name(text), _extra(text)) for text in requires("kbd") or ()]
     except PackageNotFoundError:
         yield _Finding(WRONG, "kbd", "is not installed as a package: pip install -e .")
         return
-    found = []
-    for text in wanted:
-        # A requirement's name ends where its version, extras or marker begin (PEP 508).
-        name = text[: next((i for i, c in enumerate(text) if c in " [<>=!~;("), len(text))]
+    found, missing = _versions(name for name, extra in named if not extra)
+    for name in missing:
+        yield _Finding(WRONG, "packages", f"{name} is missing: pip install -e .")
+    yield _Finding(KNOWN, "packages", ", ".join(found))
+    for extra in sorted({extra for _, extra in named if extra} - set(DEVELOPER_EXTRAS)):
+        found, missing = _versions(name for name, owner in named if owner == extra)
+        text = ", ".join(found)
+        if missing:
+            text = f'without {", ".join(missing)}: pip install "kbd[{extra}]"'
+        yield _Finding(KNOWN, "extra", f"{extra}: {text}")
+
+
+def _name(requirement: str) -> str:
+    """Return the name in a requirement: up to its version, extras or marker (PEP 508)."""
+    return re.split(r"[ \[<>=!~;(]", requirement, maxsplit=1)[0]
+
+
+def _extra(requirement: str) -> str:
+    """Return the extra that a requirement belongs to, "" if kbd needs it always."""
+    found = re.search(r"extra\s*==\s*['\"]([^'\"]+)", requirement)
+    return found[1] if found else ""
+
+
+def _versions(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the packages that are installed with their versions, and those that are not."""
+    found, missing = [], []
+    for name in names:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            yield _Finding(WRONG, "packages", f"{name} is missing: pip install -e .")
-    yield _Finding(KNOWN, "packages", ", ".join(found))
+            missing.append(name)
+    return found, missing
 
 
 def _check_home(arguments: argparse.Namespace) -> Iterator[_Finding]:

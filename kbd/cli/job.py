@@ -260,9 +260,10 @@ def show_result(client: Client, run: dict[str, Any]) -> int:
     if run["status"] != "finished":
         raise report_failure(run)
     workbench_id = run["workbench_id"]
-    say(f"\n{read_summary(client, workbench_id)}\n")
+    answer = read_summary(client, workbench_id)
+    say(f"\n{answer}\n")
     changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
-    say(render_changes(changes))
+    say(render_changes(changes, answer))
     code = exit_code(run)
     if changes:
         note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")

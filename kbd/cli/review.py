@@ -26,8 +26,13 @@ SUMMARY_LINES = 4
 """Lines of the run's summary: the first screen is for what changed."""
 
 
-def render_changes(changes: list[dict[str, Any]]) -> str:
-    """Render the changes as a table, each warning below it."""
+def render_changes(changes: list[dict[str, Any]], answer: str = "") -> str:
+    """Render the changes as a table, each warning below it.
+
+    Args:
+        changes: Of `ReviewGetChangeSet`.
+        answer: What was printed before; a warning that stands there is not printed again.
+    """
     if not changes:
         return "No changes."
     rows = [
@@ -43,6 +48,7 @@ def render_changes(changes: list[dict[str, Any]]) -> str:
         f"  ! {line(str(change['path']))}: {line(str(warning))}"
         for change in changes
         for warning in change.get("warnings") or ()
+        if str(warning) not in answer
     ]
     return "\n".join([render_table(("change", "file", "size", "items"), rows), *warnings])
 

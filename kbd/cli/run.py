@@ -117,7 +117,7 @@ def _deliver_results(
     report.update(changes=changes, extracted=[])
     if not arguments.json:
         say(f"\n{report['summary']}\n")
-        say(render_changes(changes))
+        say(render_changes(changes, report["summary"]))
     code = exit_code(run)
     if not changes:
         return code

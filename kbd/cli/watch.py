@@ -9,10 +9,10 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.readings import add_reading_arguments
+from kbd.cli.readings import add_reading_arguments, reading_params, settle_readings
 from kbd.cli.rule_confirmation import confirm_rule, render_acts
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import format_time, line, note, render_table, say, size
+from kbd.cli.terminal import format_time, is_interactive, line, note, render_table, say, size
 from kbd.cli.watch_rules import add_watch, consent_for, dry_run, find_watch, select_failed
 from kbd.client.blocking import Client
 
@@ -38,6 +38,7 @@ examples:
   kbd watch show inbox                         its rule, what waits, what became of files
   kbd watch failed                             what failed, why, and what helps
   kbd watch failed inbox --retry all
+  kbd watch failed inbox --retry 22 --decimal ,   where its table had to be asked about
   kbd watch pause inbox; kbd watch resume inbox
   kbd watch resume inbox --confirm 'command=notify-send kbd'   of a restored home
   kbd watch rm inbox                           what was made stays
@@ -189,8 +190,13 @@ def _retry_or_dismiss(
         if arguments.retry
         else ("WatchFailedDismiss", "Dismissed")
     )
+    given = reading_params(arguments)
+    if given and arguments.dismiss:
+        raise Stop("how a table is to be read goes with --retry", USAGE)
     changed: list[int] = []
     for params in select_failed(client, watch, arguments.retry or arguments.dismiss):
+        if arguments.retry and (given or is_interactive()):
+            _settle(client, params, given)
         changed += call(client, method, params)["landing_ids"]
     if arguments.json:
         say(json.dumps({"landing_ids": changed}))
@@ -201,6 +207,16 @@ def _retry_or_dismiss(
     if arguments.retry and changed and watch and watch["status"] != "active":
         note(f"The watch is {watch['status']}: kbd watch resume {watch['watch_id']}")
     return OK
+
+
+def _settle(client: Client, params: dict[str, Any], given: dict[str, Any]) -> None:
+    """Say how the tables of failed files are to be read, where their runs had to ask."""
+    failed = call(client, "WatchFailedList", {"watch_id": params["watch_id"]})["failed"]
+    numbers = params.get("landing_ids")
+    meant = [row for row in failed if numbers is None or row["landing_id"] in numbers]
+    for workbench_id in dict.fromkeys(row.get("workbench_id") for row in meant):
+        if workbench_id is not None:
+            settle_readings(client, workbench_id, given)
 
 
 def _test(client: Client, arguments: argparse.Namespace) -> int:

@@ -113,9 +113,11 @@ from kbd.formats.table_reading import (
 from kbd.formats.total_labels import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
+    WEAK_STEMS,
     TotalLabel,
     statistic_label,
     total_label,
+    weak_label,
 )
 from kbd.types import FocusHint, ReadAs
 
@@ -123,6 +125,7 @@ __all__ = [
     "MISSING_TEXTS",
     "STATISTIC_LABELS",
     "TOTAL_STEMS",
+    "WEAK_STEMS",
     "Additivity",
     "Applied",
     "AssetPick",
@@ -188,4 +191,5 @@ __all__ = [
     "statistic_label",
     "sum_sentence",
     "total_label",
+    "weak_label",
 ]

@@ -1,9 +1,13 @@
-"""Names of a table's columns: one for each, and a line of them for `Passage.heading`."""
+"""Names of a table's columns: one for each, those that were changed, and a first row as a heading.
+
+What a first row says of the rows below it is for `Passage.heading`.
+"""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-__all__ = ["names_of_columns", "unique_names"]
+__all__ = ["RENAMED", "changed_names", "names_of_columns", "unique_names"]
 
 MAX_CHARACTERS = 300
 """Of the names of a wide table, the first ones are enough to tell it by."""
@@ -13,6 +17,11 @@ NAME_CHARACTERS = 80
 
 SHARE = 0.8
 """As many of the cells must be words, and different ones."""
+
+RENAMED = "column name empty or repeated, changed"
+"""What was done to a header, as `TouchedRows` names it."""
+
+_MOST_CHANGED = 4
 
 _NUMBER = re.compile(r"[\W\d_]+")
 
@@ -55,3 +64,21 @@ def unique_names(given: Iterable[str]) -> list[str]:
         taken.add(name.casefold())
         names.append(name)
     return names
+
+
+def changed_names(given: Sequence[str], names: Sequence[str]) -> str:
+    """Return which column is which where names are empty or repeated, "" where none are.
+
+    Args:
+        given: The names as they stand in the header.
+        names: Those that the columns have, in the same order.
+    """
+    bare = [" ".join(name.split()).casefold() for name in given]
+    counts = Counter(bare)
+    found = [
+        f"{name} is column {place}" if own else f"column {place} without a name is {name}"
+        for place, (own, name) in enumerate(zip(bare, names, strict=False), 1)
+        if not own or counts[own] > 1
+    ]
+    more = len(found) - _MOST_CHANGED
+    return ", ".join([*found[:_MOST_CHANGED], *([f"and {more:,} more"] if more > 0 else [])])

@@ -61,7 +61,8 @@ class TouchedRows(msgspec.Struct, frozen=True):
         what: What was done, with its reason ("title above the header", "padded").
         count: How many.
         rows: The first of them, counted from 1 in the file; at most 10.
-        sample: The text of the first one, cut to 80 characters.
+        sample: The text of the first one, or of the first three where they are what is told
+            ("North | 30; South | 70"), each cut to 80 characters.
     """
 
     what: str

@@ -10,7 +10,15 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["STATISTIC_LABELS", "TOTAL_STEMS", "TotalLabel", "statistic_label", "total_label"]
+__all__ = [
+    "STATISTIC_LABELS",
+    "TOTAL_STEMS",
+    "WEAK_STEMS",
+    "TotalLabel",
+    "statistic_label",
+    "total_label",
+    "weak_label",
+]
 
 TotalKind = Literal["sum", "carried", "average", "minimum", "maximum", "count"]
 
@@ -37,6 +45,19 @@ _CARRIED = (
     "b f", "c fwd", "b fwd", "übertrag", "vortrag", "à reporter", "report à nouveau", "riporto",
     "da riportare", "suma y sigue", "suma anterior", "transport", "do przeniesienia",
     "z przeniesienia", "перенос",
+)  # fmt: skip
+_BALANCES = (
+    "opening balance", "closing balance", "ending balance", "beginning balance", "starting balance",
+    "final balance", "balance forward", "balance carried forward", "balance brought forward",
+    "endsaldo", "anfangssaldo", "schlusssaldo", "abschlusssaldo", "eröffnungssaldo",
+    "startsaldo", "saldovortrag", "saldoübertrag", "neuer saldo", "alter saldo", "neuer kontostand",
+    "alter kontostand", "endbestand", "anfangsbestand", "schlussbestand", "solde initial",
+    "solde final", "ancien solde", "nouveau solde", "saldo inicial", "saldo final",
+    "saldo anterior", "saldo iniziale", "saldo finale", "eindsaldo", "beginsaldo",
+    "saldo początkowe", "saldo końcowe", "počáteční zůstatek", "konečný zůstatek",
+    "начальное сальдо", "конечное сальдо", "входящий остаток", "исходящий остаток",
+    "期初余额", "期末余额", "前期繰越",
+    "次期繰越",
 )  # fmt: skip
 _AVERAGES = (
     "average", "averages", "avg", "mean", "durchschnitt", "mittelwert", "ø", "moyenne", "media",
@@ -76,10 +97,15 @@ class TotalLabel(msgspec.Struct, frozen=True):
         kind: What its figures are: the sum of others, a sum carried on, an average; of
             `statistic_label` the least or greatest value, or how many there are.
         is_whole: Whether the text says nothing else ("Total", not "Total Food").
+        is_balance: Whether it says that the figure is what was there, or is left ("Opening
+            balance"): no movement is called so, whatever the figure is.
+        is_weak: Whether a plain row may be called so as well ("Q1", "Net"): the figures alone tell.
     """
 
     kind: TotalKind
     is_whole: bool
+    is_balance: bool = False
+    is_weak: bool = False
 
 
 def _plain(text: str) -> str:
@@ -88,7 +114,9 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", folded))
 
 
+_STANDING = frozenset(_plain(word) for word in _BALANCES)
 _KINDS: dict[str, TotalKind] = {
+    **dict.fromkeys(_STANDING, "carried"),
     **{_plain(word): "average" for word in _AVERAGES},
     **{_plain(word): "carried" for word in _CARRIED},
     **{_plain(word): "sum" for word in _SUMS},
@@ -123,12 +151,12 @@ def total_label(text: str) -> TotalLabel | None:
     plain = _plain(text)
     kind = _KINDS.get(plain)
     if kind is not None:
-        return TotalLabel(kind, is_whole=True)
+        return TotalLabel(kind, is_whole=True, is_balance=plain in _STANDING)
     words = plain.split()
     for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
         for edge in (" ".join(words[:count]), " ".join(words[-count:])):
             if edge in _EDGE:
-                return TotalLabel(_EDGE[edge], is_whole=False)
+                return TotalLabel(_EDGE[edge], is_whole=False, is_balance=edge in _STANDING)
     # Without blanks between words: 食品小計.
     for word, found in _EDGE.items():
         if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):
@@ -153,3 +181,29 @@ def statistic_label(text: str) -> TotalLabel | None:
     """
     kind = _STATISTIC_KINDS.get(_plain(text)) if 0 < len(text) <= MAX_LABEL else None
     return None if kind is None else TotalLabel(kind, is_whole=True)
+
+
+_WEAK = re.compile(
+    r"(?:(?:q|h) ?[1-4]|[1-4] ?(?:q|h)|[1-4] (?:quartal|quarter|halbjahr|half|trimestre|semestre)"
+    r"|(?:quartal|quarter|halbjahr|half|trimestre|semestre) [1-4]|(?:first|second|third|fourth)"
+    r" (?:quarter|half)|jahr|year|full year|gesamtjahr|ytd|year to date|annee|année|año|anno"
+    r"|netto|brutto|net|gross|nettobetrag|bruttobetrag|net amount|gross amount|rechnungsbetrag"
+    r"|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht|ttc|importe neto)"
+    r"(?: (?:19|20)\d\d)?"
+)
+WEAK_STEMS = (
+    "q1", "q2", "q3", "q4", "h1", "h2", "1q", "2q", "3q", "4q", "1h", "2h", "quart", "half",
+    "halb", "trimestre", "semestre", "jahr", "year", "ytd", "ann", "año", "nett", "brutt", "net",
+    "gross", "betrag", "zahlen", "due", "montant", "ht", "ttc", "importe",
+)  # fmt: skip
+"""Every weak label has one of these in it, in small letters."""
+
+
+def weak_label(text: str) -> TotalLabel | None:
+    """Return what a text says of a row that may sum others up as well as be one ("Q1", "Net").
+
+    So are parts of a year called among months, and what is left of an invoice's items.
+    """
+    if not 0 < len(text) <= MAX_LABEL or _WEAK.fullmatch(_plain(text)) is None:
+        return None
+    return TotalLabel("sum", is_whole=False, is_weak=True)

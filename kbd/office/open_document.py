@@ -193,7 +193,9 @@ def count(text: str | None, most: int, default: int = 1) -> int:
 
     What is no number is the default; a number of more digits than any that means something is most.
     """
-    found = _WHOLE.fullmatch(text or "")
+    if not text:
+        return default
+    found = _WHOLE.fullmatch(text)
     if found:
         return min(int(found[1]), most)
-    return most if text and text.strip().isdecimal() else default
+    return most if text.strip().isdecimal() else default

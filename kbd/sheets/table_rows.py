@@ -5,18 +5,32 @@ what they mean, and the reader writes the rows again with these texts read so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from kbd.formats import Column, ReadAs, Table, TableReading, TouchedRows
+from kbd.formats.headings import RENAMED, changed_names
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd.sheets.table_columns import column_type, kind_of
 from kbd.sheets.table_extent import TableExtent
 from kbd.sheets.values import Value, plain_text
 
-__all__ = ["MOST_BLANK", "SeenColumn", "SeenRows", "decide_texts", "make_table", "read_values"]
+__all__ = [
+    "ERROR",
+    "MOST_BLANK",
+    "UNSTORED",
+    "SeenColumn",
+    "SeenRows",
+    "decide_texts",
+    "emptied_rows",
+    "make_table",
+    "read_values",
+]
 
+UNSTORED = "formula without a stored result, read as empty"
+ERROR = "error, read as empty"
 MOST_BLANK = 10
 """Blank rows that are named."""
 
@@ -91,6 +105,25 @@ def read_values(values: Iterable[Value], plain: Mapping[str, str], kinds: set[st
     return texts
 
 
+def emptied_rows(cells: Iterable[tuple[str, int, str]]) -> tuple[TouchedRows, ...]:
+    """Return the rows of cells that hold something and are read as empty, by the reason.
+
+    A figure over them is without what they stand for.
+
+    Args:
+        cells: The reason, the row and the cell of each, from top to bottom.
+    """
+    rows: dict[str, dict[int, str]] = {}
+    for what, row, cell in cells:
+        rows.setdefault(what, {}).setdefault(row, cell)
+    return tuple(
+        TouchedRows(
+            what, len(found), tuple(islice(found, MOST_BLANK)), ", ".join(islice(found.values(), 3))
+        )
+        for what, found in rows.items()
+    )
+
+
 def make_table(
     extent: TableExtent,
     names: Sequence[str],
@@ -98,6 +131,7 @@ def make_table(
     read: ReadTexts,
     notes: Iterable[str],
     details: Mapping[str, Any],
+    emptied: Iterable[TouchedRows] = (),
 ) -> Table:
     """Return the table whose rows were written.
 
@@ -108,22 +142,26 @@ def make_table(
         read: What the texts among its values are read as.
         notes: Warnings of its format.
         details: Of its format.
+        emptied: Rows with cells that are read as empty though they hold something.
     """
     area = extent.area
-    left_out = extent.left_out
+    left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired, *emptied)
     warnings = [*extent.warnings, *notes]
     if skipped := area.bottom - extent.top + 1 - seen.count:
         warnings.append(f"{skipped} blank row(s) between others were skipped.")
         blank = TouchedRows("blank row between others", skipped, tuple(seen.blank))
         left_out = (*left_out, blank)
     warnings += [f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired]
+    if told := changed_names(extent.headers or (), names):
+        warnings.append(f"Column names are empty or repeated: {told}.")
+        repaired = (*repaired, TouchedRows(RENAMED, 1, (extent.header_row,), told))
     questions = () if read.question is None else (read.question,)
     warnings += [each.text for each in questions]
     reading = TableReading(
         header_row=extent.header_row,
         decimal=read.decimal,
         left_out=left_out,
-        repaired=(*extent.repaired, *read.repaired),
+        repaired=repaired,
         questions=questions,
     )
     kinds = zip(names, seen.columns, strict=True)

@@ -4,6 +4,7 @@ import io
 import json
 import threading
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -343,6 +344,23 @@ def test_doctor_names_what_previews_need(
     monkeypatch.setenv("KBD_PREVIEW_WALL_S", "soon")
     assert kbd("doctor") == 1
     assert "WRONG settings  setting preview.wall_s" in capsys.readouterr().out
+
+
+def test_doctor_names_extras(
+    kbd: Kbd, capsys: Captured, short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each extra is told with its packages, or with the command that brings them."""
+    short_dir.chmod(0o700)
+    monkeypatch.setenv("KBD_PREVIEW_RENDERER", "none")
+    wanted = ["msgspec>=0.20", "nowhere-to-be-found>=2; extra == 'rare'",
+              'msgspec>=0.20; extra == "usual"', "ruff; extra == 'dev'"]  # fmt: skip
+    monkeypatch.setattr("kbd.cli.doctor.requires", lambda _: wanted)
+    kbd("doctor")
+    told = capsys.readouterr().out
+    without = 'rare: without nowhere-to-be-found: pip install "kbd[rare]"'
+    assert f"-     extra     {without}" in told
+    assert f"-     extra     usual: msgspec {version('msgspec')}" in told
+    assert "ruff" not in told
 
 
 def test_doctor_works_alone(

@@ -8,7 +8,7 @@ import pytest
 from kbd.cli import readings
 from kbd.cli.exits import CONFIRMATION_NEEDED
 from scripted_daemon import ScriptedDaemon
-from scripted_job import WORKBENCH
+from scripted_job import ADDED, WORKBENCH
 
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
@@ -125,3 +125,22 @@ def test_a_question_that_stays_is_an_error(
     monkeypatch.setattr(readings, "ask_text", lambda _: "1")
     assert kbd("run", "sum Umsatz", "de.csv") == 1
     assert "still asks after the answer" in capsys.readouterr().err
+
+
+def test_what_the_answer_tells_is_told_once(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """A warning of a file that stands in the answer is not printed below it again."""
+    told, other = "t.csv: 1 row left out (row 4: Total | 3)", "the sheet is new"
+    answer = f"Total 3\n\nHow the tables were read:\n- {told}"
+    daemon.answers["WorkshopGetConversation"] = {
+        "messages": [{"type": "assistant_message", "text": answer}]
+    }
+    change = {**ADDED, "warnings": [told, other]}
+    daemon.answers["ReviewGetChangeSet"] = {"draft_id": "d1", "changes": [change]}
+    for command in (("run", "sum Umsatz", "de.csv", "--keep"), ("send", WORKBENCH, "sum Umsatz")):
+        _asking(daemon)
+        assert kbd(*command) == 0
+        printed = capsys.readouterr().out
+        assert printed.count(told) == 1
+        assert f"! {ADDED['path']}: {other}" in printed

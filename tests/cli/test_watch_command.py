@@ -206,6 +206,31 @@ def test_what_failed_is_settled_by_number(
     assert method not in daemon.methods()
 
 
+def test_a_question_is_answered_with_the_retry(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """What is said of tables goes to the workbench of each file that is meant, before the retry."""
+    failed = [
+        {"landing_id": number, "watch_id": WATCH, "workbench_id": f"{number}" * 8}
+        for number in (40, 41)
+    ]
+    daemon.answers |= {
+        "WatchFailedList": {"failed": failed},
+        "WorkbenchFilesList": {"files": [{"path": "a.csv", "file_kind": "table"}]},
+        "WorkbenchFilesSetReading": {},
+        "WorkbenchGetQuestions": {"questions": []},
+    }
+    assert kbd("watch", "failed", "invoices", "--retry", "41", "--decimal", ",") == 0
+    assert daemon.params_of("WorkbenchFilesSetReading") == {
+        "workbench_id": "41" * 8, "path": "a.csv", "read_as": {"decimal": ","},
+    }  # fmt: skip
+    methods = daemon.methods()
+    assert methods.index("WorkbenchFilesSetReading") < methods.index("WatchFailedRetry")
+    assert methods.count("WorkbenchFilesSetReading") == 1
+    assert kbd("watch", "failed", "invoices", "--dismiss", "41", "--decimal", ",") == 2
+    assert "goes with --retry" in capsys.readouterr().err
+
+
 def test_a_retry_that_waits_for_more_says_so(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
 ) -> None:

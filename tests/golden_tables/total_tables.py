@@ -150,6 +150,68 @@ def _between() -> list[Case]:
     return found
 
 
+def _first() -> list[Case]:
+    """Figures of all rows in the first ones below the header, as sheets have them."""
+    items, kind = text("Item", "a|b|c|d|e"), text("Kind", "x|y|x|y|x")
+    amounts = number("Amount", "10 20 30 40 50")
+    found = []
+    for name, lines in {
+        "total": ["Total,150"],
+        "all_of_them": ["Min,10", "Max,50", "Average,30"],
+        "german": ["Summe,150", "Mittelwert,30", "Minimum,10", "Maximum,50", "Anzahl,5"],
+        "largest_and_total": ["Max,50", "Total,150"],
+        "count": ["Count,5"],
+    }.items():
+        plain = "\n".join(f"{item},{amount}" for item, amount in zip(
+            items.texts, amounts.texts, strict=True
+        ))  # fmt: skip
+        words = (*TOTAL_WORDS, "average", "minimum", "maximum", "count")
+        found.append(
+            written(f"first rows/{name}", "\n".join(["Item,Amount", *lines, plain, ""]),
+                    [items, amounts], left_out=len(lines), words=words)
+        )  # fmt: skip
+        wide = [line.replace(",", ",,") for line in lines]
+        found.append(
+            written(f"first rows/{name}_and_kinds",
+                    "\n".join(["Item,Kind,Amount", *wide, *(
+                        f"{item},{each},{amount}" for item, each, amount in zip(
+                            items.texts, kind.texts, amounts.texts, strict=True
+                        )
+                    ), ""]),
+                    [items, kind, amounts], left_out=len(lines), words=words)
+        )  # fmt: skip
+    # One alone, beside nothing that tells it from a person.
+    for word in ("Min", "Max"):
+        figure = {"Min": "10", "Max": "50"}[word]
+        kept = [
+            text("Item", f"{word}|a|b|c|d|e"),
+            number("Amount", f"{figure} {' '.join(map(str, amounts.texts))}"),
+        ]
+        asked = _asked(f"first rows/{word.lower()}_alone", page(kept), [items, amounts], kept)
+        found.append(asked)
+    # People whose other fields are filled.
+    names, ages = text("Name", "Max|Eva|Ben"), number("Points", "50 20 30")
+    town = text("Town", "Ulm|Bonn|Kiel")
+    found.append(case("first rows/a_person_called_max", [names, town, ages], totals="keep"))
+    return found
+
+
+def _balances() -> list[Case]:
+    """What was in an account, or is left, beside its movements: no movement itself."""
+    booked, moved = text("Text", "Miete|Lohn|Essen"), number("Betrag", "-800 2500 -45")
+    opening = [text("Text", "Anfangssaldo|Miete|Lohn|Essen"),
+               number("Betrag", "1000 -800 2500 -45")]  # fmt: skip
+    closing = [text("Text", "Miete|Lohn|Essen|Closing balance"),
+               number("Betrag", "-800 2500 -45 2655")]  # fmt: skip
+    agreeing = "Text,Betrag\nMiete,-800\nLohn,2500\nEssen,-45\nEndsaldo,1655\n"
+    return [
+        _asked("balances/opening", page(opening), [booked, moved], opening),
+        _asked("balances/closing", page(closing), [booked, moved], closing),
+        written("balances/agreeing", agreeing, [booked, moved], left_out=1,
+                words=(*TOTAL_WORDS, "carried")),
+    ]  # fmt: skip
+
+
 def _names() -> list[Case]:
     """Rows that bear such a word and are rows like others: the sums do not agree."""
     found = []
@@ -210,4 +272,4 @@ def _asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Colum
     )
 
 
-CASES = (*_at_end(), *_between(), *_names(), *_wrong_sums())
+CASES = (*_at_end(), *_between(), *_first(), *_balances(), *_names(), *_wrong_sums())

@@ -9,6 +9,7 @@ import pytest
 from backends import mostly
 from kbd.cli.exits import Stop
 from kbd.cli.readings import settle_readings
+from whole.matrix_rig import kbd
 from whole.watched import Watched, shop_at
 
 THOUSANDS = "Artikel;Umsatz\nStuhl;1.234\nTisch;2.500\n"
@@ -93,7 +94,7 @@ def test_an_answer_in_the_conversation_is_taken(shop: Watched) -> None:
         messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
         answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
         assert figure in answer, answer
-    assert "1 row left out (row 4): total, as was said" in answer
+    assert "1 row left out (row 4: Total | 6): total, as was said" in answer
 
 
 @pytest.mark.full
@@ -143,6 +144,13 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     assert parked["code"] == "VALIDATION_FAILED"
     assert "is 1.234 1234 or 1.234?" in parked["message"]
     assert silent.delivered() == {}
+
+    words = ("watch", "failed", silent.watch_id, "--retry", "all", "--decimal")
+    done = kbd(shop.daemon.home, *words, ",")
+    assert (done.returncode, done.stderr) == (0, "")
+    silent.settled(1)
+    assert silent.failed() == {}
+    assert len(silent.delivered()) == 1
 
     told = shop.inbox("told", COPY, read_as={"decimal": ","})
     told.drop("a.csv", THOUSANDS)

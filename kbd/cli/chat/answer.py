@@ -390,12 +390,13 @@ def _run(session: ChatSession, message_id: str | None) -> int:
     session.runs.append(str(run["run_id"]))
     if run["status"] != "finished":
         return _report_failure(run)
-    shown.print_answer(read_summary(session.client, session.workbench_id))
+    answer = read_summary(session.client, session.workbench_id)
+    shown.print_answer(answer)
     # Between what was asked for and what is told beside it; a pipe has them apart.
     if is_interactive():
         note("")
     code = exit_code(run)
-    _print_changes(session, str(run["run_id"]))
+    _print_changes(session, str(run["run_id"]), answer)
     print_usage(run)
     return code
 
@@ -416,10 +417,10 @@ def _report_failure(run: dict[str, Any]) -> int:
     return FAILED
 
 
-def _print_changes(session: ChatSession, run_id: str) -> None:
+def _print_changes(session: ChatSession, run_id: str, answer: str) -> None:
     """Tell what this run changed in the draft."""
     changes = session.ask("ReviewGetChangeSet")["changes"]
     changed = [each for each in changes if each.get("run_id") == run_id]
     if changed:
-        note(render_changes(changed))
+        note(render_changes(changed, answer))
         note("In the draft: /review shows it, /publish takes it over, /undo takes it back.")

@@ -339,7 +339,7 @@ async def execute_tool(
     except KbdError as fault:
         error = fault
     except TimeoutError:
-        error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s and was ended")
+        error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s (run.tool_s), and was ended")
         faults.note(plugin.name, f"tool {tool.name} took more than {limit_s:g} s")
     except PluginFailed as failed:
         error = _failure_type(tool)(f"{tool.name} failed inside ({failed.kind})")

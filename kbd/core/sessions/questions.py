@@ -71,10 +71,10 @@ def require_answers(questions: tuple[FileQuestion, ...]) -> None:
         return
     first = questions[0]
     where = first.path if first.sheet is None else f"{first.path}, sheet {first.sheet}"
-    answers = "; ".join(f"{each.value}: {each.meaning}" for each in first.question.options)
+    answers = " or ".join(f'"{each.value}" ({each.meaning})' for each in first.question.options)
     more = f" (and {len(questions) - 1} more questions)" if len(questions) > 1 else ""
     msg = (
-        f"{where}: {first.question.text} Say {first.question.about.replace('_', '-')}: "
+        f"{where}: {first.question.text} Answer {first.question.about.replace('_', '-')} with "
         f"{answers}{more}"
     )
     raise ValidationFailed(msg, retryable=False)

@@ -22,7 +22,7 @@ from kbd.formats import (
     TouchedRows,
 )
 from kbd.formats.active import ActiveContent
-from kbd.formats.headings import names_of_columns
+from kbd.formats.headings import RENAMED, changed_names, names_of_columns
 from kbd.plaintext import with_encoding
 from kbd.plaintext.formulas import formula_fields
 from kbd.plaintext.lines import line_passages, measure, read_lines
@@ -61,7 +61,6 @@ MARKS = "mark of the text's beginning or end removed"
 UNCLOSED = "quote that is never closed, read as text"
 REPLACED = "line with bytes that the encoding has no character for"
 VALUELESS = "row without any value, kept"
-RENAMED = "column name empty or repeated, changed"
 
 _SENTENCES = {
     EMPTY: "empty line(s) between rows were skipped",
@@ -71,7 +70,6 @@ _SENTENCES = {
     UNCLOSED: "quote(s) were never closed and were read as text",
     REPLACED: "line(s) have bytes that the encoding has no character for; they are shown as \ufffd",
     VALUELESS: "row(s) have no value at all and are counted like others",
-    RENAMED: "column name(s) were empty or repeated and were changed",
 }
 """What warns of them, behind their number; others are told by what they are."""
 
@@ -322,11 +320,12 @@ def _joined(row: list[str], width: int, sorter: RowSorter, tally: _Tally) -> lis
 
 def _add_renamed(table_head: TableHead, tally: _Tally) -> None:
     header = table_head.header
-    given = [name.strip().casefold() for name in (header or [])[: tally.widest]]
-    renamed = len(given) - len(set(given) - {""})
-    if renamed and header is not None:
-        text = table_head.dialect.delimiter.join(header)
-        tally.repaired.add(RENAMED, table_head.header_row, text, renamed)
+    if header is None:
+        return
+    # A header that is shorter than its rows was padded, which is told as such.
+    given = header[: tally.widest]
+    if told := changed_names(given, column_names(header, tally.widest)):
+        tally.repaired.add(RENAMED, table_head.header_row, told)
 
 
 def _details(table_head: TableHead) -> dict[str, Any]:
@@ -355,15 +354,21 @@ def _warnings(table_head: TableHead, tally: _Tally, reading: TableReading) -> tu
     """Return a sentence for each thing that was done to rows, and for each question."""
     found = [*table_head.encoding.warnings]
     found += [_sentence(touched, "Left out") for touched in reading.left_out]
-    found += [
-        f"{touched.count} row(s) had more fields than the first; there are {tally.widest} columns."
-        if touched.what == WIDENED
-        else _sentence(touched, "Mended")
-        for touched in reading.repaired
-    ]
+    found += [_mended(touched, tally) for touched in reading.repaired]
     # That the letters are a guess is told above.
     found += [question.text for question in reading.questions if question.about != "encoding"]
     return tuple(found)
+
+
+def _mended(touched: TouchedRows, tally: _Tally) -> str:
+    if touched.what == WIDENED:
+        return (
+            f"{touched.count} row(s) had more fields than the first; there are {tally.widest} "
+            "columns."
+        )
+    if touched.what == RENAMED:
+        return f"Column names are empty or repeated: {touched.sample}."
+    return _sentence(touched, "Mended")
 
 
 def _sentence(touched: TouchedRows, done: str) -> str:

@@ -64,7 +64,11 @@ def cell_value(attributes: Mapping[str, str], text: str, null_date: str = NULL_D
             return _time(attributes.get(f"{OFFICE}time-value", "")) or text
         case "boolean":
             said = attributes.get(f"{OFFICE}boolean-value", "")
-            return said == "true" if said in ("true", "false") else text
+            if said in ("true", "false"):
+                return said == "true"
+            # LibreOffice writes the numbers so that it shows as TRUE, for their format is that.
+            number = _number(said)
+            return text if number is None else number
         case "string":
             return attributes.get(f"{OFFICE}string-value", text)
         case _:

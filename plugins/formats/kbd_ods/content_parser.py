@@ -47,7 +47,7 @@ _COPIED = re.compile(r"'.*'#\$?.*", re.DOTALL)
 """How sheets are named that hold copies of another file's cells; no program shows them."""
 
 _TRUTHS = {"=TRUE()": True, "=FALSE()": False}
-"""Formulas that LibreOffice makes of booleans, some of which it stores as 1 and 0."""
+"""Formulas that LibreOffice makes of booleans, some of which it stores as 1 and 0: no results."""
 
 _FROZEN = "2"
 _SETTINGS = ("VerticalSplitMode", "VerticalSplitPosition")
@@ -272,7 +272,9 @@ class _Contents:
         repeated = max(1, count(attributes.get(f"{TABLE}number-columns-repeated"), MAX_COLUMN + 1))
         formula = formula_text(attributes.get(f"{TABLE}formula", ""))
         error = cell_error(attributes, text, is_formula=bool(formula))
-        value = _TRUTHS.get(formula, cell_value(attributes, text, self._null_date))
+        value = cell_value(attributes, text, self._null_date)
+        if formula in _TRUTHS:
+            value, formula = _TRUTHS[formula], ""
         if self._is_covered:
             sheet.covered += value != "" or bool(error)
             sheet.skip(repeated)

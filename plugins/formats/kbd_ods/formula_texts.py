@@ -21,6 +21,8 @@ def formula_text(formula: str) -> str:
 
     Arguments stay separated by semicolons, as in the file.
     """
+    if not formula:
+        return ""
     text = _PREFIX.sub("", formula.strip(), count=1)
     if not text:
         return ""

@@ -156,8 +156,7 @@ class SheetBuilder:
         if self._column - 1 > MAX_COLUMN:
             self._refuse(f"has more than {MAX_COLUMN:,} columns")
         self._places += count
-        if self._places > _MAX_PLACES:
-            self._refuse(f"holds more than {_MAX_PLACES:,} cells")
+        self._check_places()
         if value != "":
             self._values.add(first, count, value)
         self._mask |= ((1 << count) - 1) << (first - 1)
@@ -186,8 +185,9 @@ class SheetBuilder:
             filled = self._mask.bit_count()
             self._cells += filled * count
             self._places += _FORMULA_PLACES * len(self._row_formulas) * (count - 1)
-            if self._cells > MAX_CELLS or self._places > _MAX_PLACES:
+            if self._cells > MAX_CELLS:
                 self._refuse(f"holds more than {MAX_CELLS:,} cells")
+            self._check_places()
             self._rows.append(RepeatedRow(top, count, self._values.runs))
             self._masks.append(RowRun(top, self._next_row - 1, self._mask))
             for place in range(count):
@@ -197,6 +197,13 @@ class SheetBuilder:
         if hidden and top <= MAX_ROW:
             _add_span(self._hidden_rows, top, min(self._next_row - 1, MAX_ROW))
         self._begin_row()
+
+    def _check_places(self) -> None:
+        if self._places > _MAX_PLACES:
+            self._refuse(
+                f"holds more than {_MAX_PLACES:,} values, with each formula counted "
+                f"{_FORMULA_PLACES + 1} times"
+            )
 
     def _refuse(self, why: str) -> None:
         raise FileReadFailed(

@@ -6,14 +6,17 @@ from pathlib import Path
 from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
-from kbd.sheets.areas import Area, column_letters
+from kbd.sheets.areas import Area, cell_name, column_letters
 from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
+    ERROR,
     MOST_BLANK,
+    UNSTORED,
     SeenColumn,
     SeenRows,
     decide_texts,
+    emptied_rows,
     make_table,
     read_values,
 )
@@ -62,7 +65,13 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     read = decide_texts(names, seen, read_as)
     if read.plain:
         seen = _write_rows(sheet, extent, names, read.plain, target)
-    return make_table(extent, names, seen, read, _notes(sheet, area), {"sheet": sheet.name})
+    emptied = emptied_rows(
+        (ERROR if each.error else UNSTORED, each.row, cell_name(each.row, each.column))
+        for each in sheet.formulas_in(area)
+        if each.error or not each.is_stored
+    )
+    notes = _notes(sheet, area)
+    return make_table(extent, names, seen, read, notes, {"sheet": sheet.name}, emptied)
 
 
 def _write_rows(

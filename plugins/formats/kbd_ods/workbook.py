@@ -31,7 +31,7 @@ _SPREADSHEET = DocumentKind(
     max_bytes=150 << 20,
 )
 
-_SHELVED = "sheets-1"
+_SHELVED = "sheets-2"
 """Name on the shelf, with the version of what is kept there."""
 
 

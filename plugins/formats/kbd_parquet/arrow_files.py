@@ -35,6 +35,7 @@ def opened(source: Source) -> Iterator[ColumnScan]:
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra, with a thread
+        import pyarrow.compute  # noqa: PLC0415 - an extra, with a thread
         import pyarrow.ipc  # noqa: PLC0415 - an extra, with a thread
     except ImportError:
         raise FileReadFailed(
@@ -63,6 +64,8 @@ class _ArrowScan(ColumnScan):
             )
         self._is_file = head == _FILE
         self._schema = self._plain_schema()
+        if not len(self._schema):
+            raise FileReadFailed(f"{source.name} holds no table: it has no columns")
         self._count = sum(int(batch.num_rows) for batch in self._batches(checks=True))
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
@@ -125,18 +128,39 @@ def _plain_type(pa: Any, kind: Any) -> Any:
         return _plain_type(pa, kind.storage_type)
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _plain_type(pa, kind.value_type)
+    if types.is_null(kind) or types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if types.is_binary_view(kind) else _known_type(pa, kind)
+
+
+def _known_type(pa: Any, kind: Any) -> Any:
+    """Return a type that DuckDB knows for one that it does not, also inside of nested values."""
+    types = pa.types
     if types.is_float16(kind):
         return pa.float32()
-    if types.is_null(kind) or types.is_decimal256(kind) or types.is_string_view(kind):
+    if types.is_decimal256(kind):
         return pa.large_string()
-    return pa.large_binary() if types.is_binary_view(kind) else kind
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_known_type(pa, field.type)) for field in kind])
+    if types.is_map(kind):
+        return pa.map_(_known_type(pa, kind.key_type), _known_type(pa, kind.item_type))
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_known_type(pa, kind.value_type), kind.list_size)
+    if types.is_list(kind) or types.is_list_view(kind):
+        return pa.list_(_known_type(pa, kind.value_type))
+    if types.is_large_list(kind) or types.is_large_list_view(kind):
+        return pa.large_list(_known_type(pa, kind.value_type))
+    return kind
 
 
 def _plain_array(pa: Any, values: Any, kind: Any) -> Any:
     if isinstance(values.type, pa.BaseExtensionType):
-        values = values.storage
+        return _plain_array(pa, values.storage, kind)
     if pa.types.is_run_end_encoded(values.type):
-        values = pa.compute.run_end_decode(values)
+        return _plain_array(pa, pa.compute.run_end_decode(values), kind)
+    if pa.types.is_dictionary(values.type):
+        # The words first: texts as polars writes them cannot be picked from a dictionary.
+        return _plain_array(pa, values.dictionary, kind).take(values.indices)
     return values if values.type == kind else values.cast(kind)
 
 
@@ -152,4 +176,6 @@ def _arrow_errors(name: str, pa: Any) -> Iterator[None]:
             raise FileReadFailed(f"{name} is too large to be read, or damaged") from None
         said = " ".join(str(error).split("\n")[0].split())[:_MAX_MESSAGE]
         told = "" if "/" in said else f": {said}"
+        if isinstance(error, pa.ArrowNotImplementedError):
+            raise FileReadFailed(f"{name} has values of a type that is not read{told}") from None
         raise FileReadFailed(f"{name} is no Arrow file, or a damaged one{told}") from None

@@ -46,7 +46,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
 }
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_PATH = re.compile(r"['\"][^'\"\n]*/[^'\"\n]*['\"]|/\S+")
+_PATH = re.compile(r"(?:\bfile )?(?:['\"][^'\"\n]*/[^'\"\n]*['\"]|(?<![\w/])/\S+)")
 
 
 class ColumnScan(ABC):
@@ -164,7 +164,7 @@ def _columns(scan: ColumnScan, source: Source) -> list[tuple[str, str]]:
 
 
 def _losses(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what values lose in the plain form: numbers that are none, and parts of times."""
+    """Return what values lose in the plain form: numbers, and parts and zones of times."""
     lost = {}
     for name, kind in described:
         column = sql_name(name)
@@ -174,11 +174,15 @@ def _losses(scan: ColumnScan, described: Sequence[tuple[str, str]]) -> list[str]
         elif kind == "TIMESTAMP_NS":
             what = f"time(s) of {name} have nanoseconds: they are rounded to microseconds here"
             lost[what] = f"CAST(CAST({column} AS TIMESTAMP) AS TIMESTAMP_NS) <> {column}"
-    if not lost:
-        return []
-    counted = ", ".join(f"count(*) FILTER ({test})" for test in lost.values())
-    (counts,) = scan.ask(f"SELECT {counted} FROM source")
-    found = [f"{count} {what}" for what, count in zip(lost, counts, strict=True) if count]
+    found = []
+    if lost:
+        counted = ", ".join(f"count(*) FILTER ({test})" for test in lost.values())
+        (counts,) = scan.ask(f"SELECT {counted} FROM source")
+        found = [f"{count} {what}" for what, count in zip(lost, counts, strict=True) if count]
+    zoned = [name for name, kind in described if _is_zoned(kind)]
+    if zoned:
+        # By which day a moment counts depends on it.
+        found.insert(0, f"times with a zone are told in UTC: {', '.join(zoned[:_MAX_SHOWN])}")
     return found[:_MAX_SHOWN]
 
 
@@ -193,6 +197,10 @@ def _value(column: str, kind: str) -> str:
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
         return f"CAST(to_json({column}) AS VARCHAR)"
     return f"CAST({column} AS VARCHAR)"
+
+
+def _is_zoned(kind: str) -> bool:
+    return kind.startswith("TIMESTAMP") and kind.endswith("WITH TIME ZONE")
 
 
 def _reported(kind: str) -> ColumnType:

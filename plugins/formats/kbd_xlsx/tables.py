@@ -30,10 +30,13 @@ from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
+    ERROR,
     MOST_BLANK,
+    UNSTORED,
     SeenColumn,
     SeenRows,
     decide_texts,
+    emptied_rows,
     make_table,
     read_values,
 )
@@ -133,6 +136,15 @@ def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _emptied(sheet: SheetReader, area: Area) -> Iterator[tuple[str, int, str]]:
+    """Yield the formulas whose cells are empty in the table, with the reason."""
+    for facts, _ in sheet.facts(area):
+        is_shown = facts.is_empty_text or sheet.value(facts.row, facts.column) != ""
+        if facts.error or not is_shown:
+            what = ERROR if facts.error else UNSTORED
+            yield what, facts.row, cell_name(facts.row, facts.column)
+
+
 def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
     area = extent.area
     names = column_names(extent.headers, area.right - area.left + 1)
@@ -141,7 +153,8 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
     if read.plain:
         seen = _write_rows(sheet, extent, names, read.plain, target)
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    return make_table(extent, names, seen, read, notes, {"sheet": sheet.part.name})
+    emptied = emptied_rows(_emptied(sheet, area))
+    return make_table(extent, names, seen, read, notes, {"sheet": sheet.part.name}, emptied)
 
 
 def _write_rows(

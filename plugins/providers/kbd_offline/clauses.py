@@ -33,6 +33,7 @@ __all__ = [
     "countable",
     "measures_of",
     "no_column",
+    "take_clause_words",
     "take_columns",
     "take_conditions",
     "take_figures",
@@ -65,7 +66,7 @@ _PARTS: dict[str, Part] = {
     "year": "year", "yearly": "year", "annual": "year",
 }  # fmt: skip
 # What may stand between a figure and its column: "total of the …", "how much did we spend".
-_FILLER = re.compile(r"(?:\s+(?:up|of|the|all|in|for|did|do|have|we|you|i|they))*")
+_FILLER = re.compile(r"(?:\s+(?:up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
 _OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
     r"\b(?:with|showing|containing|including|columns?|select|keep|show|list|only)\b"
@@ -175,6 +176,25 @@ def columns_at(wording: Wording, start: int) -> tuple[tuple[ColumnIntent, ...], 
     return tuple(dict.fromkeys(columns)), end
 
 
+# Names of columns that are words of clauses, too: "total Order by Item" sorts nothing.
+_CLAUSE_WORDS = ("order", "group", "sort", "sheet", "tab", "split", "by", "per")
+
+
+def take_clause_words(wording: Wording) -> list[Figure]:
+    """Take figures of columns that are called as a clause begins; before all clauses."""
+    found = []
+    functions, names = "|".join(FUNCTION_WORDS), "|".join(_CLAUSE_WORDS)
+    start = 0
+    clause = rf"(?<!\bby )(?<!\bper )\b({functions})\s+(?:of\s+)?(?:the\s+)?({names})s?\b"
+    while (figure := wording.find(clause, start)) is not None:
+        start = figure.end()
+        mention = wording.column_at(figure.start(2), exact=True)
+        if mention is not None:
+            found.append(Figure(FUNCTION_WORDS[figure.group(1)], mention.only()))
+            wording.take(figure.start(), mention.end)
+    return found
+
+
 def take_figures(wording: Wording) -> list[Figure]:
     """Return the figures that are asked for, each with its column if one is named."""
     found: list[Figure] = []
@@ -213,19 +233,24 @@ def measures_of(figures: Sequence[Figure], columns: Sequence[ColumnIntent]) -> t
 
 def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure:
     whole = wording.column_at(word.start(), exact=True)
-    if whole:  # "total amount" is the name of a column
-        wording.take(whole.start, whole.end)
-        return Figure(function, whole.only())
     filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
-    mention = wording.column_at(end)
+    # A column may be called "In", too.
+    mention = wording.column_at(end) or wording.column_at(word.end(), exact=True)
+    # "Total amount" is the name of a column; of one called "Total" it asks for another figure.
+    if whole and not (mention and whole.end <= word.end()):
+        wording.take(whole.start, whole.end)
+        return Figure(function, whole.only())
     wording.take(word.start(), mention.end if mention else word.end())
     return Figure(function, mention.only() if mention else None)
 
 
 def _measure(function: Function, column: ColumnIntent) -> Measure:
     if function in ("average", "total") and not column.is_number:
-        raise UnclearError(f'"{column.name}" holds {column.type} values, so it has no {function}')
+        why = f" ({column.why_text})" if column.why_text else ""
+        raise UnclearError(
+            f'"{column.name}" holds {column.type} values{why}, so it has no {function}'
+        )
     return Measure(function, column)
 
 
@@ -236,6 +261,7 @@ def _only_number(columns: Sequence[ColumnIntent], function: Function) -> ColumnI
     if not numbers:
         raise UnclearError(
             f"there is no column of numbers to make a {function} of{_others(columns)}"
+            f"{_texts(columns)}"
         )
     names = ", ".join(f'"{column.name}"' for column in numbers)
     raise UnclearError(f"the {function} may be of {names}; say of which column")
@@ -248,6 +274,12 @@ def _others(columns: Sequence[ColumnIntent]) -> str:
         return ""
     named = ", ".join(f'"{column.name}" ({column.role})' for column in others)
     return f": {named} does not add up; name the column to have its figure all the same"
+
+
+def _texts(columns: Sequence[ColumnIntent]) -> str:
+    """Return why columns hold texts."""
+    told = [f'"{column.name}": {column.why_text}' for column in columns if column.why_text]
+    return f" ({'; '.join(told[:_MAX_NAMED])})" if told else ""
 
 
 def countable(
@@ -265,6 +297,7 @@ def countable(
     )
 
 
+_MAX_NAMED = 3
 _NAMING = ("id", "year", "period")
 
 
@@ -325,7 +358,8 @@ def _only_date(wording: Wording) -> ColumnIntent:
     if len(dates) == 1:
         return dates[0]
     if not dates:
-        raise UnclearError("there is no column of dates")
+        texts = [column for column in wording.columns if "date" in column.why_text]
+        raise UnclearError(f"there is no column of dates{_texts(texts)}")
     names = " or ".join(f'"{column.name}"' for column in dates)
     raise UnclearError(f"it can be read in two ways: by {names}; say by which column")
 

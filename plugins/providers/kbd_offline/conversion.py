@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.files import BOOK_SUFFIX, RequestFiles, requested_suffix
-from kbd_offline.findings import Findings
+from kbd_offline.findings import Findings, row_count_text
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import CONVERTING, UnclearError, Wording
 from kbd_offline.workbooks import WorkbookFacts
 
-__all__ = ["convert_sheet", "export_table", "read_sheets", "row_count_text"]
+__all__ = ["convert_sheet", "export_table", "read_sheets"]
 
 
 def export_table(
@@ -25,7 +25,7 @@ def export_table(
     query: str | None = None,
     rows: int | None = None,
 ) -> str:
-    """Write a table as plain text, check how many rows were written, and tell it.
+    """Write a table as plain text or Parquet, check how many rows were written, and tell it.
 
     Args:
         conversation: See `PlannerConversation.call` for what it raises.
@@ -38,20 +38,16 @@ def export_table(
         ValidationFailed: There are more or fewer rows.
     """
     asked = {} if query is None else {"query": query}
+    kind = "parquet" if split_suffix(target)[1] == ".parquet" else "csv"
     written = conversation.call(
-        "table_export", **table.arguments, target_path=target, format="csv", **asked
+        "table_export", **table.arguments, target_path=target, format=kind, **asked
     )
     count = int(written["row_count"])
     if rows is not None and count != rows:
-        raise ValidationFailed(f"{target} has {count} rows instead of {rows}")
+        raise ValidationFailed(f"{target} has {row_count_text(count)} instead of {rows:,}")
     # Of a text table they tell of its encoding and types; of a sheet, of what is not in its table.
     warnings = written.get("warnings", ()) if table.sheet else ()
     return " ".join([f"{target} has {row_count_text(count)}.", *map(str, warnings)])
-
-
-def row_count_text(count: int) -> str:
-    """Return a number of rows in words."""
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 MAX_FILES = 100
@@ -127,7 +123,7 @@ def _found(
         name = _FORBIDDEN.sub(" ", table.sheet).strip(" .") or "sheet"
         target = free_name(f"{stem}-{name}{suffix}", taken)
         parts.append(SheetOut(table.sheet, target, int(outcome["row_count"])))
-        lines.append(f"- {table.label}: {outcome['row_count']} rows")
+        lines.append(f"- {table.label}: {row_count_text(outcome['row_count'])}")
         notes += [f"{table.sheet}: {warning}" for warning in outcome.get("warnings", ())]
     if not parts:
         raise UnclearError(f"{book.path} has no sheet with a table on it")

@@ -7,18 +7,19 @@ import msgspec
 from kbd_offline import sql
 from kbd_offline.clauses import columns_at, no_column
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.conversion import export_table, row_count_text
-from kbd_offline.equality import reading_notes, take_exactness
+from kbd_offline.conversion import export_table
+from kbd_offline.equality import take_exactness
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
+    READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
     choose_files,
     requested_suffix,
     target_for,
 )
-from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_table
+from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_table, row_count_text
 from kbd_offline.intents import ColumnIntent, Deduped, RowSelection, TableIntent
 from kbd_offline.names import split_suffix
 from kbd_offline.questions import check_questions
@@ -69,7 +70,7 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = parse_deduplication(files, seen.columns)
     check_questions(seen.facts, intent)
-    notes = reading_notes(seen.table.label, seen.facts)
+    notes: tuple[str, ...] = ()
     if intent.target == files.source:
         _check_in_place(seen)
     table = seen.table.arguments
@@ -84,7 +85,7 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
     rows = int(left["rows"][0][0])
     if unlike := int(as_spelt["rows"][0][0]) - rows:
         which = "1 of them differs" if unlike == 1 else f"{unlike:,} of them differ"
-        notes = (*notes, f'{which} in capitals alone; say "exactly" to keep such rows')
+        notes = (f'{which} in capitals alone; say "exactly" to keep such rows',)
     intent = msgspec.structs.replace(
         intent, selection=msgspec.structs.replace(intent.selection, notes=notes)
     )
@@ -92,7 +93,9 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
         check_sheet(rows, len(intent.columns))
     fitted = column_widths(intent.columns, widths["rows"][0])
     measured = msgspec.structs.replace(intent, rows=rows, removed=seen.rows - rows, widths=fitted)
-    return Findings(measured, seen.lines, seen.warnings, (f"{measured.removed} rows go",))
+    return Findings(
+        measured, seen.lines, seen.warnings, (f"{row_count_text(measured.removed)} to be removed",)
+    )
 
 
 def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Deduped:
@@ -224,6 +227,8 @@ def _check_in_place(seen: FileFinding) -> None:
         UnclearError: It would come out in another form.
     """
     path, suffix = seen.table.path, split_suffix(seen.table.path)[1]
+    if suffix in READ_TABLES and suffix not in TABLE_SUFFIXES:
+        raise UnclearError(f"{path} is of a kind that I read and do not write; I make a new file")
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
             f"rows are not taken out of {path} in place: formulas and looks would stay behind;"

@@ -18,7 +18,7 @@ from kbd_offline.intents import ColumnIntent, Condition, RowSelection
 from kbd_offline.names import fold
 from kbd_offline.request_text import QUOTED, UnclearError
 
-__all__ = ["check_values", "reading_notes", "take_exactness", "with_spellings"]
+__all__ = ["check_values", "take_exactness", "with_spellings"]
 
 _EXACTLY = (
     r"\b(?:exactly|case[- ]?sensitiv(?:e|ely)|(?:match|matching|respect|respecting|mind|minding)"
@@ -149,24 +149,3 @@ def _spelling_note(column: ColumnIntent, answer: Mapping[str, Any]) -> str:
 def _listed(spellings: Sequence[Any]) -> str:
     *most, last = [f'"{one}"' for one in spellings]
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def reading_notes(label: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a table's reading left out of it, and what it changed, as notes on an answer.
-
-    Args:
-        label: The table.
-        facts: What `table_get_map` says of it.
-    """
-    reading = facts.get("reading", {})
-    notes = [
-        f"{_rows(one)} of {label} left out of it ({one['what']}): {one['sample']}"
-        for one in reading.get("left_out", ())
-    ]
-    notes += [f"{label}: {one['what']} in {_rows(one)}" for one in reading.get("repaired", ())]
-    return tuple(notes)
-
-
-def _rows(touched: Mapping[str, Any]) -> str:
-    count = int(touched["count"])
-    return "1 row" if count == 1 else f"{count:,} rows"

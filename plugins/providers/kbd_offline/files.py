@@ -18,7 +18,10 @@ __all__ = [
     "DECK_SUFFIXES",
     "DOCUMENT_SUFFIXES",
     "MAX_REQUEST_CHARACTERS",
+    "READ_BOOKS",
+    "READ_TABLES",
     "RESULT",
+    "RESULT_SUFFIXES",
     "TABLE_SUFFIXES",
     "NamedFiles",
     "RequestFiles",
@@ -35,14 +38,23 @@ __all__ = [
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
 BOOK_SUFFIX = ".xlsx"
 BOOK_SUFFIXES = (".xlsx", ".xlsm", ".xltx", ".xltm")
+READ_TABLES = (*TABLE_SUFFIXES, ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")
+"""Files that are one table each; only the first are written."""
+READ_BOOKS = (*BOOK_SUFFIXES, ".ods", ".ots", ".fods")
+"""Files of sheets; only the first are written."""
+RESULT_SUFFIXES = (BOOK_SUFFIX, *TABLE_SUFFIXES, ".parquet")
+"""What the result of a request about one table can be."""
 DOCUMENT_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 DECK_SUFFIXES = (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm")
 MAX_REQUEST_CHARACTERS = 2_000
 """Far more than a request that the rules understand; patterns are tried at each place of it."""
 
-_QUOTED_NAME = re.compile(r"""["'“‘`]([^"'”’`\n]+\.[A-Za-z]{2,5})["'”’`]""")
+_QUOTED_NAME = re.compile(
+    r"""["'“‘`]([^"'”’`\n]+\.(?:[A-Za-z]{2,5}|arrows|feather|parquet))["'”’`]"""
+)
 _PLAIN_NAME = re.compile(
-    r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|od[ts]))\b"
+    r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|f?od[ts]|o[dt]s"
+    r"|parquet|pq|arrows?|feather|ipc))\b"
 )
 _QUOTES = "\"'“”‘’`"
 _CALLED = re.compile(r"(?i)\b(?:called|named)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?")
@@ -54,9 +66,17 @@ _AS_RESULT = re.compile(r"\b(?:into|to|as|in|make)\s+(?:(?:an?|one|new|single)\s
 _EACH = re.compile(r"\b(?:all|every|each)\s+(?:(?:of|the|these|those|my)\s+)*\Z")
 _THE_ONE = re.compile(r"\b(?:the|this|that|my)\s+\Z")
 
+_TO_PARQUET = re.compile(
+    r"(?i)\b(?:convert|turn|transform|export|save)\b.*"
+    r"(\b(?:to|into|as)\s+(?:an?\s+|one\s+)?parquet(?:\s+files?)?)\b"
+)
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?)\b", TABLE_SUFFIXES),
-    (r"(?:excel\s+files?|xlsx(?:\s+files?)?|workbooks?|spreadsheets?)\b", BOOK_SUFFIXES),
+    (r"(?:excel\s+files?|xlsx(?:\s+files?)?)\b", BOOK_SUFFIXES),
+    (r"(?:workbooks?|spreadsheets?)\b", READ_BOOKS),
+    (r"(?:ods|opendocument)\s+(?:files?|spreadsheets?)\b", (".ods", ".ots", ".fods")),
+    (r"parquet\s+files?\b", (".parquet", ".pq")),
+    (r"(?:arrow|feather)\s+files?\b", (".arrow", ".feather", ".ipc", ".arrows")),
     (r"(?:word\s+(?:documents?|files?|docs?)|docx(?:\s+files?)?)\b", DOCUMENT_SUFFIXES),
     (r"(?:powerpoints?(?:\s+files?)?|pptx(?:\s+files?)?|presentations?|decks?)\b", DECK_SUFFIXES),
     (r"pdfs?(?:\s+files?)?\b", (".pdf",)),
@@ -151,10 +171,16 @@ def choose_files(request: str, paths: Sequence[str]) -> RequestFiles:
     """
     named = named_files(request, paths)
     source = _only_source(named.sources, paths)
-    target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
+    target = only_target(named.targets, RESULT_SUFFIXES, "only xlsx, csv and parquet")
     if target is not None and target.casefold() == source.casefold():
         raise UnclearError("the result would overwrite the table that it is made from")
-    return RequestFiles(source, target, named.text, tuple(paths))
+    text = named.text
+    asked = _TO_PARQUET.search(text) if target is None else None
+    if asked:
+        text = text[: asked.start(1)] + " " * len(asked.group(1)) + text[asked.end(1) :]
+        stem = split_suffix(source)[0].rpartition("/")[2]
+        target = free_name(f"{stem}.parquet", paths)
+    return RequestFiles(source, target, text, tuple(paths))
 
 
 def chosen_files(
@@ -254,15 +280,16 @@ def _candidates(request: str, known: Mapping[str, str]) -> Iterator[tuple[int, i
 
 def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
     """Return the only table; where none is named, plain ones go before workbooks."""
-    readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
-    for suffixes in (readable,) if named else (TABLE_SUFFIXES, BOOK_SUFFIXES):
+    readable = (*READ_TABLES, *READ_BOOKS)
+    for suffixes in (readable,) if named else (READ_TABLES, READ_BOOKS):
         tables = [path for path in named or paths if split_suffix(path)[1] in suffixes]
         if len(tables) == 1:
             return tables[0]
         if tables:
             names = ", ".join(tables[:8])
             raise UnclearError(f"it may be about any of {names}; name the file in the request")
-    kinds = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
+    written = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
+    kinds = f"{written}, ods, parquet, arrow"
     if named:
         raise UnclearError(f"{named[0]} is not a table that I read ({kinds})")
     raise UnclearError(f"there is no table in the workbench that I read ({kinds})")
@@ -299,7 +326,7 @@ def target_for(files: RequestFiles, name: str, suffix: str) -> str:
     if files.target is None:
         return free_name(name + suffix, files.taken)
     stem, given = split_suffix(files.target)
-    target = files.target if given in (BOOK_SUFFIX, *TABLE_SUFFIXES) else stem + suffix
+    target = files.target if given in RESULT_SUFFIXES else stem + suffix
     if target.casefold() in {path.casefold() for path in files.taken}:
         raise UnclearError(f"{target} is in the workbench already: name another result")
     return target

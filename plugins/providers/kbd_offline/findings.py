@@ -38,6 +38,7 @@ __all__ = [
     "listed",
     "plan_steps",
     "report",
+    "row_count_text",
 ]
 
 _MAX_ITEM_TEXT = 480
@@ -66,14 +67,16 @@ def plan_steps(intent: Intent) -> tuple[PlanStep, ...]:
         case Sheets():
             return tuple(
                 PlanStep(
-                    f"Entity: {part.sheet}", f"{part.rows} rows of the sheet into {part.target}"
+                    f"Entity: {part.sheet}",
+                    f"{row_count_text(part.rows)} of the sheet into {part.target}",
                 )
                 for part in intent.parts
             )
         case Merged():
             return tuple(
                 PlanStep(
-                    f"Entity: {part.table.label}", f"Its {part.rows} rows into {intent.target}"
+                    f"Entity: {part.table.label}",
+                    f"{row_count_text(part.rows)} into {intent.target}",
                 )
                 for part in intent.parts
             )
@@ -141,6 +144,11 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def row_count_text(count: int) -> str:
+    """Return a number of rows in words."""
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
 def _names(columns: Iterable[ColumnIntent]) -> str:
     return listed(column.name for column in columns)
 
@@ -155,8 +163,9 @@ def _split_steps(intent: Split) -> tuple[PlanStep, ...]:
     sheets = tuple(
         PlanStep(
             f"Entity: {part.sheet}",
-            f'Sheet "{part.sheet}" in {intent.target} with [{columns}] of the {part.rows} rows'
-            f" where {intent.key.label} is {_shown(part.value)}{_sorted(intent.order)}",
+            f'Sheet "{part.sheet}" in {intent.target} with [{columns}] of the '
+            f"{row_count_text(part.rows)} where {intent.key.label} is {_shown(part.value)}"
+            f"{_sorted(intent.order)}",
         )
         for part in intent.parts
     )
@@ -235,6 +244,13 @@ class FileFinding(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
+def _column(fact: Mapping[str, Any], kind: str) -> ColumnIntent:
+    """Return a column as a map or a description has it."""
+    notes = "; ".join(str(note) for note in fact.get("notes", ()))
+    why = notes if kind == "string" else ""
+    return ColumnIntent(str(fact["name"]), kind, str(fact.get("role", "")), why)
+
+
 def inspect_table(conversation: PlannerConversation, table: TableIntent) -> FileFinding:
     """Inspect a table; see `PlannerConversation.call` for what it raises."""
     return inspect_tables(conversation, [table])[0]
@@ -300,12 +316,9 @@ def report(findings: Findings) -> str:
 
 
 def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) -> FileFinding:
-    columns = tuple(
-        ColumnIntent(str(c["name"]), str(c["inferred_type"]), str(c.get("role", "")))
-        for c in facts["columns"]
-    )
+    columns = tuple(_column(one, str(one["inferred_type"])) for one in facts["columns"])
     lines = (
-        f"- {table.label}: {facts['row_count']} rows, {len(columns)} columns",
+        f"- {table.label}: {row_count_text(int(facts['row_count']))}, {len(columns)} columns",
         *(_column_line(fact) for fact in facts["columns"]),
     )
     messages = [str(one) for result in (table_map, facts) for one in result.get("warnings", ())]

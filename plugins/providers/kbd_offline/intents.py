@@ -59,11 +59,13 @@ class ColumnIntent(msgspec.Struct, frozen=True, omit_defaults=True):
         name: Its name.
         type: What it holds.
         role: What its numbers are where their sum means nothing ("unit price", "rate", "id" …).
+        why_text: Why its values are texts, where that is not plain.
     """
 
     name: str
     type: str = "string"
     role: str = ""
+    why_text: str = ""
 
     @property
     def is_number(self) -> bool:

@@ -13,8 +13,10 @@ import msgspec
 
 from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
+    Figure,
     countable,
     measures_of,
+    take_clause_words,
     take_columns,
     take_conditions,
     take_figures,
@@ -132,11 +134,11 @@ NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a langu
 
 _WHAT_IT_CAN = """\
 I am kbd's offline provider: fixed rules, not a language model. On a table of the workbench (csv, \
-tsv, or a sheet of a workbook) I can
+tsv, or a sheet of a workbook or an ods file) I can
 - put each value of a column on its own sheet, with a summary sheet of totals
 - total, average or count by one or more columns
 - filter, sort and choose columns
-- convert it: csv to xlsx, a sheet or every sheet to csv or tsv
+- convert it: csv to xlsx or parquet, a sheet or every sheet to csv or tsv
 - remove duplicate rows, as a whole or by columns
 On several files I can
 - merge tables with the same columns into one
@@ -209,6 +211,7 @@ def shortened(request: str) -> str:
 
 
 def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent:
+    figures = take_clause_words(wording)
     is_split = wording.has(_SHEETS)
     if wording.has(_FILES) and not wording.has(BOOK):
         raise UnclearError("I make sheets of one workbook, not a file for each value")
@@ -222,9 +225,9 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     selection = RowSelection(files.source, conditions, any_of, files.sheet, exact)
     keys = take_keys(wording)
     if is_split and keys:
-        return _split(files, wording, selection, keys, order)
-    if _asks_for_figures(wording):
-        figures = take_figures(wording)
+        return _split(files, wording, selection, keys, order, figures)
+    if figures or _asks_for_figures(wording):
+        figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
         wording.check_rest(HARMLESS, [files.source])
         ordered = tuple(_of_result(one, keys, measures) for one in order)
@@ -258,15 +261,16 @@ def _split(
     selection: RowSelection,
     keys: tuple[Key, ...],
     order: tuple[SortOrder, ...],
+    figures: list[Figure],
 ) -> Split:
     if len(keys) > 1:
         raise UnclearError(_ONE_KEY)
     while again := take_keys(wording):  # "… and a summary with totals per category"
         if again != keys:
             raise UnclearError(_ONE_KEY)
-    wants_totals = wording.has(_TOTALS) or _asks_for_figures(wording)
+    wants_totals = bool(figures) or wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
-    figures = take_figures(wording)
+    figures = [*figures, *take_figures(wording)]
     wording.check_rest(HARMLESS, [files.source])
     _check_order(order, wording.columns)
     measures: tuple[Measure, ...] = ()

@@ -13,12 +13,12 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.conversion import export_table, row_count_text
-from kbd_offline.equality import reading_notes
+from kbd_offline.conversion import export_table
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
-    BOOK_SUFFIXES,
+    READ_BOOKS,
+    READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
     chosen_files,
@@ -27,7 +27,14 @@ from kbd_offline.files import (
     requested_suffix,
     target_for,
 )
-from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_tables, listed
+from kbd_offline.findings import (
+    FileFinding,
+    Findings,
+    check_sheet,
+    inspect_tables,
+    listed,
+    row_count_text,
+)
 from kbd_offline.intents import ColumnIntent, Merged, MergePart, TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.questions import check_questions
@@ -98,7 +105,6 @@ def research_merge(conversation: PlannerConversation, request: str) -> Findings:
             check_questions(one.facts, Merged(parts, columns, asked.target, origin))
         except UnclearError as unclear:
             raise UnclearError(f"{one.table.label}: {unclear}") from None
-    notes += tuple(note for one in seen for note in reading_notes(one.table.label, one.facts))
     origin = _free_column(origin, columns)
     parts = _counted(conversation, columns, parts)
     merged = Merged(parts, columns, asked.target, origin, notes=notes)
@@ -110,7 +116,7 @@ def research_merge(conversation: PlannerConversation, request: str) -> Findings:
         merged = msgspec.structs.replace(merged, notes=(*notes, form))
     lines = tuple(line for one in seen for line in one.lines)
     warnings = tuple(f"{one.table.label}: {warning}" for one in seen for warning in one.warnings)
-    return Findings(merged, lines, (*notes, *warnings), (f"{merged.rows} rows in all",))
+    return Findings(merged, lines, (*notes, *warnings), (f"{row_count_text(merged.rows)} in all",))
 
 
 def parse_merge(
@@ -188,7 +194,7 @@ def _tables(
     conversation: PlannerConversation, request: str
 ) -> tuple[tuple[TableIntent, ...], str, str | None]:
     """Return the tables to merge, the request without their names, and the result's name."""
-    readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
+    readable = (*READ_TABLES, *READ_BOOKS)
     named = named_files(request, conversation.paths)
     target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
     if target in conversation.paths:
@@ -346,7 +352,9 @@ def merge_tables(conversation: PlannerConversation, intent: Merged, number: int)
         )
         count = int(written["row_count"])
     if count != part.rows:
-        raise ValidationFailed(f"{part.table.label} gave {count} rows instead of {part.rows}")
+        raise ValidationFailed(
+            f"{part.table.label} gave {row_count_text(count)} instead of {part.rows}"
+        )
     summary = f"{row_count_text(count)} of {part.table.label}"
     if number < len(intent.parts):
         return f"{summary} are in {intent.target}."

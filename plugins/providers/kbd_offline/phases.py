@@ -9,39 +9,20 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
-import msgspec
-
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
 from kbd_offline.answers import encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.conversion import convert_sheet, export_table, read_sheets, row_count_text
+from kbd_offline.conversion import convert_sheet, export_table
 from kbd_offline.deduplication import deduplicate, research_deduplication
-from kbd_offline.equality import check_values, reading_notes, with_spellings
-from kbd_offline.files import (
-    BOOK_SUFFIX,
-    MAX_REQUEST_CHARACTERS,
-    RequestFiles,
-    choose_files,
-    without_names,
-    without_stems,
-)
-from kbd_offline.findings import (
-    EMPTY_FIELDS,
-    Findings,
-    check_sheet,
-    describe_intent,
-    inspect_table,
-    plan_steps,
-    report,
-)
+from kbd_offline.files import MAX_REQUEST_CHARACTERS, without_names
+from kbd_offline.findings import Findings, describe_intent, plan_steps, report, row_count_text
 from kbd_offline.intents import (
     ColumnIntent,
     Declined,
     Deduped,
     Grouped,
     Intent,
-    Key,
     Measure,
     Merged,
     Profiled,
@@ -59,151 +40,21 @@ from kbd_offline.interpretation import (
     JobKind,
     decline_text,
     job_of,
-    refused,
     shortened,
-    understand,
 )
 from kbd_offline.merge import merge_tables, research_merge
-from kbd_offline.names import sheet_names, split_suffix
+from kbd_offline.names import split_suffix
 from kbd_offline.profiles import research_profiles, write_profile
-from kbd_offline.questions import check_questions
 from kbd_offline.replacement import not_found_text, replace_text, research_replacement
 from kbd_offline.request_text import UnclearError
-from kbd_offline.workbooks import (
-    Sheet,
-    column_widths,
-    fill_sheet,
-    inspect_workbooks,
-    is_book,
-    on_sheet,
-    take_sheets,
-    wants_each_sheet,
-)
+from kbd_offline.summing_rows import summing_rows
+from kbd_offline.table_research import research_table
+from kbd_offline.workbooks import Sheet, column_widths, fill_sheet
 
-__all__ = ["implement", "is_declined", "plan", "research", "research_table", "summary"]
-
-MAX_SHEETS = 100
-"""More than anybody turns over; such a column is more likely one of names or amounts."""
+__all__ = ["implement", "is_declined", "plan", "research", "summary"]
 
 _EXACT_DECIMALS = 6
 """Figures with at most so many decimals are told whole; with more, as averages, they are cut."""
-
-
-def research_table(conversation: PlannerConversation, request: str) -> Findings:
-    """Read a request about one table and complete it by looking.
-
-    Raises:
-        UnclearError: It has no reading, or more than one.
-        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
-    """
-    try:
-        files = choose_files(request, conversation.paths)
-    except UnclearError as unclear:
-        # Nothing is declined before the files were looked at.
-        conversation.call("list_files")
-        # That it can never be done says more than that a file is missing.
-        raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
-    try:
-        return _inspected(conversation, request, files)
-    except (CallFailedError, UnclearError) as failed:
-        raise UnclearError(f"{files.source}: {failed}") from None
-
-
-def _inspected(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
-    if is_book(files.source):
-        (book,) = inspect_workbooks(conversation, [files.source])
-        chosen, text = take_sheets(files.text, book.sheets)
-        if len(chosen or book.filled) > 1 or wants_each_sheet(text):
-            return read_sheets(
-                conversation, msgspec.structs.replace(files, text=text), book, chosen
-            )
-    files = on_sheet(conversation, files)
-    seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
-    intent = understand(request, files, seen.columns)
-    check_questions(seen.facts, intent)
-    if isinstance(intent, Split | Grouped | RowsIntent):
-        intent = _compared(conversation, intent, reading_notes(seen.table.label, seen.facts))
-    intent = _measured(conversation, intent)
-    return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
-
-
-def _compared(
-    conversation: PlannerConversation,
-    intent: Split | Grouped | RowsIntent,
-    notes: tuple[str, ...],
-) -> Intent:
-    """Check the values that an intent names, and see which count as one.
-
-    Raises:
-        UnclearError: No row has one of them.
-    """
-    check_values(conversation, intent.selection)
-    selection = intent.selection
-    if not selection.keeps_totals:
-        selection = msgspec.structs.replace(selection, notes=(*selection.notes, *notes))
-    columns = [key.column for key in _keys(intent) if key.part is None]
-    selection = with_spellings(conversation, selection, columns)
-    return msgspec.structs.replace(intent, selection=selection)
-
-
-def _keys(intent: Split | Grouped | RowsIntent) -> tuple[Key, ...]:
-    match intent:
-        case Split():
-            return (intent.key,)
-        case Grouped():
-            return intent.keys
-        case RowsIntent():
-            return ()
-
-
-def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
-    """Complete an intent with values, counts and widths from the tables."""
-    match intent:
-        case Split():
-            return _measured_split(conversation, intent)
-        case RowsIntent():
-            table = intent.selection.table.arguments
-            count, widths = conversation.calls(
-                ("table_query", {**table, "query": sql.count_rows(intent.selection)}),
-                ("table_query", {**table, "query": sql.widths(intent.columns)}),
-            )
-            found = int(count["rows"][0][0])
-            if split_suffix(intent.target)[1] == BOOK_SUFFIX:
-                check_sheet(found, len(intent.columns))
-            fitted = column_widths(intent.columns, widths["rows"][0])
-            return msgspec.structs.replace(intent, rows=found, widths=fitted)
-        case _:
-            return intent
-
-
-def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
-    table, key = intent.selection.table.arguments, intent.key
-    values, widths = conversation.calls(
-        (
-            "table_query",
-            {**table, "query": sql.values_of(intent.selection, key), "window_rows": MAX_SHEETS},
-        ),
-        ("table_query", {**table, "query": sql.widths(intent.columns)}),
-    )
-    # The window has as many values as are allowed; the total tells whether there are more.
-    count = int(values["total_row_count"])
-    if count > MAX_SHEETS:
-        raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets')
-    if not count:
-        raise UnclearError("no row is left to put on a sheet")
-    found = [(row[0], int(row[1])) for row in values["rows"]]
-    check_sheet(max(rows for _, rows in found), len(intent.columns))
-    reserved = (intent.summary_sheet,) if intent.measures else ()
-    names = sheet_names((value or "" for value, _ in found), reserved)
-    parts = (SheetExport(name, *one) for name, one in zip(names, found, strict=True))
-    fitted = column_widths(intent.columns, widths["rows"][0])
-    return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
-
-
-def _samples(intent: Intent) -> tuple[str, ...]:
-    if isinstance(intent, Split):
-        return tuple(f"{part.sheet}: {part.rows} rows" for part in intent.parts)
-    return ("None needed: the figures are worked out over all rows.",)
 
 
 def research(conversation: PlannerConversation) -> str:
@@ -506,6 +357,7 @@ def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
     if not is_book:
         asked = None if intent.is_whole else query
         return export_table(conversation, table, intent.target, asked, intent.rows)
+    kept = summing_rows(conversation, table, intent.columns) if intent.is_whole else None
     sheet = Sheet(
         target=intent.target,
         name=_SHEET,
@@ -514,9 +366,11 @@ def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
         columns=intent.columns,
         rows=intent.rows,
         widths=intent.widths,
+        formulas=kept.formulas if kept else (),
     )
     fill_sheet(conversation, sheet)
-    return f"{intent.target} has {row_count_text(intent.rows)}; read back and counted."
+    written = f"{intent.target} has {row_count_text(intent.rows)}; read back and counted."
+    return " ".join([written, *(kept.notes if kept else ())])
 
 
 def _answer(conversation: PlannerConversation, intent: Grouped) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.files import BOOK_SUFFIXES, TABLE_SUFFIXES, chosen_files, named_files, only_target
+from kbd_offline.files import READ_BOOKS, READ_TABLES, chosen_files, named_files, only_target
 from kbd_offline.findings import Findings
 from kbd_offline.intents import Profiled, TableIntent
 from kbd_offline.names import free_name, split_suffix
@@ -123,9 +123,9 @@ def _tables(path: str, info: _Result) -> list[TableIntent]:
     suffix = split_suffix(path)[1]
     if isinstance(info, CallFailedError):
         return []
-    if suffix in TABLE_SUFFIXES:
+    if suffix in READ_TABLES:
         return [TableIntent(path)]
-    if suffix in BOOK_SUFFIXES:
+    if suffix in READ_BOOKS:
         sheets = info.get("sheets", ())
         return [TableIntent(path, str(sheet["name"])) for sheet in sheets if sheet.get("range")]
     return []
@@ -134,7 +134,7 @@ def _tables(path: str, info: _Result) -> list[TableIntent]:
 def _has_map(path: str, info: _Result) -> bool:
     if isinstance(info, CallFailedError) or info.get("is_opaque"):
         return False
-    return split_suffix(path)[1] not in BOOK_SUFFIXES and info.get("kind") != "image"
+    return split_suffix(path)[1] not in READ_BOOKS and info.get("kind") != "image"
 
 
 def _profile(

@@ -11,7 +11,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.files import BOOK_SUFFIXES, RequestFiles
+from kbd_offline.files import READ_BOOKS, RequestFiles
 from kbd_offline.intents import ColumnIntent, TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import UnclearError
@@ -57,7 +57,7 @@ class WorkbookFacts(msgspec.Struct, frozen=True):
 
 def is_book(path: str) -> bool:
     """Tell whether a file is a workbook."""
-    return split_suffix(path)[1] in BOOK_SUFFIXES
+    return split_suffix(path)[1] in READ_BOOKS
 
 
 def inspect_workbooks(
@@ -164,6 +164,7 @@ class Sheet(msgspec.Struct, frozen=True):
         totals: The last row, which the query does not give; empty for none.
         functions: How each of its figures comes out of those above it ("SUM"), "" where none does;
             such a figure is a formula.
+        formulas: Cells among its rows that are formulas, each with it.
     """
 
     target: str
@@ -175,6 +176,7 @@ class Sheet(msgspec.Struct, frozen=True):
     widths: tuple[int, ...]
     totals: tuple[Any, ...] = ()
     functions: tuple[str, ...] = ()
+    formulas: tuple[tuple[str, str], ...] = ()
 
 
 def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
@@ -186,6 +188,10 @@ def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
     create_sheet(conversation, sheet)
     if sheet.rows:
         write_rows(conversation, sheet, 2)
+    if sheet.formulas:
+        cells = [{"cell": cell, "value": text, "type": "formula"} for cell, text in sheet.formulas]
+        operation = {"op": "set_cells", "sheet": sheet.name, "cells": cells}
+        conversation.call("xlsx_operations", path=sheet.target, operations=[operation])
     if sheet.totals:
         # After the rows, so that what they come to is stored with the formulas.
         totals = [_totals_row(sheet)]

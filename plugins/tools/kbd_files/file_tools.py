@@ -19,6 +19,7 @@ from kbd.formats import (
     Mappable,
     Readable,
     Region,
+    Tabular,
 )
 from kbd.formats.change_text import describe_changes
 from kbd.tools import FormatCatalog, Moment, Tool, ToolContext, ToolResult
@@ -211,6 +212,10 @@ class ReadFile(Tool):
         """
         file = context.files.get(arguments.path)
         handler = context.formats.for_name(file.name)
+        if isinstance(handler, Tabular) and not isinstance(handler, Readable):
+            raise ValidationFailed(
+                f"{file.name} has no text to read: it is a table; use the table tools"
+            )
         if not isinstance(handler, Readable):
             reason = context.files.describe(file).get("reason", "its format is not known")
             raise ValidationFailed(f"{file.name} cannot be read: {reason}")

@@ -27,8 +27,8 @@ from kbd.tools import FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
 from kbd_tables.jobs import WORK_LIMITS
-from kbd_tables.reading_text import reading_sentences
-from kbd_tables.summed_columns import summed_columns
+from kbd_tables.reading_text import AmountCurrencies, ColumnNote, reading_sentences
+from kbd_tables.summed_columns import mentions, named_columns, summed_columns
 
 __all__ = [
     "ROWS_PER_CHUNK",
@@ -64,6 +64,9 @@ class TableRecord(msgspec.Struct, frozen=True):
         warnings: What a reader of the table must know.
         roles: What the numbers of a column are, by its name, where their sum means nothing.
         left_out_rows: The rows of the format's plain form, from 0, that are not in the table.
+        notes: What must be known of a column, by its name; the warnings have it, too.
+        currencies: Those of its amounts, where they are several.
+        kept_totals: Rows that are kept and sum others up: plain `kbd_tables.totals.SummingRow`.
     """
 
     columns: tuple[TableColumn, ...]
@@ -73,6 +76,14 @@ class TableRecord(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
     roles: dict[str, Additivity] = {}
     left_out_rows: tuple[int, ...] = ()
+    notes: dict[str, tuple[ColumnNote, ...]] = {}
+    kept_totals: tuple[dict[str, Any], ...] = ()
+    currencies: AmountCurrencies | None = None
+
+    def about(self, name: str) -> dict[str, Any]:
+        """Return what maps and descriptions show of a column beside its type and values."""
+        notes = [note.text for note in self.notes.get(name, ())]
+        return {**self.role(name), **({"notes": notes} if notes else {})}
 
     def role(self, name: str) -> dict[str, str]:
         """Return what maps and statistics show of a column that is not additive."""
@@ -144,6 +155,40 @@ class OpenTable(msgspec.Struct, frozen=True):
         """Return the columns that a statement sums though they do not add up."""
         return summed_columns(sql or "", self.record.roles)
 
+    def column_facts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what a person must know who gets values of some columns, or figures of them."""
+        told = [
+            (name, note.text)
+            for name in names
+            for note in self.record.notes.get(name, ())
+            if note.is_told
+        ]
+        return tuple(f"{self._label}, {name}: {text}" for name, text in told[:_MAX_NAMED])
+
+    def named(self, sql: str) -> list[str]:
+        """Return the columns with notes that a statement names."""
+        return named_columns(sql, self.record.notes)
+
+    def currency_facts(self, sql: str) -> tuple[str, ...]:
+        """Return what a person must know of figures that a statement makes of several currencies.
+
+        One that names the column of currencies has chosen one, or tells them apart.
+        """
+        found = self.record.currencies
+        if found is None or mentions(sql, found.column):
+            return ()
+        return self.mixed_facts(summed_columns(sql, found.amounts, with_averages=True))
+
+    def mixed_facts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what a person must know of figures of some columns over all rows."""
+        found = self.record.currencies
+        mixed = [name for name in names if found is not None and name in found.amounts]
+        if found is None or not mixed:
+            return ()
+        listed = ", ".join(mixed[:_MAX_NAMED])
+        values = ", ".join(found.values)
+        return (f"{self._label}: {listed} is in several currencies ({found.column}: {values})",)
+
     def sum_notes(self, names: Sequence[str]) -> list[str]:
         """Return a note on the sums of columns that do not add up, for a model."""
         roles = self.record.roles
@@ -162,7 +207,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 9
+_VERSION = 16
 """Version of the cache; raise it when inference or the record changes."""
 _PREFIX = "tables-"
 """With which the name of each file of the cache begins."""
@@ -443,6 +488,9 @@ def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],
             "roles": loaded["roles"],
+            "notes": loaded["notes"],
+            "currencies": loaded["currencies"],
+            "kept_totals": loaded["kept_totals"],
             "left_out_rows": loaded["left_out_rows"],
         }
     )

@@ -9,7 +9,7 @@ rows are only gone through for what is likely.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -78,6 +78,7 @@ class TextColumn(msgspec.Struct, frozen=True):
         value_count: How many there are.
         is_coded: Whether some are figures that are no number, as 007 or 1.2.3.
         odd: The first one that is neither a number nor a date nor missing, and its row.
+        unlike: Two dates that are not written alike, where all values are dates.
     """
 
     number_count: int = 0
@@ -85,6 +86,7 @@ class TextColumn(msgspec.Struct, frozen=True):
     value_count: int = 0
     is_coded: bool = False
     odd: tuple[str, int] | None = None
+    unlike: tuple[str, ...] = ()
 
     @property
     def is_likely(self) -> bool:
@@ -138,6 +140,16 @@ _CANDIDATES: tuple[Candidate, ...] = (
         "TIMESTAMP",
     ),
 )
+
+
+_HELD: Mapping[ColumnType, str] = {
+    "integer": "BIGINT",
+    "float": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+}
+"""The SQL types of columns that have no value, by the type that their format knows."""
 
 
 def _filled(template: str, column: str) -> str:
@@ -198,7 +210,23 @@ def find_columns(
     ]
     for place, shapes in _likely_shapes(connection, source, rest, row_count).items():
         found[place] = _finding(shapes, names[place], known[place])
+    _type_empty(aggregates, known, found)
     return found
+
+
+def _type_empty(
+    aggregates: Aggregates, known: Sequence[ColumnType | None], found: list[ColumnFinding]
+) -> None:
+    """Give columns without a single value the types that their format knows."""
+    held = {
+        place: (kind, _HELD[kind])
+        for place, kind in enumerate(known)
+        if kind is not None and kind in _HELD and isinstance(found[place], TextColumn)
+    }
+    counts = aggregates.ask([f"count(c{place})" for place in held])
+    for (place, (kind, sql_type)), count in zip(held.items(), counts, strict=True):
+        if not count:
+            found[place] = TypedColumn(kind, sql_type, f"CAST(c{place} AS {sql_type})")
 
 
 def _passed(
@@ -287,7 +315,17 @@ def _text(shapes: Sequence[Shape]) -> TextColumn:
         sum(shape.count for shape in filled),
         any(not is_number(shape) for shape in numbers),
         (odd.example, odd.row) if odd else None,
+        _unlike_dates(dates) if most is dates and not odd else (),
     )
+
+
+def _unlike_dates(dates: Sequence[Shape]) -> tuple[str, ...]:
+    """Return two dates that are not written alike, none where all are."""
+    if len(dates) < 2:
+        return ()
+    first, *others = sorted(dates, key=lambda shape: shape.row)
+    other = next((one for one in others if date_column((first, one)) is None), None)
+    return () if other is None else (first.example, other.example)
 
 
 def _finding(

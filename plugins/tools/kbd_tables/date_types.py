@@ -154,8 +154,9 @@ def _type_date(
     if reason:
         (day,) = _days(table, column, column.example, [order])
         verdicts.note(place, f"{column.example} is {day}, {reason}")
-    if form.year_digits == 2:
-        verdicts.note(place, "years of two digits are those from 1969 to 2068")
+    if form.year_digits != 4:
+        text = "years of two digits are those from 1969 to 2068"
+        verdicts.note(place, text, is_told=True)
     verdicts.note_missing(place, column.missing, column.blank_count)
 
 

@@ -62,7 +62,7 @@ class DateForm(msgspec.Struct, frozen=True):
     Args:
         kind: "year first", "figures", "named" or "compact".
         mark: What stands between figures.
-        year_digits: 4 or 2.
+        year_digits: 4 or 2; of a column of figures 0 where some have four and others two.
         has_time: Whether a time follows.
         is_padded: Whether day and month have two digits each.
         has_half: Whether the time has AM or PM.
@@ -116,7 +116,7 @@ class DateColumn(msgspec.Struct, frozen=True):
 
     def is_of_births(self, name: str) -> bool:
         """Tell whether years of two digits may be of either century."""
-        return self.form.year_digits == 2 and _BIRTH_NAME.search(name) is not None
+        return self.form.year_digits != 4 and _BIRTH_NAME.search(name) is not None
 
     def sql(self, column: str, order: DateOrder, *, shift: bool = False) -> str:
         """Return the SQL of a value as a date, or a moment where any has a time; NULL for none.
@@ -146,12 +146,19 @@ class DateColumn(msgspec.Struct, frozen=True):
             return _named_day_sql(value)
         if form.kind == "compact":
             return f"CAST(try_strptime({value}, '%Y%m%d') AS DATE)"
-        year = "%Y" if form.year_digits == 4 else "%y"
-        layout = mark.join({"d": "%d", "m": "%m", "y": year}[letter] for letter in order)
         day = value
         if form.has_time:
             day = rf"regexp_extract({value}, '^[0-9]+[^0-9][0-9]+[^0-9][0-9]+')"
-        return f"CAST(try_strptime({day}, '{layout}') AS DATE)"
+        parsed = [
+            f"try_strptime({day}, '"
+            + mark.join({"d": "%d", "m": "%m", "y": year}[letter] for letter in order)
+            + "')"
+            for year in ("%Y", "%y")
+        ]
+        if form.year_digits:
+            return f"CAST({parsed[0 if form.year_digits == 4 else 1]} AS DATE)"
+        is_long = f"regexp_matches({day}, '[0-9]{{4}}$')"
+        return f"CAST(CASE WHEN {is_long} THEN {parsed[0]} ELSE {parsed[1]} END AS DATE)"
 
 
 _HALF = r"([AaPp])\.?[Mm]\.?"
@@ -260,11 +267,15 @@ def date_column(shapes: Sequence[Shape]) -> DateColumn | None:
     known = [form for form in forms if form is not None]
     if not known or len(known) < len(forms):
         return None
-    if len({(form.kind, form.mark, form.year_digits) for form in known}) > 1:
+    if len({(form.kind, form.mark) for form in known}) > 1:
+        return None
+    digits = {form.year_digits for form in known}
+    if len(digits) > 1 and known[0].kind != "figures":
         return None
     offsets = {form.offset for form in known if form.has_time}
     form = msgspec.structs.replace(
         known[0],
+        year_digits=digits.pop() if len(digits) == 1 else 0,
         has_time=any(form.has_time for form in known),
         has_half=any(form.has_half for form in known),
         is_padded=all(form.is_padded for form in known),
@@ -291,7 +302,7 @@ def _orders(form: DateForm) -> tuple[DateOrder, ...]:
         case "figures":
             # With points days come first, wherever they are in use; values may say otherwise.
             long = ("dmy", "mdy")
-            return long if form.year_digits == 4 else (*long, "ymd")
+            return (*long, "ymd") if form.year_digits == 2 else long
         case "named":
             return ("dmy",)
         case _:

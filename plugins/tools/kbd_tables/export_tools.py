@@ -75,7 +75,8 @@ async def export_rows(
     else:
         target = {"target": rows}
         table, answer = await tables.run(context, row_export.table, jobs.export, target)
-        notes, told = list(table.record.warnings), table.told
+        facts = table.column_facts([column.name for column in table.record.columns])
+        notes, told = list(table.record.warnings), (*table.told, *facts)
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:
@@ -118,6 +119,11 @@ TargetPath = Annotated[str, Meta(description="The file to write, in the draft.")
 def has_sheets(handler: FormatHandler) -> bool:
     """Tell whether a format has typed cells in sheets; else it is a table as plain text."""
     return isinstance(handler, Readable) and "sheet" in handler.coordinates
+
+
+def writes(handler: FormatHandler) -> bool:
+    """Tell whether tables are written to files of a format."""
+    return isinstance(handler, Tabular) and handler.writes_tables
 
 
 def is_text(handler: FormatHandler) -> bool:
@@ -167,8 +173,7 @@ class _ExportTool(Tool):
     def __init__(self, tables: TableCache, limits: QueryLimits, formats: FormatCatalog) -> None:
         self._tables = tables
         self._query_limits = limits
-        tabular = [h for h in formats.handlers() if isinstance(h, Tabular)]
-        self._handlers = [h for h in tabular if h.writes_tables]
+        self._handlers = [handler for handler in formats.handlers() if writes(handler)]
 
     def path_of(self, arguments: Any) -> str | None:
         """Return the file that is written, not the one that is read."""
@@ -203,6 +208,12 @@ class TableExport(_ExportTool):
                 said of it, or the query is refused.
         """
         existing, name, handler = _target(context, arguments.target_path)
+        if handler is not None and not writes(handler):
+            suffixes = ", ".join(suffix for each in self._handlers for suffix in each.suffixes)
+            raise ValidationFailed(
+                f"no table is written to {name}: files of the format {handler.name} are not "
+                f"written as tables; target_path must end with one of {suffixes}"
+            )
         if handler is None or handler.name != arguments.format:
             kind = f"is for {handler.name}" if handler else "has no format's suffix"
             raise ValidationFailed(
@@ -264,10 +275,12 @@ class TableUpdateFromExport(_ExportTool):
         _check(arguments)
         existing, name, handler = _target(context, arguments.target_path)
         if handler is None or not (
-            has_sheets(handler) or _can_append(handler, existing, arguments)
+            (has_sheets(handler) and writes(handler)) or _can_append(handler, existing, arguments)
         ):
             suffixes = ", ".join(s for h in self._handlers if has_sheets(h) for s in h.suffixes)
-            raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
+            raise ValidationFailed(
+                f"target_path must be a workbook ({suffixes}); {_why_not(handler, name)}"
+            )
         if existing is None and not arguments.create_workbook_if_missing:
             existing = context.files.get(name)  # raises, naming near matches
         notation = ReadAs()
@@ -353,10 +366,19 @@ def _can_append(
     handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
 ) -> bool:
     """Tell whether rows can be added to a table without sheets: at its end, in its own form."""
-    is_written = isinstance(handler, Tabular) and handler.writes_tables
-    return (
-        existing is not None and is_written and is_text(handler) and arguments.mode == "append_rows"
-    )
+    is_wanted = existing is not None and arguments.mode == "append_rows"
+    return is_wanted and writes(handler) and is_text(handler)
+
+
+def _why_not(handler: FormatHandler | None, name: FileName) -> str:
+    """Return why a file is none of whose sheets can be written, and what can be done instead."""
+    if handler is None or not isinstance(handler, Tabular):
+        return f"{name} is not"
+    if writes(handler):
+        return f"{name} is not; table_export writes it whole"
+    if has_sheets(handler):
+        return f"{name} is read, not written, as is every file of the format {handler.name}"
+    return f"{name} is not, and no table is written to files of the format {handler.name}"
 
 
 def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:

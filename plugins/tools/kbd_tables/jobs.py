@@ -105,8 +105,8 @@ class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Args:
         query_seconds: Seconds, the loading of the table not counted.
         query_memory_mb: Memory in MiB, the table itself not counted.
-        query_threads: Threads that load the table; the statement itself has one, so that it answers
-            the same each time.
+        query_threads: Threads that load a large table, or run a statement that answers the same in
+            several; any other statement has one.
         query_rows: The most rows of a window.
         cache_mb: The most MiB of typed tables that are kept for a workbench; the least recently
             used ones go.

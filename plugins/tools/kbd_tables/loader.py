@@ -14,6 +14,7 @@ from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
+from kbd_tables.currencies import find_currencies
 from kbd_tables.date_types import type_dates
 from kbd_tables.duck import (
     closing_connection,
@@ -55,9 +56,10 @@ def load(
         reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, reading, roles, left_out_rows, warnings}`;
-        `roles` has an `Additivity` by the name of each column that is not additive, the rows that
-        were left out are counted from 0 among those of the CSV.
+        `{columns: [{name, type, sql_type}], row_count, reading, roles, currencies, notes,
+        left_out_rows, kept_totals, warnings}`; `roles` has an `Additivity` by the name of each
+        column that is not additive, `notes` what must be known of a column; the rows that were left
+        out are counted from 0 among those of the CSV.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
@@ -75,6 +77,7 @@ def load(
         told = told_of_blanks(connection, raw, texts, totals.reading)
         table = _write(connection, source, target, names, typed, edges)
         roles = find_roles(connection, table, names, typed.columns)
+        currencies = find_currencies(connection, table, names, typed.columns, roles)
     completed = _completed(told, typed)
     answers = how_to_answer(completed.questions)
     return {
@@ -85,13 +88,11 @@ def load(
         "row_count": found - len(totals.rows),
         "reading": msgspec.to_builtins(completed),
         "roles": msgspec.to_builtins(roles),
+        "currencies": msgspec.to_builtins(currencies),
+        "notes": msgspec.to_builtins(typed.notes),
         "left_out_rows": totals.rows,
-        "warnings": [
-            *warnings,
-            *typed.warnings,
-            *totals.notes,
-            *answers,
-        ],
+        "kept_totals": msgspec.to_builtins(totals.kept),
+        "warnings": [*warnings, *typed.warnings, *totals.notes, *answers],
     }
 
 
@@ -142,7 +143,7 @@ def _typed(
     typed, summed = typed_with(rows.count, said), None
     totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
     are_open = any(question.about == "decimal" for question in typed.questions)
-    if are_open and totals == Totals(dict(reading)):
+    if are_open and not totals.rows and totals.reading == dict(reading):
         marked = {
             mark: rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"
         }
@@ -205,6 +206,9 @@ def _text_note(column: TextColumn, *, is_stored: bool) -> str:
             f"{column.number_count:,} of {column.value_count:,} values look like numbers, but are "
             "stored as text or stand among texts; kept as text"
         )
+    if column.unlike and not is_stored:
+        one, other = column.unlike
+        return f'its dates are written in several ways ("{one}", "{other}"); kept as text'
     if is_stored or column.odd is None or not column.is_likely:
         return ""
     kind = "numbers" if column.number_count >= column.date_count else "dates"
@@ -280,6 +284,8 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
         # Nothing is sniffed, for the form is our own. Strict: a tolerant reader drops rows
         # silently.
         f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
+        # Else 16 of the longest lines, which is too much for two threads.
+        f" buffer_size = {2 * _MAX_LINE_BYTES},"
         f" parallel = {str(parallel).lower()}, hive_partitioning = false)"
     )
 
@@ -291,7 +297,7 @@ def _untyped(
 
     Reading in parallel has to guess where a quoted field began; where the count differs from the
     format's, it is read again in one piece. So it is where two threads need more memory than there
-    is, as for a file of 300 MB; all that follows is then done by one thread, too.
+    is; all that follows is then done by one thread, too.
     """
     for parallel in (True, False):
         Path(raw).unlink(missing_ok=True)

@@ -76,16 +76,24 @@ class Answered(msgspec.Struct, frozen=True):
         return tuple(
             sentence
             for table in self.tables.values()
-            for sentence in (*table.told, *table.sum_facts(table.summed(self.sql)))
+            for sentence in (
+                *table.told,
+                *table.column_facts(table.named(self.sql)),
+                *table.sum_facts(table.summed(self.sql)),
+                *table.currency_facts(self.sql),
+            )
         )
 
     @property
     def sum_notes(self) -> list[str]:
-        """Notes on sums that mean nothing, for a model."""
+        """Notes on sums that mean nothing, or are of several currencies, for a model."""
         return [
             note
             for table in self.tables.values()
-            for note in table.sum_notes(table.summed(self.sql))
+            for note in (
+                *table.sum_notes(table.summed(self.sql)),
+                *table.currency_facts(self.sql),
+            )
         ]
 
 

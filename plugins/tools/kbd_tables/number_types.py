@@ -101,9 +101,12 @@ def _decided(
         number = column.number(column.example, notation)
         verdicts.note(place, f"{column.example} is {number}{_reason(notation, decision)}")
     if column.is_percent:
-        verdicts.note(place, "in percent: 12% is 0.12")
+        share = Decimal(column.number(column.example, notation)).scaleb(-2)
+        text = f"in percent: {column.example} is {share:f}"
+        verdicts.note(place, text, is_told=True)
     if column.currency:
-        verdicts.note(place, f"in {column.currency}, which is left out of the values")
+        text = f"in {column.currency}, which is left out of the values"
+        verdicts.note(place, text, is_told=True)
     verdicts.note_missing(place, column.missing, column.blank_count)
 
 

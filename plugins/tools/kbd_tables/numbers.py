@@ -14,14 +14,23 @@ import msgspec
 from kbd_tables.duck import quoted_text
 from kbd_tables.shapes import BLANKS, Shape, alternatives, missing_sql, trimmed_sql
 
-__all__ = ["DecimalMark", "Notation", "NumberColumn", "is_number", "number_column", "number_form"]
+__all__ = [
+    "CURRENCIES",
+    "SAME_CURRENCY",
+    "DecimalMark",
+    "Notation",
+    "NumberColumn",
+    "is_number",
+    "number_column",
+    "number_form",
+]
 
 DecimalMark = str
 """The mark before the fraction: "." or ","."""
 
 _APOSTROPHES = "'’"
 _MINUS = "-−–"
-_CURRENCIES = (
+CURRENCIES = (
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₫", "฿", "₪", "₦", "US$", "R$", "A$", "C$", "CA$",
     "NZ$", "HK$", "zł", "kr", "kr.", "Kr", "Kr.", "Kč", "Ft", "lei", "лв", "лв.", "руб", "руб.",
     "Fr.", "SFr.", "sFr.", "Rs", "Rs.", "Euro", "EUR", "USD", "GBP", "JPY", "CHF", "CNY", "INR",
@@ -30,10 +39,12 @@ _CURRENCIES = (
 )  # fmt: skip
 """Signs and codes of currencies (ISO 4217), and the abbreviations that stand in tables."""
 
-_SAME_CURRENCY = {"€": "EUR", "Euro": "EUR", "£": "GBP"}
+SAME_CURRENCY = {"€": "EUR", "Euro": "EUR", "£": "GBP"}
+"""Signs that are one currency's alone, with its code."""
+
 _BLANK = f"[{BLANKS}]"
 _MARKS = f".,{_APOSTROPHES}{BLANKS}"
-_CURRENCY = alternatives(_CURRENCIES)
+_CURRENCY = alternatives(CURRENCIES)
 _SHAPE = re.compile(
     rf"(?P<c1>{_CURRENCY})?{_BLANK}*(?P<open>\()?{_BLANK}*(?P<s1>[-+−–])?{_BLANK}*"
     rf"(?P<c2>{_CURRENCY})?{_BLANK}*(?P<s2>[-+−–])?{_BLANK}*"
@@ -338,7 +349,7 @@ def _fault(
     currencies: Sequence[str],
 ) -> str:
     """Return why numbers are not read as such, "" if they are."""
-    if len({_SAME_CURRENCY.get(currency, currency) for currency in currencies}) > 1:
+    if len({SAME_CURRENCY.get(currency, currency) for currency in currencies}) > 1:
         counts = Counter[str]()
         for shape, form in forms:
             counts[form.currency] += shape.count

@@ -132,7 +132,7 @@ class TableGetMap(_TableTool):
             "row_count": record.row_count,
             "column_count": len(record.columns),
             "columns": [
-                {"name": c.name, "type": c.type, **record.role(c.name)} for c in record.columns
+                {"name": c.name, "type": c.type, **record.about(c.name)} for c in record.columns
             ],
             "chunk_rows": ROWS_PER_CHUNK,
             "total_chunks": -(-record.row_count // ROWS_PER_CHUNK),
@@ -141,6 +141,8 @@ class TableGetMap(_TableTool):
         if reading.encoding:
             found["encoding_detected"] = reading.encoding
             found["encoding_confidence"] = round(reading.encoding_confidence, 3)
+        if record.kept_totals:
+            found["totals"] = list(record.kept_totals)
         found["reading"] = msgspec.to_builtins(reading)
         # The format's own facts first, so that none of them takes the place of these.
         found = {**record.details, **found}
@@ -199,7 +201,7 @@ class TableDescribe(_TableTool):
         value = {
             "row_count": table.record.row_count,
             "column_count": len(columns),
-            "columns": [{**column, **table.record.role(column["name"])} for column in columns],
+            "columns": [{**column, **table.record.about(column["name"])} for column in columns],
         }
         return _with_warnings(table, value)
 
@@ -241,7 +243,11 @@ class TableStats(_TableTool):
             named = "; ".join(lost[:_MAX_NAMED])
             more.append(f"{lost_figures_note(len(lost))}: {named}{others}")
         more += table.sum_notes([c["name"] for c in columns if "not_additive" in c])
-        return _with_warnings(table, value, tuple(more))
+        names = [column.name for column in chosen[:_MAX_COLUMNS]]
+        mixed = table.mixed_facts(names)
+        more += mixed
+        facts = (*table.column_facts(names), *mixed)
+        return _with_warnings(table, value, tuple(more), facts)
 
 
 class TableReadRows(_TableTool):
@@ -302,12 +308,15 @@ def _chosen(table: OpenTable, names: list[str] | None) -> list[TableColumn]:
 
 
 def _with_warnings(
-    table: OpenTable, value: dict[str, Any], more: tuple[str, ...] = ()
+    table: OpenTable,
+    value: dict[str, Any],
+    more: tuple[str, ...] = (),
+    facts: tuple[str, ...] = (),
 ) -> ToolResult:
     """Return a result with the table's warnings."""
     if warnings := [*table.record.warnings, *more]:
         value["warnings"] = warnings
-    return ToolResult(value, told=table.told)
+    return ToolResult(value, told=(*table.told, *facts))
 
 
 _MAX_WINDOW_ROWS = 10_000

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from kbd.formats import ReadingQuestion, TableReading, TouchedRows
 
-__all__ = ["how_to_answer", "reading_sentences"]
+__all__ = ["AmountCurrencies", "ColumnNote", "how_to_answer", "reading_sentences"]
 
 _PLAIN = frozenset(("", "ascii", "utf-8", "utf-8-sig"))
 """Encodings that leave no doubt."""
@@ -15,6 +17,32 @@ _ORDERS = {
     "ymd": "year, month, day",
 }
 _MARKS = {".": "a point", ",": "a comma", " ": "a blank", "'": "an apostrophe"}
+
+
+class AmountCurrencies(msgspec.Struct, frozen=True):
+    """Amounts of several currencies.
+
+    Args:
+        column: The column that names the currency of each row.
+        values: The first of them.
+        amounts: The columns of numbers that may be amounts.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    amounts: tuple[str, ...]
+
+
+class ColumnNote(msgspec.Struct, frozen=True):
+    """What a reader of a column must know.
+
+    Args:
+        text: It, without the column's name.
+        is_told: Whether a person must know it who gets figures or values of the column.
+    """
+
+    text: str
+    is_told: bool = False
 
 
 def reading_sentences(table: str, reading: TableReading) -> tuple[str, ...]:
@@ -61,7 +89,10 @@ def _facts(reading: TableReading) -> Iterator[str]:
 
 
 def _rows_fact(done: str, rows: TouchedRows) -> str:
-    named = ", ".join(map(str, rows.rows[:3])) + (" …" if rows.count > 3 else "")
-    place = f" ({'row' if rows.count == 1 else 'rows'} {named})" if rows.rows else ""
+    named = ", ".join(map(str, rows.rows[:3]))
+    if (more := rows.count - len(rows.rows[:3])) > 0 and rows.rows:
+        named += f" and {more:,} more"
+    sample = f": {' '.join(rows.sample.split())}" if rows.sample else ""
+    place = f" ({'row' if rows.count == 1 else 'rows'} {named}{sample})" if rows.rows else ""
     count = "1 row" if rows.count == 1 else f"{rows.count:,} rows"
     return f"{count} {done}{place}: {rows.what}"

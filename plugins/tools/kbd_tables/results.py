@@ -42,11 +42,12 @@ def describe(parquet: str, columns: Columns, row_count: int) -> list[dict[str, A
 
     Up to 100,000 rows the distinct values are counted, beyond that estimated.
     """
-    exact = row_count <= _EXACT_DISTINCT_ROWS
-    distinct = "count(DISTINCT {0})" if exact else "approx_count_distinct({0})"
-    parts = ("count({0})", distinct)
-    with closing_connection(threads=1 if exact else 2) as connection:
-        counts = _aggregates(connection, parquet, [(name, parts) for name, _, _ in columns])
+    with closing_connection(threads=1 if row_count <= _EXACT_DISTINCT_ROWS else 2) as connection:
+        if row_count <= _EXACT_DISTINCT_ROWS:
+            counts = _exact_counts(connection, parquet, columns)
+        else:
+            parts = ("count({0})", "approx_count_distinct({0})")
+            counts = _aggregates(connection, parquet, [(name, parts) for name, _, _ in columns])
     return [
         {
             "name": name,
@@ -127,6 +128,27 @@ def rows(parquet: str, columns: Columns, row_start: int, row_count: int) -> list
     with closing_connection() as connection:
         found = connection.execute(statement).fetchall()
     return [[json_value(value) for value in row] for row in found]
+
+
+def _exact_counts(
+    connection: duckdb.DuckDBPyConnection, parquet: str, columns: Columns
+) -> list[tuple[int, int]]:
+    """Return how many values each column has, and how many distinct ones, some columns a statement.
+
+    Grouped by each column in turn: `count(DISTINCT)` of eight columns took five times as long.
+    """
+    source = parquet_rows(parquet)
+    found: list[tuple[int, int]] = []
+    for start in range(0, len(columns), _BATCH):
+        parts = (
+            f"SELECT {place} AS place, coalesce(sum(n) FILTER (WHERE v IS NOT NULL), 0)::BIGINT,"
+            f" count(v) FROM (SELECT {quoted_name(name)} AS v, count(*) AS n FROM {source}"
+            " GROUP BY v)"
+            for place, (name, _, _) in enumerate(columns[start : start + _BATCH])
+        )
+        counted = connection.execute(f"{' UNION ALL '.join(parts)} ORDER BY place").fetchall()
+        found += [(values, distinct) for _, values, distinct in counted]
+    return found
 
 
 def _aggregates(

@@ -4,8 +4,8 @@ The clock that SQL sees is the call's, chance begins from a seed of the call's, 
 UTC, and one thread works: with two, sums of floats and the order of groups were found to change
 from run to run.
 
-Every database has clock functions of ours in place of DuckDB's (`CLOCK_MACROS`). They read
-variables, which `pin_clock` sets: to set these takes a tenth of making the functions.
+Every database has clock functions of ours in place of DuckDB's (`CLOCK_MACROS`). They read one
+variable, which `pin_clock` sets: to set it takes a tenth of making the functions.
 """
 
 import hashlib
@@ -31,9 +31,12 @@ _LOCAL_INSTANTS = ("current_localtimestamp", "localtimestamp")
 CLOCKS = frozenset((*_INSTANTS, *_DAYS, *_TIMES, *_LOCAL_TIMES, *_LOCAL_INSTANTS, "age", "uuidv7"))
 """The functions that read a clock; each is one of ours while a statement runs."""
 
-_NOW, _DAY, _TIME, _LOCAL_TIME, _LOCAL_NOW, _MIDNIGHT, _STAMP = (
-    f"getvariable('kbd_{name}')"
-    for name in ("now", "day", "time", "local_time", "local_now", "midnight", "stamp")
+_NOW = "getvariable('kbd_now')"
+# Of an instant with a zone, in the session's zone, which is UTC.
+_LOCAL_NOW = f"CAST({_NOW} AS TIMESTAMP)"
+_DAY, _TIME, _LOCAL_TIME = (
+    f"CAST({value} AS {kind})"
+    for value, kind in ((_NOW, "DATE"), (_NOW, "TIMETZ"), (_LOCAL_NOW, "TIME"))
 )
 _VALUES = {
     _INSTANTS: _NOW,
@@ -48,35 +51,30 @@ CLOCK_MACROS = "".join(
     f"CREATE MACRO {name}() AS {value};" for names, value in _VALUES.items() for name in names
 ) + (
     # Of one argument it counts up to the beginning of the day.
-    f"CREATE MACRO age(a) AS system.main.age({_MIDNIGHT}, a), (a, b) AS system.main.age(a, b);"
+    f"CREATE MACRO age(a) AS system.main.age(CAST({_DAY} AS TIMESTAMP), a),"
+    " (a, b) AS system.main.age(a, b);"
     # RFC 9562, 5.7: 48 bits of milliseconds, the version, and chance.
-    f"CREATE MACRO uuidv7() AS CAST({_STAMP} || substr(CAST(uuid() AS VARCHAR), 16) AS UUID);"
+    f"CREATE MACRO uuidv7() AS CAST(printf('%012x7', epoch_ms({_NOW}))"
+    " || substr(replace(CAST(uuid() AS VARCHAR), '-', ''), 14) AS UUID);"
 )
 """The SQL that makes the clock functions of a database."""
 
 
-def pin_clock(connection: duckdb.DuckDBPyConnection, now_us: int, sql: str) -> None:
+def pin_clock(
+    connection: duckdb.DuckDBPyConnection, now_us: int, sql: str, threads: int = 1
+) -> None:
     """Pin the clock and the random seed of a connection, so that a statement is repeatable.
 
     Args:
         connection: A connection that has `CLOCK_MACROS`, before its configuration is locked.
         now_us: The time of the call in microseconds since 1970 UTC.
         sql: The statement; each has its own seed.
+        threads: How many it runs in; more than one only where that cannot change its answer.
     """
     now = _EPOCH + timedelta(microseconds=now_us)
-    day, time = f"{now:%Y-%m-%d}", f"{now:%H:%M:%S.%f}"
-    stamp = f"{now_us // 1000:012x}"
-    connection.execute(
-        # One thread only now, for several may load the table.
-        "SET threads = 1; SET TimeZone = 'UTC';"
-        f"SET VARIABLE kbd_now = TIMESTAMPTZ '{day} {time}+00';"
-        f"SET VARIABLE kbd_day = DATE '{day}';"
-        f"SET VARIABLE kbd_time = TIMETZ '{time}+00';"
-        f"SET VARIABLE kbd_local_time = TIME '{time}';"
-        f"SET VARIABLE kbd_local_now = TIMESTAMP '{day} {time}';"
-        f"SET VARIABLE kbd_midnight = TIMESTAMP '{day}';"
-        f"SET VARIABLE kbd_stamp = '{stamp[:8]}-{stamp[8:]}-7'"
-    )
+    # The number of threads only now, for several may have loaded the table.
+    clock = f"SET VARIABLE kbd_now = TIMESTAMPTZ '{now:%Y-%m-%d %H:%M:%S.%f}+00'"
+    connection.execute(f"SET threads = {threads}; {clock}")
     digest = hashlib.sha256(f"{now_us}\0{sql}".encode(errors="surrogatepass")).digest()
     # A seed of SQL lies between -1 and 1, hence the quotient.
     connection.execute("SELECT setseed(?)", [int.from_bytes(digest[:4]) / _SEEDS]).fetchall()

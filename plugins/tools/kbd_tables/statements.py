@@ -7,7 +7,7 @@ COPY or a DELETE in a statement that counts as SELECT.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import duckdb
@@ -17,7 +17,13 @@ from kbd.errors import ValidationFailed
 from kbd_tables.duck import duckdb_message
 from kbd_tables.statement_time import CLOCKS
 
-__all__ = ["Statement", "checked_statement", "with_whole_order", "works_out_figures"]
+__all__ = [
+    "Statement",
+    "checked_statement",
+    "may_be_threaded",
+    "with_whole_order",
+    "works_out_figures",
+]
 
 _MAX_STATEMENT_CHARACTERS = 100_000
 _READING_NODES = frozenset(
@@ -30,6 +36,14 @@ _HIDING = frozenset(("json_execute_serialized_sql", "query", "query_table"))
 """Statements and names of tables in their arguments would not be seen here."""
 _LISTS = frozenset(('"tables"', "__show_tables_expanded"))
 """What is shown by SHOW TABLES and by SHOW ALL TABLES or DESCRIBE, in DuckDB's tree."""
+_ROW_MAKERS = frozenset(("generate_series", "range", "unnest"))
+"""Functions in a FROM that make rows of their arguments alone."""
+_SETTING_READERS = frozenset(("current_setting",))
+_PER_ROW = frozenset(
+    ("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "OPERATOR",
+     "STAR")
+)  # fmt: skip
+"""Classes of expressions that look at one row and have one answer; operators do so as well."""
 _MOMENTARY = CLOCKS | {
     "yesterday", "tomorrow", "random", "setseed", "uuid", "uuidv4", "gen_random_uuid", "sample",
     "tablesample",
@@ -51,6 +65,10 @@ class Statement(msgspec.Struct, frozen=True):
         is_limited: Whether it limits its rows itself.
         is_timeless: Whether it answers the same at any time, as far as its words can tell.
         lists_tables: Whether it asks for the names of the tables.
+        asks_engine: Whether it calls what may tell of more than the tables that it names: of files,
+            of settings, of the database itself.
+        scanned: What it calls the one table of which it only picks columns and rows; "" where it
+            does anything else.
     """
 
     sql: str
@@ -61,6 +79,8 @@ class Statement(msgspec.Struct, frozen=True):
     is_limited: bool
     is_timeless: bool
     lists_tables: bool
+    asks_engine: bool
+    scanned: str
 
 
 def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
@@ -100,6 +120,8 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         is_limited="LIMIT_MODIFIER" in modifiers or "LIMIT_PERCENT_MODIFIER" in modifiers,
         is_timeless=_MOMENTARY.isdisjoint(re.findall(r"\w+", sql.lower())),
         lists_tables=_lists_tables(tree),
+        asks_engine=_asks_engine(tree),
+        scanned=_scanned(tree),
     )
 
 
@@ -119,9 +141,9 @@ def works_out_figures(connection: duckdb.DuckDBPyConnection, statement: Statemen
 
 
 def with_whole_order(
-    connection: duckdb.DuckDBPyConnection, statement: Statement, width: int
+    connection: duckdb.DuckDBPyConnection, statement: Statement, keys: Sequence[str]
 ) -> str | None:
-    """Return a statement that orders rows with equal keys, too: by all their values, in turn.
+    """Return a statement that orders rows with equal keys, too.
 
     Windows of it fit together: else each window may have rows with equal keys in another order, and
     of 3,000 rows in 30 windows 1,666 were found twice.
@@ -129,18 +151,25 @@ def with_whole_order(
     Args:
         connection: To parse with.
         statement: It has an ORDER BY, and no LIMIT after it.
-        width: How many columns its rows have.
+        keys: More keys; rows that are equal in them, too, are the same.
 
     Returns:
         None where its text does not end with its ORDER BY, as within brackets.
     """
-    more = ", ".join(str(place) for place in range(1, width + 1))
-    sql = f"{statement.sql}\n, {more}"
+    sql = f"{statement.sql}\n, {', '.join(keys)}"
     try:
         tree = _tree(connection, sql)
     except ValidationFailed:
         return None
-    return sql if _order_keys(tree) == statement.order_keys + width else None
+    return sql if _order_keys(tree) == statement.order_keys + len(keys) else None
+
+
+def may_be_threaded(connection: duckdb.DuckDBPyConnection, statement: Statement) -> bool:
+    """Tell whether a statement answers the same in several threads as in one."""
+    if not statement.scanned:
+        return False
+    # Rows with equal keys come in any order, unless the order can be made whole.
+    return not statement.order_keys or with_whole_order(connection, statement, ["1"]) is not None
 
 
 def _without_end(query: str) -> str:
@@ -221,6 +250,42 @@ def _lists_tables(tree: Any) -> bool:
     """Tell whether a statement is SHOW TABLES, or a form of it."""
     shown = tree["node"].get("from_table") or {}
     return shown.get("type") == "SHOW_REF" and shown.get("table_name") in _LISTS
+
+
+def _asks_engine(tree: Any) -> bool:
+    """Tell whether a statement calls what may tell of more than the tables that it names.
+
+    Of functions in a FROM all but a few do, so these few are known, not the others.
+    """
+    for part in _nodes(tree):
+        if part.get("type") == "SHOW_REF":
+            return True
+        if part.get("type") == "TABLE_FUNCTION":
+            if part["function"].get("function_name", "").lower() not in _ROW_MAKERS:
+                return True
+        elif part.get("function_name", "").lower() in _SETTING_READERS:
+            return True
+    return False
+
+
+def _scanned(tree: Any) -> str:
+    """Return what a statement calls the one table of which it only picks columns and rows."""
+    node = tree["node"]
+    source = node.get("from_table") or {}
+    is_plain = (
+        node["type"] == "SELECT_NODE"
+        and source.get("type") == "BASE_TABLE"
+        and not any(node.get(part) for part in ("group_expressions", "having", "qualify", "sample"))
+        and not source.get("sample")
+        and all(each.get("type") == "ORDER_MODIFIER" for each in node.get("modifiers", ()))
+    )
+    if is_plain and all(
+        part["class"] in _PER_ROW or part.get("is_operator")
+        for part in _nodes(tree)
+        if "class" in part
+    ):
+        return str(source["alias"] or source["qualified_name"]["path"][-1])
+    return ""
 
 
 def _tables(tree: Any) -> tuple[tuple[str, ...], ...]:

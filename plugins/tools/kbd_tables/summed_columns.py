@@ -1,4 +1,4 @@
-"""Columns that a statement of SQL sums as they are. Pure: the text alone is looked at.
+"""Columns that a statement of SQL names, or sums as they are. Pure: the text alone is looked at.
 
 A statement is taken apart into its words and signs. A sum counts as one of a column where its
 argument is that column, by its name or one that the statement gives it, rounded, cast or chosen by
@@ -8,7 +8,7 @@ a condition; not where it is multiplied by or divided by another column, or only
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["summed_columns"]
+__all__ = ["mentions", "named_columns", "summed_columns"]
 
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|"(?:[^"]|"")*"|"""
@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 _SUMS = frozenset(
     ("sum", "fsum", "kahan_sum", "sumkahan", "sum_no_overflow", "list_sum", "array_sum")
 )
+_AVERAGES = frozenset(("avg", "mean", "favg"))
 _LISTS = frozenset(("list", "array_agg"))
 _SAME = frozenset(
     ("round", "cast", "try_cast", "coalesce", "ifnull", "nullif", "abs", "floor", "ceil", "ceiling",
@@ -38,21 +39,55 @@ _CLAUSES = frozenset(
 Tokens = Sequence[str]
 
 
-def summed_columns(sql: str, names: Iterable[str]) -> list[str]:
-    """Return the columns that a statement sums as they are, of some."""
+def summed_columns(sql: str, names: Iterable[str], *, with_averages: bool = False) -> list[str]:
+    """Return the columns that a statement sums as they are, of some; or makes averages of."""
     wanted = {name.casefold(): name for name in names}
-    if not wanted or "sum" not in sql.casefold():
+    functions = _SUMS | _AVERAGES if with_averages else _SUMS
+    if not wanted or not any(one in sql.casefold() for one in ("sum", *functions)):
         return []
-    tokens = [
-        found.group() for found in _TOKEN.finditer(sql)
-        if not found.group().startswith(("--", "/*"))
-    ]  # fmt: skip
+    tokens = _tokens(sql)
     meanings = _Meanings(tokens, wanted)
     summed: list[str] = []
     for place, token in enumerate(tokens[:-1]):
-        if token.casefold() in _SUMS and tokens[place + 1] == "(":
+        if token.casefold() in functions and tokens[place + 1] == "(":
             summed += meanings.of(_argument(tokens, place + 1))
     return [name for name in wanted.values() if name in summed]
+
+
+def named_columns(sql: str, names: Iterable[str]) -> list[str]:
+    """Return the columns that a statement names, of some; all of them where it asks for all."""
+    wanted = {name.casefold(): name for name in names}
+    if not wanted:
+        return []
+    tokens = _tokens(sql)
+    if any(_is_all(tokens, place) for place in range(len(tokens))):
+        return list(wanted.values())
+    found = {_name(token) for token in tokens}
+    return [name for folded, name in wanted.items() if folded in found]
+
+
+def mentions(sql: str, name: str) -> bool:
+    """Tell whether a statement names a column."""
+    return name.casefold() in map(_name, _tokens(sql))
+
+
+def _tokens(sql: str) -> list[str]:
+    return [
+        found.group() for found in _TOKEN.finditer(sql)
+        if not found.group().startswith(("--", "/*"))
+    ]  # fmt: skip
+
+
+def _is_all(tokens: Tokens, place: int) -> bool:
+    """Tell whether all columns are meant: by a star that multiplies and counts nothing, or FROM."""
+    before = tokens[place - 1].casefold() if place else ""
+    if tokens[place].casefold() in ("columns", "summarize"):
+        return True
+    is_first = place == 0 or before == "("
+    if tokens[place].casefold() == "from":
+        # FROM alone is SELECT * of that.
+        return is_first
+    return tokens[place] == "*" and before in ("select", ",", ".", "distinct", "all")
 
 
 class _Meanings:

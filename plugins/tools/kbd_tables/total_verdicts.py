@@ -6,6 +6,7 @@ rows between two candidates come as one `RowStretch`, so that the work grows wit
 alone.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -23,13 +24,20 @@ Number = int | float | Decimal
 _NOT_ADDED_WORDS = """
 id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates price
 prices preis preise prix precio prezzo percent percentage pct prozent share anteil part average avg
-mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon
+mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon bal
 latitude longitude margin marge balance saldo utilization utilisation usage growth score rating
 yield efficiency progress completion
 """
 _NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 _TRIED_STARTS = 50
+Side = Literal["above", "below"]
+
 _STATISTICS = ("minimum", "maximum", "count")
+_SIDES: tuple[Side, ...] = ("above", "below")
+_PASSES = (frozenset((True,)), frozenset((False,)))
+"""Statistics first: where they stand above a table, an average below them is not one of theirs."""
+_MOST_BETWEEN = 200
+"""Stretches that a total names: a function of a sheet takes 255 arguments."""
 _LEAST_ROWS = 2
 """Of one row alone the least and the greatest value are its own."""
 _RELATIVE_ERROR = 1e-12
@@ -94,15 +102,30 @@ class TotalCandidate(msgspec.Struct, frozen=True):
     is_outer: bool
     others: tuple[str, ...] = ()
 
+    @property
+    def is_statistic(self) -> bool:
+        """Whether its label is that of a least or greatest value, or of a count."""
+        return self.label is not None and self.label.kind in _STATISTICS
+
 
 Verdict = Literal["above", "below", "unsure", "row"]
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """A candidate with what it is: it sums the rows above or below it up, or it is a plain row."""
+    """A candidate with what it is: it sums the rows above or below it up, or it is a plain row.
+
+    Args:
+        candidate: The row.
+        verdict: What it is.
+        ranges: The rows that it sums up, the first and the last of each stretch; none where it is
+            not known.
+        columns: The columns of figures in which it does.
+    """
 
     candidate: TotalCandidate
     verdict: Verdict
+    ranges: tuple[tuple[int, int], ...] = ()
+    columns: tuple[int, ...] = ()
 
 
 _Match = Literal["agrees", "partly", "no"]
@@ -176,11 +199,19 @@ class _Start(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """The rows that a candidate sums up: since when, how many, and whether undecided ones count."""
+    """The rows that a candidate sums up.
+
+    Args:
+        start: Since when.
+        rows: How many.
+        counts_undecided: Whether undecided ones count.
+        columns: The columns in which it has what they come to.
+    """
 
     start: _Start
     rows: int
     counts_undecided: bool
+    columns: tuple[int, ...]
 
 
 class _Judge:
@@ -195,21 +226,44 @@ class _Judge:
         self._columns, self._stretches, self._candidates = columns, stretches, candidates
         self._verdicts: dict[int, Verdict] = {}
         self._partly: set[int] = set()
-        self._thin: dict[int, Literal["above", "below"]] = {}
+        self._thin: dict[int, Side] = {}
+        self._sources: dict[int, tuple[range, tuple[int, ...]]] = {}
 
     def judged(self) -> list[Judged]:
         """Return the verdict on each."""
         # Each round decides at least one more, and what is decided changes what others come to.
         for _ in range(len(self._candidates) + 1):
-            if not (self._pass("above") or self._pass("below")):
+            if not any(self._pass(side, kinds) for kinds in _PASSES for side in _SIDES):
                 break
-        return [
-            Judged(candidate, self._verdicts.get(place) or self._undecided(place, candidate))
-            for place, candidate in enumerate(self._candidates)
-        ]
+        for place, candidate in enumerate(self._candidates):
+            self._verdicts.setdefault(place, self._undecided(place, candidate))
+        return [self._with_source(place) for place in range(len(self._candidates))]
 
-    def _pass(self, side: Literal["above", "below"]) -> bool:
-        """Go along the rows once; return whether a candidate was decided."""
+    def _with_source(self, place: int) -> Judged:
+        """Return a candidate with its verdict and the rows that it sums up."""
+        candidate, verdict = self._candidates[place], self._verdicts[place]
+        between, columns = self._sources.get(place, (range(0), ()))
+        if verdict not in _SIDES or not columns:
+            return Judged(candidate, verdict)
+        if between.stop - between.start > _MOST_BETWEEN:
+            return Judged(candidate, verdict)
+        rows = [self._candidates[n].row for n in between if self._verdicts[n] != "row"]
+        count = sum(stretch.rows for stretch in self._stretches) + len(self._candidates)
+        before, after = between.start - 1, between.stop
+        first = self._candidates[before].row + 1 if before >= 0 else 0
+        end = self._candidates[after].row if after < len(self._candidates) else count
+        edges = [first - 1, *rows, end]
+        ranges = [(one + 1, other - 1) for one, other in itertools.pairwise(edges)]
+        filled = tuple((low, high) for low, high in ranges if low <= high)
+        return Judged(candidate, verdict, filled, columns)
+
+    def _pass(self, side: Side, kinds: frozenset[bool]) -> bool:
+        """Go along the rows once; return whether a candidate was decided.
+
+        Args:
+            side: Where the rows are that a candidate may be of.
+            kinds: Whether statistics are decided, or what else there is.
+        """
         without, with_ = _Sums(len(self._columns)), _Sums(len(self._columns))
         order = range(len(self._candidates))
         starts, open_, is_new = [_Start(without.taken(), with_.taken(), 0, 0)], list[int](), False
@@ -218,9 +272,11 @@ class _Judge:
             without.add(stretch)
             with_.add(stretch)
             candidate, verdict = self._candidates[place], self._verdicts.get(place)
-            if verdict is None and (found := self._found(place, side, without, with_, starts)):
+            is_asked = verdict is None and candidate.is_statistic in kinds
+            if is_asked and (found := self._found(place, side, without, with_, starts)):
                 is_new = True
                 verdict = self._verdicts[place] = self._agreed(place, found, side)
+                self._sources[place] = self._between(found.start, place, side), found.columns
                 passed = order[:: 1 if side == "above" else -1][found.start.place : step]
                 if found.counts_undecided:
                     # A total that they are in tells that they are rows like others.
@@ -241,72 +297,74 @@ class _Judge:
         return is_new
 
     def _found(
-        self, place: int, side: str, without: _Sums, with_: _Sums, starts: Sequence[_Start]
+        self, place: int, side: Side, without: _Sums, with_: _Sums, starts: Sequence[_Start]
     ) -> _Found | None:
         """Return the rows that come to what a candidate has, None if none do."""
         candidate = self._candidates[place]
-        if candidate.label is not None and candidate.label.kind in _STATISTICS:
+        if candidate.is_statistic:
             return self._found_statistic(place, side, without, starts)
         # Totals at the top are known by a label and a figure; else it would be chance too often.
         if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
-        least = 1 if candidate.label is not None else 2
+        is_weak = candidate.label is not None and candidate.label.is_weak
+        if is_weak and (side == "below" or not candidate.is_bare):
+            return None
+        least = 2 if is_weak or candidate.label is None else 1
         recent = starts[-_TRIED_STARTS:]
         tried = recent if len(recent) == len(starts) else [starts[0], *recent]
         for start in reversed(tried):
             plain, all_ = without.since(start.without), with_.since(start.with_)
-            for rows, counts_undecided in ((plain, False), (all_, all_ != plain)):
+            tried_rows = ((plain, False), *(() if is_weak else ((all_, all_ != plain),)))
+            for rows, counts_undecided in tried_rows:
                 match = _match(self._columns, candidate, rows) if rows.rows >= least else "no"
                 if match == "agrees":
-                    return _Found(start, rows.rows, counts_undecided)
+                    return _Found(start, rows.rows, counts_undecided, _agreeing(candidate, rows))
                 if match == "partly":
                     self._partly.add(place)
         return None
 
     def _found_statistic(
-        self, place: int, side: str, without: _Sums, starts: Sequence[_Start]
+        self, place: int, side: Side, without: _Sums, starts: Sequence[_Start]
     ) -> _Found | None:
-        """Return the rows above that a least or greatest value, or a count, is of."""
+        """Return the rows that a least or greatest value, or a count, is of."""
         candidate = self._candidates[place]
-        if side == "below" or candidate.label is None:
-            return None
+        assert candidate.label is not None, "a statistic has a label"
         for start in reversed([starts[0], *starts[1:][-_TRIED_STARTS:]]):
             rows = without.since(start.without)
             if rows.rows < _LEAST_ROWS:
                 continue
-            wanted = self._statistics(start.place, place, candidate.label, rows)
-            pairs = [
-                (figure, own)
-                for figure, own in zip(candidate.figures, wanted, strict=True)
-                if figure is not None
-            ]
-            if pairs and all(figure == own for figure, own in pairs):
-                return _Found(start, rows.rows, counts_undecided=False)
-            if any(figure == own for figure, own in pairs):
+            wanted = self._statistics(self._between(start, place, side), candidate, rows)
+            filled = [n for n, figure in enumerate(candidate.figures) if figure is not None]
+            agreeing = tuple(n for n in filled if candidate.figures[n] == wanted[n])
+            if filled and len(agreeing) == len(filled):
+                return _Found(start, rows.rows, counts_undecided=False, columns=agreeing)
+            if agreeing:
                 self._partly.add(place)
         return None
 
+    def _between(self, start: _Start, place: int, side: Side) -> range:
+        """Return the places of the candidates between a moment and a candidate."""
+        if side == "above":
+            return range(start.place, place)
+        return range(place + 1, len(self._candidates) - start.place)
+
     def _statistics(
-        self, first: int, place: int, label: TotalLabel, rows: RowStretch
+        self, between: range, candidate: TotalCandidate, rows: RowStretch
     ) -> list[Number | None]:
-        """Return the least or greatest values, or counts, of the rows above a candidate."""
-        if label.kind == "count":
-            figures = self._candidates[place].figures
+        """Return the least or greatest values, or counts, of the rows among some candidates."""
+        assert candidate.label is not None, "a statistic has a label"
+        if candidate.label.kind == "count":
             # Of all rows, or of those that have a value there.
             return [
                 rows.rows if figure == rows.rows else count
-                for figure, count in zip(figures, rows.counts, strict=True)
+                for figure, count in zip(candidate.figures, rows.counts, strict=True)
             ]
-        is_least = label.kind == "minimum"
+        is_least = candidate.label.kind == "minimum"
         parts = [
             stretch.lows if is_least else stretch.highs
-            for stretch in self._stretches[first : place + 1]
+            for stretch in self._stretches[between.start : between.stop + 1]
         ]
-        parts += [
-            self._candidates[n].figures
-            for n in range(first, place)
-            if self._verdicts.get(n) == "row"
-        ]
+        parts += [self._candidates[n].figures for n in between if self._verdicts.get(n) == "row"]
         found: list[Number | None] = []
         for values in zip(*parts, strict=True):
             filled = [value for value in values if value is not None]
@@ -329,11 +387,11 @@ class _Judge:
                 return near.is_bare
         return False
 
-    def _agreed(self, place: int, found: _Found, side: Literal["above", "below"]) -> Verdict:
+    def _agreed(self, place: int, found: _Found, side: Side) -> Verdict:
         """Return the verdict on one whose figures agree."""
         candidate = self._candidates[place]
         label = candidate.label
-        if label is not None and label.kind in _STATISTICS:
+        if candidate.is_statistic:
             if not candidate.is_bare:
                 # A person, whose other fields are filled as those of others are.
                 return "row"
@@ -342,6 +400,10 @@ class _Judge:
         is_counted = all(text == str(found.rows) for text in candidate.others)
         if label is None or not (candidate.is_bare or candidate.is_alike or is_counted):
             return "unsure"
+        if label.is_weak:
+            # A total that it is not in tells that it is one itself; else it is asked about.
+            self._thin[place] = side
+            return "unsure"
         # The same figure twice may be chance, where nothing but the label tells them apart.
         is_thin = not candidate.has_others and (found.rows == 1 or not any(candidate.figures))
         if is_thin and not (candidate.is_outer and label.is_whole):
@@ -349,17 +411,25 @@ class _Judge:
             return "unsure"
         return side
 
+    def _is_added(self, candidate: TotalCandidate) -> bool:
+        """Tell whether a row has a figure that a sum of its column would count."""
+        pairs = zip(self._columns, candidate.figures, strict=True)
+        return any(column.is_additive and figure for column, figure in pairs)
+
     def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
         """Return the verdict on one whose figures do not agree with any rows."""
         label = candidate.label
-        if label is None:
+        if label is None or label.is_weak:
             return "row"
-        if label.kind in _STATISTICS:
-            above = sum(stretch.rows for stretch in self._stretches[: place + 1])
+        if candidate.is_statistic:
+            sides = (self._stretches[: place + 1], self._stretches[place + 1 :])
+            most = max(sum(stretch.rows for stretch in side) for side in sides)
             is_partly = place in self._partly and candidate.is_bare and candidate.has_others
-            is_told = candidate.is_bare and self._is_beside(place) and above >= _LEAST_ROWS
+            is_told = candidate.is_bare and self._is_beside(place) and most >= _LEAST_ROWS
             return "unsure" if is_partly or is_told else "row"
         if place in self._partly and (candidate.is_bare or candidate.is_alike):
+            return "unsure"
+        if label.is_balance and self._is_added(candidate):
             return "unsure"
         # A vendor may be called "Total": its other fields are filled as those of others are.
         if candidate.has_others and not candidate.is_bare:
@@ -410,6 +480,29 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
     return "agrees"
 
 
+def _agreeing(candidate: TotalCandidate, rows: RowStretch) -> tuple[int, ...]:
+    """Return the columns in which a candidate has what some plain rows come to, to the digit."""
+    return tuple(
+        place
+        for place, figure in enumerate(candidate.figures)
+        if figure is not None
+        and rows.counts[place]
+        and _agrees(candidate.label, figure, rows, place)
+        and not _is_rounded(candidate.label, figure, rows, place)
+    )
+
+
+def _is_rounded(label: TotalLabel | None, figure: Number, rows: RowStretch, place: int) -> bool:
+    """Tell whether a figure is an average that was written with fewer digits than it has."""
+    if label is None or label.kind != "average":
+        return False
+    return _exact(rows.sums[place]) / rows.counts[place] != _exact(figure)
+
+
+def _exact(number: Number) -> Decimal:
+    return Decimal(repr(number) if isinstance(number, float) else number)
+
+
 def _agrees(label: TotalLabel | None, figure: Number, rows: RowStretch, place: int) -> bool:
     total, size = rows.sums[place], rows.sizes[place]
     if label is not None and label.kind == "average":
@@ -422,8 +515,7 @@ def _agrees(label: TotalLabel | None, figure: Number, rows: RowStretch, place: i
 
 def _is_average(figure: Number, total: Number, count: int) -> bool:
     """Tell whether a figure is an average, in the digits that it has."""
-    exact = Decimal(repr(total) if isinstance(total, float) else total) / count
-    shown = Decimal(repr(figure) if isinstance(figure, float) else figure)
+    exact, shown = _exact(total) / count, _exact(figure)
     exponent = shown.as_tuple().exponent
     step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
     return abs(shown - exact) <= step / 2 + abs(exact) * Decimal("1e-12")

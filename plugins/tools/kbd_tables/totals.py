@@ -5,7 +5,7 @@ one by one, the plain rows between them only as sums. What is certain is taken o
 question, and stays in the table until it is answered.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ import msgspec
 from kbd.formats import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
+    WEAK_STEMS,
     ColumnType,
     ReadingOption,
     ReadingQuestion,
@@ -23,12 +24,13 @@ from kbd.formats import (
     TouchedRows,
     statistic_label,
     total_label,
+    weak_label,
 )
 from kbd_tables.duck import json_value, parquet_rows, quoted_text
 from kbd_tables.evidence import figure
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "Totals", "certain_totals", "take_out_totals"]
+__all__ = ["SummedColumn", "SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
@@ -36,7 +38,16 @@ _MAX_CANDIDATES = 20_000
 _MAX_BARE = 1_000
 _MAX_COLUMNS = 100
 """Columns of texts that are searched for labels, and columns of figures that are compared."""
+_MAX_WEAK_ROWS = 100_000
+"""Rows of a table that a person may have written, with sums between them that are called "Q1"."""
+_MAX_WEAK = 60
+_MAX_WEAK_VALUES = 200
+_WEAK_CHARACTERS = 24
 _MAX_SHOWN = 10
+_MAX_SAMPLES = 3
+_MAX_KEPT = 1_000
+_FUNCTIONS = ("sum", "minimum", "maximum", "average")
+"""What rows come to as a function of a sheet has it, to the last digit."""
 _SHOWN_CHARACTERS = 80
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
@@ -57,6 +68,25 @@ class SummedColumn(msgspec.Struct, frozen=True):
     value: str
 
 
+class SummingRow(msgspec.Struct, frozen=True):
+    """A row that is kept in its table and sums others up, or says that it does.
+
+    Args:
+        row: Its number among the rows, from 1.
+        label: What labels it.
+        kind: "sum", "minimum", "maximum" or "average".
+        columns: The columns in which its figure is what the other rows come to; none where it is
+            not.
+        ranges: The rows that it sums up: the first and the last of each stretch.
+    """
+
+    row: int
+    label: str
+    kind: str
+    columns: tuple[str, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()
+
+
 class Totals(msgspec.Struct, frozen=True):
     """What became of the totals of a table.
 
@@ -64,11 +94,13 @@ class Totals(msgspec.Struct, frozen=True):
         reading: How the table was read, completed.
         rows: The rows that were taken out, from 0 among those of the plain form.
         notes: What a reader of the table must know.
+        kept: The rows that sum others up and are kept, as was said; at most 1,000.
     """
 
     reading: dict[str, Any]
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    kept: tuple[SummingRow, ...] = ()
 
 
 def take_out_totals(
@@ -92,7 +124,9 @@ def take_out_totals(
         among: The rows that may be taken out, where it is not all of them; nothing is asked then.
     """
     said, told = read_as.get("totals"), msgspec.convert(reading, TableReading)
-    judged = [] if said == "keep" else _judged(connection, raw, columns)
+    judged = _judged(connection, raw, columns)
+    if said == "keep":
+        return Totals(dict(reading), kept=tuple(_kept(judged, columns)))
     if among is not None:
         judged = [each for each in judged if each.candidate.row in among]
     out = [each for each in judged if each.verdict in ("above", "below")]
@@ -125,6 +159,28 @@ def take_out_totals(
     return Totals(msgspec.to_builtins(told), rows, tuple(notes))
 
 
+def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator[SummingRow]:
+    """Yield the first rows that sum others up, or bear such a label beside other figures."""
+    names = [each.name for each in columns if each.type in ("integer", "float")]
+    found = 0
+    for each in judged:
+        label = each.candidate.label
+        kind = label.kind if label else "sum"
+        if kind not in _FUNCTIONS or each.verdict == "row" or found == _MAX_KEPT:
+            continue
+        if each.verdict != "unsure" and not each.columns:
+            # It agrees, but only as it is rounded.
+            continue
+        found += 1
+        yield SummingRow(
+            each.candidate.row + 1,
+            each.candidate.text[:_SHOWN_CHARACTERS],
+            kind,
+            tuple(names[place] for place in each.columns),
+            tuple((first + 1, last + 1) for first, last in each.ranges),
+        )
+
+
 def certain_totals(
     connection: duckdb.DuckDBPyConnection, raw: str, columns: Sequence[SummedColumn]
 ) -> frozenset[int]:
@@ -135,7 +191,7 @@ def certain_totals(
 
 def _label(text: str) -> TotalLabel | None:
     """Return what a text says of the row that it labels."""
-    return total_label(text) or statistic_label(text)
+    return total_label(text) or statistic_label(text) or weak_label(text)
 
 
 def _numbered(raw: str) -> str:
@@ -157,6 +213,8 @@ def _judged(
     rows, are_too_many = _labeled_rows(connection, raw, labels, figures)
     if are_too_many:
         return _unjudged(connection, raw, [columns[n] for n in figures], rows)
+    if count <= _MAX_WEAK_ROWS:
+        rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
     if not rows:
         return []
@@ -183,7 +241,11 @@ def _labels(
     for column, values in zip(texts, found, strict=True):
         # Very many different values are names, not labels.
         some = (values or ())[:_MAX_LABELS]
-        known = {value: label for value in some if (label := _label(value)) is not None}
+        known = {
+            value: label
+            for value in some
+            if (label := _label(value)) is not None and not label.is_weak
+        }
         if known:
             labels[column] = known
     return labels
@@ -225,6 +287,34 @@ def _labeled_rows(
         return {}, False
     found = connection.execute(f"SELECT r, label FROM ({rows}) WHERE label IN ({chosen})")
     return {int(row): str(text) for row, text in found.fetchall()}, bool(common)
+
+
+def _weak_rows(
+    connection: duckdb.DuckDBPyConnection, raw: str, texts: Sequence[int], figures: Sequence[int]
+) -> dict[int, str]:
+    """Return the rows that have a weak label and a figure; none where they are many.
+
+    Then they are what the rows are called, as quarters are.
+    """
+    stems = "|".join(WEAK_STEMS)
+    found: dict[int, str] = {}
+    for column in texts:
+        is_short = f"length(c{column}) <= {_WEAK_CHARACTERS}"
+        matches = f"regexp_matches(lower(c{column}), {quoted_text(stems)})"
+        values = connection.execute(
+            f"SELECT c{column}, count(*) FROM {_numbered(raw)} WHERE {is_short} AND {matches}"
+            f" GROUP BY 1 LIMIT {_MAX_WEAK_VALUES}"
+        ).fetchall()
+        weak = [str(value) for value, _ in values if (one := _label(value)) and one.is_weak]
+        counted = sum(count for value, count in values if value in weak)
+        if not weak or counted > _MAX_WEAK or len(values) == _MAX_WEAK_VALUES:
+            continue
+        rows = connection.execute(
+            f"SELECT file_row_number, c{column} FROM {_numbered(raw)} WHERE c{column} IN"
+            f" ({', '.join(map(quoted_text, weak))}) AND ({_any_filled(figures)})"
+        )
+        found |= {int(row): str(text) for row, text in rows.fetchall()}
+    return found
 
 
 def _unjudged(
@@ -383,10 +473,13 @@ _WHAT = {
     ("average", "below"): "average of the rows below",
     ("average", "unsure"): "average, as was said",
     ("minimum", "above"): "minimum of the rows above",
+    ("minimum", "below"): "minimum of the rows below",
     ("minimum", "unsure"): "minimum, as was said",
     ("maximum", "above"): "maximum of the rows above",
+    ("maximum", "below"): "maximum of the rows below",
     ("maximum", "unsure"): "maximum, as was said",
     ("count", "above"): "count of the rows above",
+    ("count", "below"): "count of the rows below",
     ("count", "unsure"): "count, as was said",
 }
 """What a row is that is left out, by its label and its figures."""
@@ -403,7 +496,7 @@ def _touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
             what,
             len(found),
             tuple(_file_row(each.row, reading) for each in found[:_MAX_SHOWN]),
-            _sample(found[0])[:_SHOWN_CHARACTERS],
+            "; ".join(_sample(each)[:_SHOWN_CHARACTERS] for each in found[:_MAX_SAMPLES]),
         )
         for what, found in by_what.items()
     ]
@@ -424,10 +517,12 @@ def _sample(candidate: TotalCandidate) -> str:
 
 def _note(touched: TouchedRows) -> str:
     more = " …" if touched.count > len(touched.rows) else ""
+    sample = f"{touched.sample}; …" if touched.count > _MAX_SAMPLES else touched.sample
     rows = ", ".join(map(str, touched.rows))
+    numbered = "row" if touched.count == 1 else "rows"
     which = "1 row is" if touched.count == 1 else f"{touched.count:,} rows are"
     return (
-        f"{which} left out ({touched.what}): row {rows}{more} ({touched.sample}); "
+        f"{which} left out ({touched.what}): {numbered} {rows}{more} ({sample}); "
         'read_as {"totals": "keep"} keeps such rows'
     )
 

@@ -8,6 +8,7 @@ import msgspec
 
 from kbd.formats import ColumnType, ReadingQuestion
 from kbd_tables.column_types import Aggregates, ColumnFinding, TypedColumn
+from kbd_tables.reading_text import ColumnNote
 
 __all__ = ["RawTable", "TypedColumns", "Verdicts"]
 
@@ -63,6 +64,7 @@ class TypedColumns(msgspec.Struct, frozen=True):
         thousands: As in `TableReading`.
         date_order: As in `TableReading`.
         questions: As in `TableReading`.
+        notes: What must be known of a column, by its name; the warnings have it, too.
     """
 
     columns: tuple[TypedColumn, ...]
@@ -71,6 +73,7 @@ class TypedColumns(msgspec.Struct, frozen=True):
     thousands: str
     date_order: str
     questions: tuple[ReadingQuestion, ...]
+    notes: dict[str, tuple[ColumnNote, ...]]
 
 
 class Verdicts:
@@ -90,11 +93,11 @@ class Verdicts:
         self.decimals: set[str] = set()
         self.groups: set[str] = set()
         self.orders: set[str] = set()
-        self._notes: dict[int, list[str]] = {}
+        self._notes: dict[int, list[ColumnNote]] = {}
 
-    def note(self, place: int, note: str) -> None:
-        """Add what a reader of a column must know."""
-        self._notes.setdefault(place, []).append(note)
+    def note(self, place: int, note: str, *, is_told: bool = False) -> None:
+        """Add what a reader of a column must know; what is told is for people, too."""
+        self._notes.setdefault(place, []).append(ColumnNote(note, is_told))
 
     def note_missing(self, place: int, missing: Sequence[tuple[str, int]], blank: int) -> None:
         """Say which texts are read as no value."""
@@ -102,7 +105,7 @@ class Verdicts:
         if blank:
             named.append(f"blanks ({blank:,})")
         if named:
-            self.note(place, f"read as empty: {', '.join(named)}")
+            self.note(place, f"read as empty: {', '.join(named)}", is_told=True)
 
     def result(self, names: Sequence[str]) -> TypedColumns:
         """Return the columns and how they were read."""
@@ -111,7 +114,7 @@ class Verdicts:
             for place in range(len(names))
         )
         notes = (
-            f"{names[place]}: {note}"
+            f"{names[place]}: {note.text}"
             for place, notes in sorted(self._notes.items())
             for note in notes
         )
@@ -122,6 +125,7 @@ class Verdicts:
             _only(self.groups),
             _only(self.orders),
             tuple(self.questions),
+            {names[place]: tuple(notes) for place, notes in self._notes.items()},
         )
 
 

@@ -211,13 +211,25 @@ def test_errors_are_known_in_other_languages(tmp_path: Path, shown: str) -> None
 
 
 def test_a_truth_that_is_stored_as_a_number_is_one(tmp_path: Path) -> None:
-    """LibreOffice makes formulas of the booleans of other workbooks, and stores some as 0."""
+    """LibreOffice makes formulas of the booleans of other workbooks, and stores some as 0.
+
+    They are the values that they were, no results that may be stale.
+    """
     zero = 'table:formula="of:=FALSE()"'
     truth = typed("boolean", "true", "TRUE", 'table:formula="of:=TRUE()"')
     rows = row("Item", "Ok") + row("a", cell(0, zero)) + row("b", truth)
     found, lines = read(tmp_path, table(rows=rows))
     assert [line[1] for line in lines[1:]] == ["false", "true"]
     assert types(found)["Ok"] == "boolean"
+    assert found.warnings == ()
+
+
+def test_a_number_that_is_shown_as_a_truth_is_one(tmp_path: Path) -> None:
+    """LibreOffice writes a 2 in the format of booleans as one whose value is 2."""
+    rows = row("Item", "N") + row("a", typed("boolean", "2", "TRUE")) + row("b", 5)
+    found, lines = read(tmp_path, table(rows=rows))
+    assert [line[1] for line in lines[1:]] == ["2", "5"]
+    assert types(found)["N"] == "integer"
 
 
 def test_what_people_do_not_see_is_told(tmp_path: Path) -> None:

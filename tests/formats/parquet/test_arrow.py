@@ -45,9 +45,14 @@ def typed() -> pa.Table:
         "bytes view": (b"\x02", pa.binary_view()),
         "large": ("007", pa.large_string()),
         "nothing": (None, pa.null()),
+        "halves": ([0.5], pa.list_(pa.float16())),
+        "deep": ({"a": [decimal.Decimal(3)]}, pa.struct({"a": pa.list_(pa.decimal256(50))})),
     }
     found = {name: pa.array([value, None], kind) for name, (value, kind) in columns.items()}
     found["word"] = pa.array(["x", None]).dictionary_encode()
+    # Its words as polars writes those of categories.
+    words = pa.array(["y" * 20, "z"], pa.string_view())
+    found["category"] = pa.DictionaryArray.from_arrays(pa.array([1, None], pa.uint32()), words)
     found["runs"] = pa.RunEndEncodedArray.from_arrays([2], ["y"])
     return pa.table(found)
 
@@ -84,10 +89,11 @@ def test_values_keep_their_types(tmp_path: Path, suffix: str, compression: str |
         "zoned": ("2024-01-31 10:00:00.5", "datetime"), "time": ("10:30:00", "string"),
         "list": ("[1,2]", "string"), "record": ('{"a":1}', "string"), "bytes": ("01FF", "string"),
         "view": ('a,"b\r\nc and more than twelve', "string"), "bytes view": ("02", "string"),
-        "large": ("007", "string"), "nothing": ("", "string"), "word": ("x", "string"),
+        "large": ("007", "string"), "nothing": ("", "string"), "halves": ("[0.5]", "string"),
+        "deep": ('{"a":["3"]}', "string"), "word": ("x", "string"), "category": ("z", "string"),
         "runs": ("y", "string"),
     }  # fmt: skip
-    assert lines[2] == [*[""] * 17, "y"]
+    assert lines[2] == [*[""] * 20, "y"]
     assert found.row_count == 2
 
 
@@ -150,6 +156,15 @@ def test_what_is_no_arrow_file_is_refused(tmp_path: Path, data: bytes) -> None:
         FORMAT.map(Source(path, "t.arrow"))
     assert caught.value.code == "FILE_READ_FAILED"
     assert str(tmp_path) not in caught.value.message
+
+
+def test_what_holds_no_columns_or_unknown_types_is_refused(tmp_path: Path) -> None:
+    """By what it is, not as a damaged file."""
+    with pytest.raises(FileReadFailed, match=r"^t\.arrow holds no table: it has no columns$"):
+        plain(tmp_path, arrow(pa.table({})))
+    runs = pa.RunEndEncodedArray.from_arrays([1], pa.array(["x"], pa.string_view()))
+    with pytest.raises(FileReadFailed, match=r"^t\.arrow has values of a type that is not read: "):
+        plain(tmp_path, arrow(pa.table({"runs": runs})))
 
 
 def test_offsets_that_lead_out_of_a_batch_are_refused(tmp_path: Path) -> None:

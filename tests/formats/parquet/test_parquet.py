@@ -11,6 +11,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ReadAs, Source
 from kbd.testing.formats import check_format
 from kbd.testing.tools import Workbench
+from kbd_files import kbd_register_tools as kbd_register_file_tools
 from kbd_parquet import ParquetFormat
 from kbd_tables import kbd_register_tools
 
@@ -51,8 +52,25 @@ async def test_values_keep_their_types(tmp_path: Path) -> None:
         "bytes": ("01", "string"), "zoned": ("2024-01-31T08:00:00", "datetime"),
         "nothing": (None, "string"),
     }  # fmt: skip
+    assert "times with a zone are told in UTC: zoned" in found["warnings"]
     # As in every table a text has no blanks around it where nothing else is said.
     assert (await rows(tmp_path, data, "SELECT text FROM data"))["rows"] == [['a,"b']]
+
+
+@pytest.mark.anyio
+async def test_columns_without_a_value_keep_their_types(tmp_path: Path) -> None:
+    """The file says them: a sum of no amounts is none, not an error."""
+    data = parquet(
+        tmp_path / "p",
+        "SELECT i AS row, NULL::INTEGER AS i, NULL::DOUBLE AS f, NULL::DECIMAL(9, 2) AS c,"
+        " NULL::BOOLEAN AS b, NULL::DATE AS d, NULL::TIMESTAMP AS t, NULL::VARCHAR AS s"
+        " FROM range(2) r(i)",
+    )
+    typed = ["integer", "integer", "float", "float", "boolean", "date", "datetime", "string"]
+    assert (await rows(tmp_path, data, "FROM data"))["column_types"] == typed
+    assert (await rows(tmp_path, data, "FROM data WHERE row > 5"))["column_types"] == typed
+    found = await rows(tmp_path, data, "SELECT sum(i), sum(f), sum(c), min(d), max(t) FROM data")
+    assert found["rows"] == [[None] * 5]
 
 
 @pytest.mark.anyio
@@ -88,6 +106,19 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileReadFailed) as caught:
         FORMAT.map(source)
     assert str(tmp_path) not in caught.value.message
+    path.write_bytes(b"a text without the letters that such a file ends with")
+    with pytest.raises(FileReadFailed, match=r"No magic bytes found at end of the file$"):
+        FORMAT.map(source)
+
+
+@pytest.mark.anyio
+async def test_it_is_no_text(tmp_path: Path) -> None:
+    """Who wants to read the file is told of the table tools."""
+    workbench = Workbench(tmp_path / "workbench", [FORMAT])
+    workbench.add("t.parquet", b"PAR1")
+    tools = {tool.name: tool for tool in kbd_register_file_tools(workbench.formats)}
+    with pytest.raises(ValidationFailed, match=r"t\.parquet has no text .* use the table tools"):
+        await workbench.call(tools["read_file"], path="t.parquet")
 
 
 def test_the_plain_form(tmp_path: Path) -> None:

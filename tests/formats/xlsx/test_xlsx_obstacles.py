@@ -101,7 +101,7 @@ def test_a_total_that_is_written_has_its_value(tmp_path: Path) -> None:
     formulas = (
         "=SUM(B2:B3)", "=sum($B$2:$B$3)", "=AVERAGE(B2:B3)", "=MIN(B2:B3)", "=MAX(B5:B6)",
         "=COUNT(B2:B3)", "=SUM(B5:B5)", "=SUM(B2:B6)", "=SUM(B2:B3)+1", "=SUM(D2:D4)",
-        "=SUM(F1:F3)", "=AVERAGE(B5:B5)",
+        "=SUM(F1:F3)", "=AVERAGE(B5:B5)", "=SUM(B2:B2,B3:B3)", "=SUM(B2:B3,F14:F15)",
     )  # fmt: skip
     operations = (
         SetCells("S", tuple(CellSetting(f"F{n}", text) for n, text in enumerate(formulas, 1))),
@@ -110,8 +110,8 @@ def test_a_total_that_is_written_has_its_value(tmp_path: Path) -> None:
     apply(Source(start, "a.xlsx"), operations, tmp_path / "b.xlsx")
     data = (tmp_path / "b.xlsx").read_bytes()
     sheet = openpyxl.load_workbook(io.BytesIO(data), data_only=True)["S"]
-    stored = [sheet[f"F{n}"].value for n in range(1, 13)]
-    assert stored == [3, 3, 1.5, 1, 0.1, 2, 0, None, None, None, None, None]
+    stored = [sheet[f"F{n}"].value for n in range(1, 15)]
+    assert stored == [3, 3, 1.5, 1, 0.1, 2, 0, None, None, None, None, None, 3, None]
     kept = openpyxl.load_workbook(io.BytesIO(data))["S"]
     assert [kept[f"F{n}"].value for n in (1, 8)] == ["=SUM(B2:B3)", "=SUM(B2:B6)"]
 

@@ -23,7 +23,9 @@ from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
+from kbd_parquet import ArrowFormat, ParquetFormat
 from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
@@ -61,7 +63,10 @@ class Player:
     """
 
     def __init__(self, root: Path, files: dict[str, str | bytes]) -> None:
-        handlers = [CsvFormat(), DocxFormat(), PptxFormat(), TextFormat(), XlsxFormat()]
+        handlers = [
+            CsvFormat(), DocxFormat(), PptxFormat(), TextFormat(), XlsxFormat(), OdsFormat(),
+            ParquetFormat(), ArrowFormat(),
+        ]  # fmt: skip
         self.workbench = Workbench(root, handlers)
         for name, data in files.items():
             self.workbench.add(name, data)
@@ -72,6 +77,7 @@ class Player:
         self._ends: list[str] = []
         self._ids: set[str] = set()
         self._entry = 0
+        self._told: list[str] = []
         self._before = {name: self.workbench.files.get(name).blob for name in files}
 
     async def run(self, request: str, earlier: str = "") -> Outcome:
@@ -95,7 +101,8 @@ class Player:
         summary = await self.phase(
             Phase.SUMMARY, asked, f"<plan>\n{text}\n</plan>", *self._results(plan, answers)
         )
-        return Outcome(research, plan, answers, summary, self._calls, self._ends)
+        told = plans.append_told(summary, self._told)
+        return Outcome(research, plan, answers, told, self._calls, self._ends)
 
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
@@ -131,6 +138,7 @@ class Player:
             return f"Error: {error.code}: {error.message}"
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
+        self._told += [sentence for sentence in result.told if sentence not in self._told]
         text = msgspec.json.encode(result.value).decode()
         return truncate_result(
             name,

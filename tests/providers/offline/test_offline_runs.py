@@ -204,7 +204,7 @@ def test_many_values(tmp_path: Path) -> None:
     player = Player(tmp_path / "b", dict(research))
     blocks = (f"<request>\n{request}\n</request>", player._files())
     text = anyio.run(player.phase, Phase.RESEARCH, *blocks)
-    assert text.count(": 1 rows") == 90
+    assert text.count(": 1 row\n") == 90
     assert (Phase.RESEARCH, "recall_tool_result") in player._calls
 
     hundreds = ninety + "".join(f"B {n},1\n" for n in range(90))

@@ -340,3 +340,38 @@ def test_a_misspelt_column_is_not_guessed_but_named() -> None:
 
     assert isinstance(intent, Declined)
     assert 'there is no column "Categorie"; did you mean "Category"?' in intent.reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Weight", "Height", "Order", "Group", "By", "Total", "Count", "Date", "Name", "Income",
+     "Offers", "Theft", "Sheet", "Sort", "Per", "In", "You", "Up", "Sum", "Value", "Max", "Month"],
+)  # fmt: skip
+def test_columns_that_are_called_like_words(name: str) -> None:
+    """A column whose name is, or begins as, a word of the rules is the one that is asked for."""
+    item, asked = ColumnIntent("Item"), ColumnIntent(name, "integer")
+    columns = (item, asked, ColumnIntent("Amount", "integer"))
+    for request in (f"total {name}", f"what is the total {name}?", f"total {name.lower()}"):
+        intent = read(request, columns)
+        assert isinstance(intent, Grouped), intent
+        assert (intent.keys, intent.measures) == ((), (Measure("total", asked),))
+    grouped = read(f"total {name} by Item", columns)
+    assert isinstance(grouped, Grouped), grouped
+    assert (grouped.keys, grouped.measures) == ((Key(item),), (Measure("total", asked),))
+    other = read(f"total Amount by {name}", columns)
+    assert isinstance(other, Grouped), other
+    assert (other.keys, other.measures) == ((Key(asked),), (Measure("total", columns[2]),))
+
+
+def test_why_a_column_has_no_figure() -> None:
+    """The refusal says why the values are texts."""
+    money = ColumnIntent("Amount", why_text="it mixes currencies: EUR (2) and USD (2)")
+    when = ColumnIntent("Datum", why_text="its dates are written in several ways")
+    paid = ColumnIntent("Paid", "float")
+    for request, why in (
+        ("total Amount", "it mixes currencies: EUR (2) and USD (2)"),
+        ("total Paid by month", '"Datum": its dates are written in several ways'),
+    ):
+        intent = read(request, (money, when, paid))
+        assert isinstance(intent, Declined)
+        assert why in intent.reason

@@ -174,3 +174,32 @@ async def test_such_sums_are_named(workbench: Workbench, tools: dict[str, Tool],
     assert exported.told == (fact,)
     described = (await ask("describe", path="t.csv"))["columns"]
     assert [column.get("role") for column in described] == ["year", "unit price", None]
+
+
+@pytest.mark.full
+@pytest.mark.anyio
+@on_asyncio
+async def test_figures_of_several_currencies_are_named(
+    workbench: Workbench, tools: dict[str, Tool], ask: Ask
+) -> None:
+    """A sum or an average of euros and dollars is told, unless the statement names the column."""
+    text = "Betrag;Währung;Menge\n10,50;EUR;1\n20,00;USD;2\n5,00;€;3\n"
+    workbench.add("t.csv", text)
+    workbench.add("one.csv", text.replace("USD", "EUR"))
+    fact = "t.csv: Betrag is in several currencies (Währung: EUR, USD)"
+    for query, is_told in (
+        ("SELECT sum(Betrag) FROM data", True),
+        ("SELECT avg(Betrag), sum(Menge) FROM data", True),
+        ("SELECT sum(Menge), max(Betrag) FROM data", False),
+        ("SELECT Währung, sum(Betrag) FROM data GROUP BY Währung", False),
+        ("SELECT sum(Betrag) FROM data WHERE Währung = 'EUR'", False),
+    ):
+        found = await workbench.call(tools["table_query"], path="t.csv", query=query)
+        assert (fact in found.told) == is_told, query
+        assert (fact in found.value.get("warnings", ())) == is_told, query
+    stats = await workbench.call(tools["table_stats"], path="t.csv")
+    assert fact in stats.told
+    other = await workbench.call(
+        tools["table_query"], path="one.csv", query="SELECT sum(Betrag) FROM data"
+    )
+    assert not any("currencies" in sentence for sentence in other.told)

@@ -15,14 +15,8 @@ from kbd.tools import Tool
 from kbd_tables import kbd_register_tools
 from kbd_tables.duck import closing_connection
 from kbd_tables.jobs import QueryLimits
-from kbd_tables.sandbox import (
-    LoadedTable,
-    TableQuestion,
-    TablesNeeded,
-    _load_table,
-    _lock,
-    _named_tables,
-)
+from kbd_tables.loaded_tables import LoadedTable, _copy
+from kbd_tables.sandbox import TableQuestion, TablesNeeded, _lock, _named_tables
 from kbd_tables.statements import checked_statement
 from kbd_tables.table_names import TableCatalog, TableName
 from tools.tables.conftest import Ask
@@ -168,7 +162,7 @@ def _breaches(
                         _named_tables(
                             connection, statement, msgspec.structs.replace(question, sql=sql)
                         )
-                    _load_table(connection, table, "data", ["a", "b"])
+                    _copy(connection, table, "data", ["a", "b"])
                     if locked:
                         _lock(connection, 512)
                     said += str(connection.execute(sql).fetchall())

@@ -7,7 +7,7 @@ import pytest
 from backends import on_asyncio
 from kbd.errors import ToolTimeout, ValidationFailed
 from kbd.testing.tools import Workbench
-from kbd_tables import kbd_register_tools, sandbox
+from kbd_tables import kbd_register_tools, loaded_tables
 from tools.tables.conftest import Ask
 
 pytestmark = [pytest.mark.anyio, on_asyncio]
@@ -155,7 +155,7 @@ async def test_huge_results_are_cut(ask: Ask) -> None:
 
 async def test_a_large_table_loads_what_is_named(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Past two million values only the named columns are loaded; answers are the same."""
-    monkeypatch.setattr(sandbox, "_MANY_VALUES", 5)
+    monkeypatch.setattr(loaded_tables, "_MANY_VALUES", 5)
     for query, rows in {
         "SELECT sum(amount), max(d.region) FROM data d": [[18, "west"]],
         "SELECT count(*) FROM data": [[3]],

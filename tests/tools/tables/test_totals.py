@@ -31,6 +31,20 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
         "Subtotal,15\nTotal South,15\nGrand total,27\n"),
         [4, 7, 8, 11, 12, 13],
     ),
+    "statistics at the top": (
+        "Item,Amount\nMin,10\nMax,50\nAverage,30\na,10\nb,20\nc,30\nd,40\ne,50\n", [2, 3, 4],
+    ),
+    "the largest above the total": (
+        "Item,Kind,Amount\nMax,,30\nTotal,,60\na,k,10\nb,k,20\nc,k,30\n", [2, 3],
+    ),
+    "a closing balance": (
+        "Datum;Text;Betrag\n01.02.2024;Miete;-800,00\n03.02.2024;Lohn;2500,50\n;Endsaldo;1700,50\n",
+        [4],
+    ),
+    "quarters that the sum leaves out": (
+        "Monat;Umsatz\nJan;10\nFeb;20\nMrz;30\nQ1;60\nApr;5\nMai;6\nJun;7\nQ2;18\nSumme;78\n",
+        [5, 9, 10],
+    ),
     "at the top": ("Item,Amount\nTotal,60\na,10\nb,20\nc,30\n", [2]),
     "group heads": (
         ("Sex,Year,People\nTotal,2020,30\nMale,2020,10\nFemale,2020,20\nTotal,2021,50\n"
@@ -95,6 +109,15 @@ KEPT: dict[str, str] = {
     "statistics as rows": "What,Value\nMin,3\nMax,9\nCount,4\n",
     "statistics of each": "Sensor,What,n\nA,Min,3\nA,Max,9\nB,Min,1\nB,Max,9\n",
     "a count of another thing": "Item,Amount\na,10\nb,21\nCount,40\n",
+    "a balance in a column of balances": (
+        "Day,Text,Amount,Balance\n2024-01-01,Opening balance,,500\n2024-01-02,a,10,510\n"
+    ),
+    "a shoe": "Brand,Amount\nNew Balance,5\nPuma,5\nAsics,7\n",
+    "quarters": "Quartal,Umsatz\nQ1,10\nQ2,20\nQ3,30\nQ4,60\n",
+    "quarters of regions": (
+        "Quarter,Region,Amount\nQ1,North,1\nQ1,South,2\nQ2,North,3\nQ2,South,4\n"
+    ),
+    "months and a quarter of another figure": "Month,n\nJan,1\nFeb,2\nMar,3\nQ2,9\n",
     "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
 }
 """Tables in which every row is one."""
@@ -115,6 +138,18 @@ ASKED: dict[str, tuple[str, str, str]] = {
     ),
     "a last value that is repeated": (
         "Item,Amount,Tax\na,1,2\nb,2,5\nTotal,3,5\n", "3 in 2 rows", "6 in 3 rows",
+    ),
+    "an opening balance with a date": (
+        "Day,Text,Amount\n2024-01-01,Opening balance,500\n2024-01-02,a,10\n2024-01-03,b,20\n",
+        "30 in 2 rows", "530 in 3 rows",
+    ),
+    "quarters and a year": (
+        "Monat;Umsatz\nJan;10\nFeb;20\nQ1;30\nApr;5\nMai;7\n2. Quartal;12\nJahr 2024;42\n",
+        "42 in 4 rows", "126 in 7 rows",
+    ),
+    "net and gross": (
+        "Rechnung;Betrag\n1;100\n2;200\nNetto;300\nMwSt;57\nBrutto;357\n",
+        "357 in 3 rows", "1014 in 5 rows",
     ),
     "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
                         "530 in 3 rows"),
@@ -147,6 +182,27 @@ async def test_totals_are_left_out(workbench: Workbench, ask: Ask, name: str) ->
     assert not found["reading"].get("questions")
     assert found["row_count"] == text.count("\n") - 1 - len(rows)
     assert any("left out" in warning for warning in found["warnings"])
+
+
+@pytest.mark.full
+async def test_totals_that_are_kept(workbench: Workbench, ask: Ask) -> None:
+    """Where they are kept, the map names the rows that each sums up, and those that agree not."""
+    text = (
+        "Item,Kind,Amount,Qty\nMax,,9,\na,x,4,1\nb,y,5,2\nSubtotal,,9,3\nc,x,6,3\nd,x,9,1\n"
+        "Subtotal,,15,4\nTotal,,24,7\nGrand total,,25,8\n"
+    )
+    found = await _map(workbench, ask, text, read_as={"totals": "keep"})
+
+    assert found["row_count"] == 9
+    assert [
+        (each["row"], each["kind"], each["columns"], each["ranges"]) for each in found["totals"]
+    ] == [
+        (1, "maximum", ["Amount"], [[2, 3], [5, 6]]),
+        (4, "sum", ["Amount", "Qty"], [[2, 3]]),
+        (7, "sum", ["Amount", "Qty"], [[5, 6]]),
+        (8, "sum", ["Amount", "Qty"], [[2, 3], [5, 6]]),
+        (9, "sum", [], []),
+    ]
 
 
 @pytest.mark.full

@@ -5,7 +5,7 @@ whoever opens the file, or reads it, sees it. All other formulas wait for one.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
 
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
@@ -21,9 +21,9 @@ _MOST_ROWS = 100_000
 """Rows that are added up for the totals of one sheet, in all: a second of work. With more, such as
 thousands of sums of the whole sheet, the other totals wait for a program that calculates."""
 
-_TOTAL = re.compile(
-    r"(?i)(SUM|MIN|MAX|COUNT|AVERAGE)\((\$?[A-Z]{1,3}\$?\d{1,7}:\$?[A-Z]{1,3}\$?\d{1,7})\)"
-)
+_RANGE = r"\$?[A-Z]{1,3}\$?\d{1,7}:\$?[A-Z]{1,3}\$?\d{1,7}"
+_TOTAL = re.compile(rf"(?i)(SUM|MIN|MAX|COUNT|AVERAGE)\(({_RANGE}(?:,{_RANGE}){{0,254}})\)")
+"""A function of one stretch of cells, or of several, as a grand total without its subtotals is."""
 
 
 def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) -> bytes:
@@ -45,13 +45,13 @@ def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) ->
         found = _TOTAL.fullmatch(formula or "")
         if found is None:
             continue
-        area = parse_area(found[2], Area(1, 1, 1, 1))
-        if area.top <= row <= area.bottom and area.left <= column <= area.right:
+        areas = [parse_area(text, Area(1, 1, 1, 1)) for text in found[2].split(",")]
+        if any(a.top <= row <= a.bottom and a.left <= column <= a.right for a in areas):
             continue
-        rows += cells.row_count(area)
+        rows += sum(map(cells.row_count, areas))
         if rows > _MOST_ROWS:
             break
-        result = _result(cells, found[1].upper(), area)
+        result = _result(cells, found[1].upper(), areas)
         if result is not None:
             content = Content("formula", formula or "", result=result)
             sheet.set(row, column, CellEdit(content))
@@ -73,10 +73,10 @@ def _fills_cells(cell: FormulaCell) -> bool:
     return is_array or spills(cell.text) is not None
 
 
-def _result(cells: StoredCells, function: str, area: Area) -> str | None:
-    """Return what a function comes to over an area, None where that hangs on other formulas."""
+def _result(cells: StoredCells, function: str, areas: Sequence[Area]) -> str | None:
+    """Return what a function comes to over areas, None where that hangs on other formulas."""
     numbers: list[Decimal] = []
-    for cell in cells.of(area):
+    for cell in (cell for area in areas for cell in cells.of(area)):
         if cell.formula is not None or cell.kind == "other":
             return None
         # Texts in a range count for none of these functions (ECMA-376 part 1, 18.17.7).

@@ -1,0 +1,197 @@
+"""Research of one table: the request is read against its columns, and completed by looking."""
+
+import msgspec
+
+from kbd_offline import sql
+from kbd_offline.conversation import CallFailedError, PlannerConversation
+from kbd_offline.conversion import read_sheets
+from kbd_offline.equality import check_values, with_spellings
+from kbd_offline.files import BOOK_SUFFIX, RequestFiles, choose_files, without_stems
+from kbd_offline.findings import (
+    EMPTY_FIELDS,
+    FileFinding,
+    Findings,
+    check_sheet,
+    inspect_table,
+    row_count_text,
+)
+from kbd_offline.intents import (
+    ColumnIntent,
+    Declined,
+    Grouped,
+    Intent,
+    Key,
+    RowsIntent,
+    SheetExport,
+    Split,
+    TableIntent,
+)
+from kbd_offline.interpretation import refused, understand
+from kbd_offline.names import sheet_names, split_suffix
+from kbd_offline.questions import check_questions
+from kbd_offline.request_text import UnclearError
+from kbd_offline.workbooks import (
+    column_widths,
+    inspect_workbooks,
+    is_book,
+    on_sheet,
+    take_sheets,
+    wants_each_sheet,
+)
+
+__all__ = ["research_table"]
+
+MAX_SHEETS = 100
+"""More than anybody turns over; such a column is more likely one of names or amounts."""
+
+
+def research_table(conversation: PlannerConversation, request: str) -> Findings:
+    """Read a request about one table and complete it by looking.
+
+    Raises:
+        UnclearError: It has no reading, or more than one.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
+    """
+    try:
+        files = choose_files(request, conversation.paths)
+    except UnclearError as unclear:
+        # Nothing is declined before the files were looked at.
+        conversation.call("list_files")
+        # That it can never be done says more than that a file is missing.
+        raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
+    try:
+        return _inspected(conversation, request, files)
+    except (CallFailedError, UnclearError) as failed:
+        raise UnclearError(f"{files.source}: {failed}") from None
+
+
+def _inspected(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
+    if is_book(files.source):
+        (book,) = inspect_workbooks(conversation, [files.source])
+        chosen, text = take_sheets(files.text, book.sheets)
+        if len(chosen or book.filled) > 1 or wants_each_sheet(text):
+            return read_sheets(
+                conversation, msgspec.structs.replace(files, text=text), book, chosen
+            )
+    files = on_sheet(conversation, files)
+    # A copy of the whole names no column, so the words alone tell it; then the table is read as it
+    # is written, with its totals.
+    keeps_totals = _keeps_totals(understand(request, files, ()))
+    table = TableIntent(files.source, files.sheet, keeps_totals=keeps_totals)
+    seen = inspect_table(conversation, table)
+    intent = understand(request, files, seen.columns)
+    if not isinstance(intent, Declined) and _keeps_totals(intent) != keeps_totals:
+        table = msgspec.structs.replace(table, keeps_totals=not keeps_totals)
+        seen = inspect_table(conversation, table)
+        intent = understand(request, files, seen.columns)
+    check_questions(seen.facts, intent)
+    if not seen.rows:
+        intent = _without_rows(seen, intent, understand(request, files, _as_numbers(seen)))
+    if isinstance(intent, Split | Grouped | RowsIntent):
+        intent = _compared(conversation, intent)
+    intent = _measured(conversation, intent)
+    return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _keeps_totals(intent: Intent) -> bool:
+    return isinstance(intent, RowsIntent) and intent.selection.keeps_totals
+
+
+def _as_numbers(seen: FileFinding) -> tuple[ColumnIntent, ...]:
+    """Return the columns of a table without rows as ones of numbers, for nothing tells."""
+    return tuple(ColumnIntent(column.name, "float") for column in seen.columns)
+
+
+def _without_rows(seen: FileFinding, intent: Intent, as_numbers: Intent) -> Intent:
+    """Return the intent for a table that has columns and nothing below them.
+
+    Args:
+        seen: The table.
+        intent: What was read with columns of texts, as they are.
+        as_numbers: What is read if they held numbers.
+
+    Raises:
+        UnclearError: There is nothing to work out.
+    """
+    empty = f"{seen.table.label} has column names and no rows below them"
+    if isinstance(intent, Declined) and not isinstance(as_numbers, Declined):
+        raise UnclearError(f"{empty}, so there is nothing to work out")
+    if isinstance(intent, Declined):
+        return msgspec.structs.replace(intent, reason=f"{empty}; {intent.reason}")
+    if isinstance(intent, Grouped) and any(each.function != "count" for each in intent.measures):
+        raise UnclearError(f"{empty}, so there is nothing to work out")
+    return intent
+
+
+def _compared(conversation: PlannerConversation, intent: Split | Grouped | RowsIntent) -> Intent:
+    """Check the values that an intent names, and see which count as one.
+
+    Raises:
+        UnclearError: No row has one of them.
+    """
+    check_values(conversation, intent.selection)
+    columns = [key.column for key in _keys(intent) if key.part is None]
+    selection = with_spellings(conversation, intent.selection, columns)
+    return msgspec.structs.replace(intent, selection=selection)
+
+
+def _keys(intent: Split | Grouped | RowsIntent) -> tuple[Key, ...]:
+    match intent:
+        case Split():
+            return (intent.key,)
+        case Grouped():
+            return intent.keys
+        case RowsIntent():
+            return ()
+
+
+def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
+    """Complete an intent with values, counts and widths from the tables."""
+    match intent:
+        case Split():
+            return _measured_split(conversation, intent)
+        case RowsIntent():
+            table = intent.selection.table.arguments
+            counted = ("table_query", {**table, "query": sql.count_rows(intent.selection)})
+            if split_suffix(intent.target)[1] != BOOK_SUFFIX:
+                (count,) = conversation.calls(counted)
+                return msgspec.structs.replace(intent, rows=int(count["rows"][0][0]))
+            count, widths = conversation.calls(
+                counted, ("table_query", {**table, "query": sql.widths(intent.columns)})
+            )
+            found = int(count["rows"][0][0])
+            check_sheet(found, len(intent.columns))
+            fitted = column_widths(intent.columns, widths["rows"][0])
+            return msgspec.structs.replace(intent, rows=found, widths=fitted)
+        case _:
+            return intent
+
+
+def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
+    table, key = intent.selection.table.arguments, intent.key
+    values, widths = conversation.calls(
+        (
+            "table_query",
+            {**table, "query": sql.values_of(intent.selection, key), "window_rows": MAX_SHEETS},
+        ),
+        ("table_query", {**table, "query": sql.widths(intent.columns)}),
+    )
+    # The window has as many values as are allowed; the total tells whether there are more.
+    count = int(values["total_row_count"])
+    if count > MAX_SHEETS:
+        raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets')
+    if not count:
+        raise UnclearError("no row is left to put on a sheet")
+    found = [(row[0], int(row[1])) for row in values["rows"]]
+    check_sheet(max(rows for _, rows in found), len(intent.columns))
+    reserved = (intent.summary_sheet,) if intent.measures else ()
+    names = sheet_names((value or "" for value, _ in found), reserved)
+    parts = (SheetExport(name, *one) for name, one in zip(names, found, strict=True))
+    fitted = column_widths(intent.columns, widths["rows"][0])
+    return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
+
+
+def _samples(intent: Intent) -> tuple[str, ...]:
+    if isinstance(intent, Split):
+        return tuple(f"{part.sheet}: {row_count_text(part.rows)}" for part in intent.parts)
+    return ("None needed: the figures are worked out over all rows.",)

@@ -1,0 +1,137 @@
+"""Jobs of the offline provider on files that it reads and does not write, and on Parquet."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import anyio
+import duckdb
+import pyarrow as pa
+import pytest
+from openpyxl import load_workbook
+from pyarrow import ipc
+
+from kbd_offline.files import choose_files
+from kbd_offline.request_text import UnclearError
+from ods_books import ods_book, row, table, typed
+from providers.offline.playing import Outcome, Player
+
+ROWS = (("Food", 3.5), ("Rent", 12.0), ("Food", -1.25), ("Food", -1.25))
+
+
+def spreadsheet(folder: Path, *, sheets: int = 1) -> bytes:
+    """The rows as an OpenDocument spreadsheet, whose cells show other figures than they hold."""
+    rows = row("Category", "Amount")
+    for category, amount in ROWS:
+        rows += row(category, typed("float", str(amount), "1.234"))
+    tables = "".join(table(rows=rows, name=f"S{number}") for number in range(1, sheets + 1))
+    return ods_book(folder / "made.ods", tables).read_bytes()
+
+
+def arrow() -> bytes:
+    """The rows as an Arrow file."""
+    columns = {"Category": [one for one, _ in ROWS], "Amount": [amount for _, amount in ROWS]}
+    sink = pa.BufferOutputStream()
+    made = pa.table(columns)
+    with ipc.new_file(sink, made.schema) as writer:
+        writer.write_table(made)
+    return bytes(sink.getvalue())
+
+
+def play(root: Path, request: str, files: dict[str, str | bytes]) -> tuple[Player, Outcome]:
+    """Run a request and return the player and the outcome."""
+    player = Player(root, files)
+    return player, anyio.run(player.run, request)
+
+
+def sheet(player: Player, name: str) -> list[tuple[Any, ...]]:
+    """Return the values of the first sheet of a workbook."""
+    found = load_workbook(io.BytesIO(player.workbench.content(name)), data_only=True)
+    return list(found.worksheets[0].iter_rows(values_only=True))
+
+
+def parquet(player: Player, folder: Path, name: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the types and rows of a Parquet file, as DuckDB reads it."""
+    path = folder / "read.parquet"
+    path.write_bytes(player.workbench.content(name))
+    with duckdb.connect() as connection:
+        found = connection.execute(f"FROM '{path}'")
+        return [str(column[1]) for column in found.description], found.fetchall()
+
+
+@pytest.mark.full
+def test_groups_of_a_spreadsheet_and_an_arrow_file(tmp_path: Path) -> None:
+    """Their figures are those that they hold; the result is a file of a kind that is written."""
+    request = "total Amount by Category"
+    expected = [("Category", "Total Amount"), ("Food", 1), ("Rent", 12), ("Total", 13)]
+    player, _ = play(tmp_path / "ods", request, {"a.ods": spreadsheet(tmp_path)})
+    assert sheet(player, "summary.xlsx") == expected
+    player, _ = play(tmp_path / "arrow", f"{request} into sums.csv", {"a.arrow": arrow()})
+    assert player.workbench.content("sums.csv") == b"Category,Total Amount\nFood,1.00\nRent,12.00\n"
+
+
+@pytest.mark.full
+def test_a_spreadsheet_becomes_a_parquet_file(tmp_path: Path) -> None:
+    """Typed, with every row; nothing else is written."""
+    player, outcome = play(
+        tmp_path / "w", "convert a.ods to parquet", {"a.ods": spreadsheet(tmp_path)}
+    )
+    types, rows = parquet(player, tmp_path, "a.parquet")
+    assert types == ["VARCHAR", "DECIMAL(18,2)"]
+    assert [(one, float(amount)) for one, amount in rows] == list(ROWS)
+    assert "a.parquet has 4 rows." in outcome.summary
+
+
+@pytest.mark.full
+def test_duplicates_go_into_a_new_file(tmp_path: Path) -> None:
+    """Never in place: neither kind is written again."""
+    files: dict[str, str | bytes] = {"a.arrow": arrow()}
+    player, _ = play(tmp_path / "new", "remove duplicates into b.parquet", files)
+    assert len(parquet(player, tmp_path, "b.parquet")[1]) == 3
+    for name, data in (*files.items(), ("a.ods", spreadsheet(tmp_path))):
+        player, outcome = play(tmp_path / name, f"dedupe {name} in place", {name: data})
+        assert "I make a new" in outcome.summary
+        assert set(player.workbench.files.names()) == {name}
+
+
+@pytest.mark.full
+def test_they_are_merged_profiled_and_taken_apart(tmp_path: Path) -> None:
+    """With text tables, too; of several sheets each becomes a file."""
+    files: dict[str, str | bytes] = {
+        "a.ods": spreadsheet(tmp_path), "b.arrow": arrow(), "c.csv": "Category,Amount\nNew,7\n",
+    }  # fmt: skip
+    player, _ = play(tmp_path / "m", "merge a.ods, b.arrow and c.csv into all.csv", files)
+    assert len(player.workbench.content("all.csv").splitlines()) == 10
+    player, _ = play(tmp_path / "p", "profile these files as a markdown report", files)
+    report = player.workbench.content("profile.md").decode()
+    assert report.count("| Amount | float | 4 | 0 | 3 |") == 2
+    player, _ = play(
+        tmp_path / "s", "convert every sheet to csv", {"a.ods": spreadsheet(tmp_path, sheets=2)}
+    )
+    assert {"a-S1.csv", "a-S2.csv"} <= set(player.workbench.files.names())
+
+
+@pytest.mark.parametrize(
+    ("request_text", "target"),
+    [
+        ("convert a.csv to parquet", "a.parquet"),
+        ("export a.csv as a parquet file", "a.parquet"),
+        ("rows where x > 1 into big.parquet", "big.parquet"),
+        ('rows where x > 1 into "my big.parquet"', "my big.parquet"),
+        ('rows where Name = "J.Johnson"', None),
+        ("convert a.csv to Excel", None),
+    ],
+)
+def test_when_parquet_is_meant(request_text: str, target: str | None) -> None:
+    """By the word, where a table is converted, or by the name of the result."""
+    assert choose_files(request_text, ["a.csv"]).target == target
+
+
+def test_kinds_that_are_not_written_are_declined() -> None:
+    """With those that are; of a plain table and a Parquet file neither is guessed."""
+    for name in ("b.ods", "b.arrow", "b.feather"):
+        with pytest.raises(UnclearError, match=r"I do not write .*, only xlsx, csv and parquet"):
+            choose_files(f"convert a.csv to {name}", ["a.csv"])
+    with pytest.raises(UnclearError, match=r"any of a\.csv, b\.parquet"):
+        choose_files("sort by x", ["a.csv", "b.parquet", "c.ods"])
+    assert choose_files("sort by x", ["c.ods", "d.pdf"]).source == "c.ods"
