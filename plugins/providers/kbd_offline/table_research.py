@@ -113,11 +113,13 @@ def _without_rows(seen: FileFinding, intent: Intent, as_numbers: Intent) -> Inte
     Raises:
         UnclearError: There is nothing to work out.
     """
-    empty = f"{seen.table.label} has column names and no rows below them"
+    empty = "it has column names and no rows below them"
     if isinstance(intent, Declined) and not isinstance(as_numbers, Declined):
         raise UnclearError(f"{empty}, so there is nothing to work out")
     if isinstance(intent, Declined):
-        return msgspec.structs.replace(intent, reason=f"{empty}; {intent.reason}")
+        return msgspec.structs.replace(
+            intent, reason=f"{intent.reason}; {seen.table.label}: {empty}"
+        )
     if isinstance(intent, Grouped) and any(each.function != "count" for each in intent.measures):
         raise UnclearError(f"{empty}, so there is nothing to work out")
     return intent

@@ -200,15 +200,15 @@ def _text_note(column: TextColumn, *, is_stored: bool) -> str:
         column: The column.
         is_stored: Whether a format knows its values as texts.
     """
+    if column.unlike:
+        one, other = column.unlike
+        return f'its dates are written in several ways ("{one}", "{other}"); kept as text'
     if is_stored and column.number_count > column.date_count and not column.is_coded:
         # A sum of the file's own program would leave those out that are stored as text.
         return (
             f"{column.number_count:,} of {column.value_count:,} values look like numbers, but are "
             "stored as text or stand among texts; kept as text"
         )
-    if column.unlike and not is_stored:
-        one, other = column.unlike
-        return f'its dates are written in several ways ("{one}", "{other}"); kept as text'
     if is_stored or column.odd is None or not column.is_likely:
         return ""
     kind = "numbers" if column.number_count >= column.date_count else "dates"

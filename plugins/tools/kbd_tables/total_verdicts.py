@@ -214,6 +214,20 @@ class _Found(msgspec.Struct, frozen=True):
     columns: tuple[int, ...]
 
 
+class _Source(msgspec.Struct, frozen=True):
+    """What a candidate sums up.
+
+    Args:
+        between: The candidates among the rows.
+        left: Those of them that are not counted.
+        columns: The columns of figures in which it agrees.
+    """
+
+    between: range
+    left: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
 class _Judge:
     """The candidates of one table while they are judged."""
 
@@ -227,7 +241,8 @@ class _Judge:
         self._verdicts: dict[int, Verdict] = {}
         self._partly: set[int] = set()
         self._thin: dict[int, Side] = {}
-        self._sources: dict[int, tuple[range, tuple[int, ...]]] = {}
+        self._sources: dict[int, _Source] = {}
+        self._left: set[int] = set()
 
     def judged(self) -> list[Judged]:
         """Return the verdict on each."""
@@ -242,12 +257,11 @@ class _Judge:
     def _with_source(self, place: int) -> Judged:
         """Return a candidate with its verdict and the rows that it sums up."""
         candidate, verdict = self._candidates[place], self._verdicts[place]
-        between, columns = self._sources.get(place, (range(0), ()))
-        if verdict not in _SIDES or not columns:
+        source = self._sources.get(place)
+        if verdict not in _SIDES or source is None or not source.columns:
             return Judged(candidate, verdict)
-        if between.stop - between.start > _MOST_BETWEEN:
-            return Judged(candidate, verdict)
-        rows = [self._candidates[n].row for n in between if self._verdicts[n] != "row"]
+        between = source.between
+        rows = [self._candidates[n].row for n in source.left]
         count = sum(stretch.rows for stretch in self._stretches) + len(self._candidates)
         before, after = between.start - 1, between.stop
         first = self._candidates[before].row + 1 if before >= 0 else 0
@@ -255,7 +269,20 @@ class _Judge:
         edges = [first - 1, *rows, end]
         ranges = [(one + 1, other - 1) for one, other in itertools.pairwise(edges)]
         filled = tuple((low, high) for low, high in ranges if low <= high)
-        return Judged(candidate, verdict, filled, columns)
+        return Judged(candidate, verdict, filled, source.columns)
+
+    def _note_source(self, place: int, found: _Found, side: Side, verdict: Verdict) -> None:
+        """Note which rows a candidate sums up, and which between them it does not."""
+        between = self._between(found.start, place, side)
+        if len(between) > _MOST_BETWEEN:
+            return
+        verdicts = {n: self._verdicts.get(n) for n in between}
+        counted = ("row", None) if found.counts_undecided else ("row",)
+        left = tuple(n for n in between if verdicts[n] not in counted)
+        self._sources[place] = _Source(between, left, found.columns)
+        if verdict == side:
+            # A weak label that a total leaves out is none of its rows, whatever its figure is.
+            self._left.update(n for n in left if verdicts[n] is None)
 
     def _pass(self, side: Side, kinds: frozenset[bool]) -> bool:
         """Go along the rows once; return whether a candidate was decided.
@@ -276,7 +303,7 @@ class _Judge:
             if is_asked and (found := self._found(place, side, without, with_, starts)):
                 is_new = True
                 verdict = self._verdicts[place] = self._agreed(place, found, side)
-                self._sources[place] = self._between(found.start, place, side), found.columns
+                self._note_source(place, found, side, verdict)
                 passed = order[:: 1 if side == "above" else -1][found.start.place : step]
                 if found.counts_undecided:
                     # A total that they are in tells that they are rows like others.
@@ -419,8 +446,10 @@ class _Judge:
     def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
         """Return the verdict on one whose figures do not agree with any rows."""
         label = candidate.label
-        if label is None or label.is_weak:
+        if label is None:
             return "row"
+        if label.is_weak:
+            return "unsure" if place in self._left and candidate.is_bare else "row"
         if candidate.is_statistic:
             sides = (self._stretches[: place + 1], self._stretches[place + 1 :])
             most = max(sum(stretch.rows for stretch in side) for side in sides)

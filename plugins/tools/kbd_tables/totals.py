@@ -194,6 +194,13 @@ def _label(text: str) -> TotalLabel | None:
     return total_label(text) or statistic_label(text) or weak_label(text)
 
 
+def _is_label(value: str, text: str) -> bool:
+    """Tell whether a field of a row that a text labels says no more than that."""
+    found = _label(value)
+    # "Net" beside a label is a value like others.
+    return found is not None and (value == text or not found.is_weak)
+
+
 def _numbered(raw: str) -> str:
     return parquet_rows(raw, numbered=True)
 
@@ -402,7 +409,7 @@ def _candidates(
         ]
         filled = [n for n, value in enumerate(own) if n >= width and value is not None]
         # The labels themselves tell nothing of the row.
-        other = [n for n in filled if not (text and _label(own[n]))]
+        other = [n for n in filled if not (text and _is_label(own[n], text))]
         made.append(
             TotalCandidate(
                 row,

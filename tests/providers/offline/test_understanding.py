@@ -375,3 +375,12 @@ def test_why_a_column_has_no_figure() -> None:
         intent = read(request, (money, when, paid))
         assert isinstance(intent, Declined)
         assert why in intent.reason
+
+
+def test_a_part_of_a_name_that_begins_as_a_small_word() -> None:
+    """Weight is no "we", and an offer no "of"."""
+    columns = (ColumnIntent("Net Weight (kg)", "float"), ColumnIntent("Open Offers", "integer"))
+    for word, column in (("weight", columns[0]), ("offers", columns[1])):
+        intent = read(f"total {word}", columns)
+        assert isinstance(intent, Grouped), intent
+        assert intent.measures == (Measure("total", column),)

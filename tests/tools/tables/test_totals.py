@@ -1,12 +1,17 @@
 """Rows of a source that sum others up are no rows of its table, and are told."""
 
+import random
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from backends import on_trio
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench
+from kbd_tables.totals import SummedColumn, take_out_totals
 from tools.small_formats import book
 from tools.tables.conftest import Ask
 
@@ -217,6 +222,16 @@ async def test_a_statistic_that_does_not_agree_is_asked(workbench: Workbench, as
 
 
 @pytest.mark.full
+async def test_a_quarter_that_a_sum_leaves_out_is_asked(workbench: Workbench, ask: Ask) -> None:
+    """Its figure is not what the rows above come to, but the sum below is without it."""
+    text = "Monat;Art;Umsatz\nJan;x;10\nFeb;x;20\nQ1;;25\nMrz;x;5\nSumme;;35\n"
+    found = await _map(workbench, ask, text)
+    assert _rows_out(found) == [6]
+    (question,) = found["reading"]["questions"]
+    assert question["text"].startswith("Row 4 (Q1 | 25) may sum others up")
+
+
+@pytest.mark.full
 async def test_the_label_in_many_languages(workbench: Workbench, ask: Ask) -> None:
     """Whatever language a total is named in, signs and capitals aside."""
     for word in WORDS:
@@ -403,3 +418,53 @@ async def test_a_mark_that_the_total_alone_shows_is_not_told_as_said(
     assert _rows_out(found) == [4]
     assert not any("as was said" in warning for warning in found["warnings"])
     assert any("a total fits its rows" in warning for warning in found["warnings"])
+
+
+def _random_rows(chance: random.Random) -> list[tuple[str, int]]:
+    """Return groups of rows with sums below them, some called so that only figures tell."""
+    rows: list[tuple[str, int]] = []
+    plain: list[int] = []
+    for _ in range(chance.randint(1, 4)):
+        group = len(plain)
+        for _ in range(chance.randint(1, 3)):
+            own = [chance.choice([-5, 0, 1, 2, 3, 10, 25, 40]) for _ in range(chance.randint(1, 4))]
+            rows += [(chance.choice("abcdefg"), figure) for figure in own]
+            plain += own
+            if chance.random() < 0.6:
+                rows.append((chance.choice(["Subtotal", "Zwischensumme", "Q1"]), sum(own)))
+        if chance.random() < 0.5:
+            rows.append(("Total North", sum(plain[group:])))
+    top = [("Total", sum(plain))] if chance.random() < 0.2 else []
+    bottom = [("Grand total", sum(plain)), ("Max", max(plain))][: chance.randint(0, 2)]
+    return [*top, *rows, *bottom]
+
+
+@pytest.mark.full
+async def test_what_a_kept_total_sums_up_comes_to_it(tmp_path: Path) -> None:
+    """In tables of all kinds of nesting: a formula over those rows has the figure's value."""
+    chance, told = random.Random(5), 0
+    columns = [
+        SummedColumn("Item", "string", "VARCHAR", "c0"),
+        SummedColumn("Kind", "string", "VARCHAR", "c1"),
+        SummedColumn("Amount", "integer", "BIGINT", "CAST(c2 AS BIGINT)"),
+    ]
+    functions: dict[str, Callable[[list[int]], int]]
+    functions = {"sum": sum, "minimum": min, "maximum": max}
+    with duckdb.connect() as connection:
+        for number in range(200):
+            rows, raw = _random_rows(chance), tmp_path / f"{number}.parquet"
+            lines = ", ".join(
+                f"('{label}', {'NULL' if len(label) > 1 else repr('k')}, '{figure}')"
+                for label, figure in rows
+            )
+            connection.execute(f"COPY (SELECT * FROM (VALUES {lines}) t(c0, c1, c2)) TO '{raw}'")
+            found = take_out_totals(
+                connection, str(raw), f"{raw}.spare", columns, {"totals": "keep"}, {}
+            )
+            for each in found.kept:
+                if each.columns:
+                    told += 1
+                    summed = [rows[n - 1][1] for low, high in each.ranges
+                              for n in range(low, high + 1)]  # fmt: skip
+                    assert functions[each.kind](summed) == rows[each.row - 1][1], (rows, each)
+    assert told > 500
