@@ -1,8 +1,5 @@
 """Names of a table's columns."""
 
-import sys
-from typing import Any
-
 from kbd.formats.headings import unique_names
 
 
@@ -13,18 +10,5 @@ def test_names_are_unique() -> None:
 
 
 def test_equal_names_are_not_tried_one_by_one() -> None:
-    """The work grows with the columns, not with their square."""
-    tried = 0
-
-    def count(frame: object, event: str, called: Any) -> None:
-        nonlocal tried
-        del frame
-        tried += event == "c_call" and called.__name__ == "casefold"
-
-    sys.setprofile(count)
-    try:
-        names = unique_names(["same"] * 500)
-    finally:
-        sys.setprofile(None)
-    assert names[-1] == "same_500"
-    assert tried < 10 * 500
+    """The work grows with the columns: five thousand million tries would not end in time."""
+    assert unique_names(["same"] * 100_000)[-1] == "same_100000"
