@@ -1,11 +1,11 @@
-"""Sandbox of a model's SQL: one statement that only reads, tables in memory, and no way out.
+"""Sandbox of a model's SQL: one statement that only reads, the tables that it names, no way out.
 
-The tables that the statement names are copied into memory first; then time and chance are pinned,
-external access is switched off with nothing allowed, the configuration is locked, and a read-only
-transaction is opened. With nothing allowed there is no file that a statement could read, write or
-delete, whatever it says; allow lists and views over files were each found to let some COPY through.
-A large table is read where it lies, and alone allowed, where the operating system holds it as well
-(`loaded_tables`).
+The tables are made known first; then time and chance are pinned, external access is switched off,
+the configuration is locked, and a read-only transaction is opened. Allow lists and views over files
+were each found to let some COPY through. So the tables are copied into memory and nothing is
+allowed: there is no file that a statement could read, write or delete, whatever it says. Only where
+the operating system keeps their files from being written, and the statement asks for nothing but
+tables, they are read where they lie, and these files alone may be opened (`loaded_tables`).
 
 Before that, a statement is checked to be exactly one that only reads (`statements`), and the tables
 that it names are looked up among those of the workbench (`table_names`): a name is never a path.
@@ -70,6 +70,7 @@ _ENGINE_MB = 128
 not given back. A statement that used 472 MiB by its count had 503 MiB."""
 
 _FEW_ROWS = 200
+"""Rows that are fetched at least: to know that there are fewer saves counting them."""
 
 _RESULT_BYTES = 4 * 1024 * 1024
 """Text of one window; a larger one is cut after a row, and marked as cut."""
