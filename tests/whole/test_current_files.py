@@ -31,6 +31,7 @@ def wire(served: Wired) -> Wired:
     return served
 
 
+@pytest.mark.full
 def test_an_edit_of_a_workbook_is_in_draft_when_it_is_answered(wire: Wired) -> None:
     """Every one of many, and after a discard the file is gone."""
     workbench_id = wire.workbench()

@@ -116,6 +116,7 @@ def impatient(short_dir: Path, anyio_backend: str) -> Iterator[RealDaemon]:
     running.stop()
 
 
+@pytest.mark.full
 @on_asyncio
 def test_fifty_clients_of_which_one_is_stalled(impatient: RealDaemon) -> None:
     """The others are served; the stalled one is dropped with its cursor, and misses nothing."""

@@ -187,6 +187,7 @@ def test_a_deck_is_made_from_a_pdf_and_a_document(
     assert (report.read_bytes(), figures.read_bytes()) == before
 
 
+@pytest.mark.full
 @on_trio
 def test_a_document_and_a_deck_are_edited_in_one_run(
     short_dir: Path, anyio_backend: str, tmp_path: Path

@@ -71,6 +71,7 @@ def _asks(call_id: str, **more: Any) -> dict[str, Any]:
     return call("get_file_changes", {"path": "a.txt", **more}, call_id)
 
 
+@pytest.mark.full
 def test_an_item_sees_what_it_changed_and_nothing_of_the_others(bench: Wired) -> None:
     """Since its own beginning, or since the draft's; research has the draft alone to ask for.
 

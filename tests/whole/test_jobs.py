@@ -154,6 +154,7 @@ def test_a_sheet_for_each_value_with_totals(shop: RealDaemon) -> None:
     assert _exact(last[2]) == sum(sums.values())
 
 
+@pytest.mark.full
 @on_trio
 def test_totals_by_a_column(shop: RealDaemon) -> None:
     """The totals of a column by another, with a last row for all."""
@@ -247,6 +248,7 @@ def test_totals_by_month(shop: RealDaemon) -> None:
     assert [(month, _exact(total)) for month, total in found] == sorted(sums.items())
 
 
+@pytest.mark.full
 @on_asyncio
 def test_totals_of_decimal_commas(shop: RealDaemon) -> None:
     """A European file: groups by dots, decimals by commas, fields by semicolons."""

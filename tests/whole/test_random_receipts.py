@@ -141,6 +141,7 @@ def _hashes(file: dict[str, Any]) -> set[str]:
     return ends | {step[side] for step in file["steps"] for side in ("before", "after")} - {None}
 
 
+@pytest.mark.full
 @pytest.mark.sampled(SEEDS)
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_receipts_of_random_histories_are_true_and_whole(

@@ -143,6 +143,7 @@ def test_a_restore_shows_what_the_rules_would_do(backed: Backed) -> None:
     assert "does not hold here" in backed.told
 
 
+@pytest.mark.full
 def test_nothing_of_a_backup_is_in_force_without_a_yes(backed: Backed) -> None:
     """Not after the start, not after kill -9, not after a resume that does not name it."""
     backed.begin()

@@ -135,6 +135,7 @@ def test_flags_answer_for_a_workbook(shop: Watched, tmp_path: Path) -> None:
     assert "Total Amount 5" in messages[-1]["text"]
 
 
+@pytest.mark.full
 def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -> None:
     """With the question as its reason; a rule that says it beforehand has it worked on."""
     silent = shop.inbox("silent", COPY)

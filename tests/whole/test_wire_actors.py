@@ -43,6 +43,7 @@ def actors(wire: Wired, log: str, *kinds: str) -> dict[str, Any]:
     return {row["type"]: row.get("actor") for row in rows if not kinds or row["type"] in kinds}
 
 
+@pytest.mark.full
 def test_approvals_name_who_gave_them(wire: Wired) -> None:
     """Publish, deletion, external references, consent: in the log, in `kbd log`, in the steps."""
     workbench_id = wire.workbench(gone__txt="x")

@@ -78,6 +78,7 @@ def test_a_new_workbench_has_nothing_said_and_the_users_model(bench: Wired) -> N
     assert state["default_model_id"] == "openai:scripted"
 
 
+@pytest.mark.full
 def test_an_undo_brings_all_back_and_forward(bench: Wired) -> None:
     """Behind two publishes and forward again, by the same call; each is exactly as it was."""
     wb = bench.workbench(a__txt="a0", b__txt="b0")

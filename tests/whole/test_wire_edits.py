@@ -220,6 +220,7 @@ def test_what_a_file_reaches_out_to_is_accepted_before_it_is_published(wire: Wir
     assert set(published["published"]) == {"b.book", "copy.book"}
 
 
+@pytest.mark.full
 @on_trio
 def test_a_kill_leaves_all_of_a_call_or_nothing(short_dir: Path, anyio_backend: str) -> None:
     """What was answered is there after it, once; what was under way never happened."""

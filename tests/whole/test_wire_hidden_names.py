@@ -72,6 +72,7 @@ def test_every_writing_tool_is_tried() -> None:
     assert sorted(CASES) == sorted(WRITING)
 
 
+@pytest.mark.full
 def test_no_client_makes_a_hidden_file(wire: Wired) -> None:
     """By ToolsCall, and by the methods of formats; a visible name is made by the same call."""
     workbench_id = wire.workbench(t__csv="a,b\n1,2\n")

@@ -103,6 +103,7 @@ TOLERANT = {"WorkbenchFilesExtract", "WorkbenchFilesRemove"}
 """Methods that answer for names that are not there without an error."""
 
 
+@pytest.mark.full
 def test_every_text_of_every_method_may_be_a_hostile_path(wire: Wired) -> None:
     """NUL, loops, 5,000 bytes, 256 bytes, 1,000 levels and more: a code, or an ordinary answer.
 

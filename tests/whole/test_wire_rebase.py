@@ -389,6 +389,7 @@ def test_a_rebase_waits_for_nobody(bench: Wired) -> None:
     bench.daemon.wait_for_run(run["run_id"])
 
 
+@pytest.mark.full
 def test_the_past_and_a_restart_know_a_rebase(bench: Wired) -> None:
     """The log gives the same state; an undo goes behind it, a discarded draft leaves theirs."""
     wb = _book(bench)
@@ -425,6 +426,7 @@ def test_what_somebody_published_is_agreed_to_anew(bench: Wired) -> None:
     assert bench.ask("EgressGetConsentStatus", workbench_id=wb)["scope_hash"] != before
 
 
+@pytest.mark.full
 def test_texts_are_merged_by_their_lines(bench: Wired) -> None:
     """What a run wrote whole is put together with what somebody changed in other lines."""
     lines = [f"line {n}" for n in range(12)]

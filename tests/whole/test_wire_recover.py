@@ -43,6 +43,7 @@ def _code(wire: Wired, wb: str, **params: Any) -> str:
     return str(refused.data["error_code"])
 
 
+@pytest.mark.full
 def test_a_draft_comes_back_and_is_published(wire: Wired) -> None:
     """It is listed, told of, shown in draft/ and in the conversation, and blamed on its makers."""
     wb = wire.workbench(a__txt="a0", b__txt="b0")
