@@ -154,7 +154,7 @@ ASKED: dict[str, tuple[str, str, str]] = {
     ),
     "net and gross": (
         "Rechnung;Betrag\n1;100\n2;200\nNetto;300\nMwSt;57\nBrutto;357\n",
-        "357 in 3 rows", "1014 in 5 rows",
+        "357 in 3 rows", "1 014 in 5 rows",
     ),
     "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
                         "530 in 3 rows"),
