@@ -7,8 +7,9 @@ whoever opens the file, or reads it, sees it. All other formulas wait for one.
 import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import combinations
 
-from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
@@ -47,6 +48,9 @@ def with_totals(data: bytes, title: str, places: Collection[tuple[int, int]]) ->
             continue
         areas = [parse_area(text, Area(1, 1, 1, 1)) for text in found[2].split(",")]
         if any(a.top <= row <= a.bottom and a.left <= column <= a.right for a in areas):
+            continue
+        # A cell that counts twice is no stretch of a total: that is for a program to work out.
+        if any(overlaps(one, other) for one, other in combinations(areas, 2)):
             continue
         rows += sum(map(cells.row_count, areas))
         if rows > _MOST_ROWS:
