@@ -382,7 +382,6 @@ def test_a_run_whose_question_is_declined_fails_with_its_code(wire: Wired) -> No
     assert refused.data["detail"]["approval_id"] != asked["approval_id"]
 
 
-@pytest.mark.full
 def test_a_run_that_waits_is_found_by_the_next_daemon(wire: Wired) -> None:
     """What it waits for is still asked; decided, the run is resumed and ends."""
     wb = wire.workbench(a__txt="a0")
@@ -464,7 +463,6 @@ def test_a_call_waits_for_a_person(wire: Wired, decision: str) -> None:
     assert len(wire.script.requests) == (decision == "accept")
 
 
-@pytest.mark.full
 def test_nobody_decides_in_time(tmp_path: Path) -> None:
     """The run fails with the code of the consent; the question stays, and can be accepted later."""
     more = {"OPENAI_API_KEY": "sk-test-approvals-01", "KBD_RUN_APPROVAL_S": "0.3"}
@@ -541,7 +539,6 @@ def _kbd(wire: Wired, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.full
 def test_the_log_tells_who_asked_and_who_decided(wire: Wired) -> None:
     """Of each kind, in `kbd log`, with its id; and the run that waited is proven."""
     path = wire.file("book.xlsx")

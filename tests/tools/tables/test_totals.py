@@ -153,8 +153,8 @@ ASKED: dict[str, tuple[str, str, str]] = {
         "42 in 4 rows", "126 in 7 rows",
     ),
     "net and gross": (
-        "Rechnung;Betrag\n1;100\n2;200\nNetto;300\nMwSt;57\nBrutto;357\n",
-        "357 in 3 rows", "1 014 in 5 rows",
+        "Rechnung;Betrag\n1;10\n2;20\nNetto;30\nMwSt;6\nBrutto;36\n",
+        "36 in 3 rows", "102 in 5 rows",
     ),
     "brought forward": ("Text,Amount\nBrought forward,500\na,10\nb,20\n", "30 in 2 rows",
                         "530 in 3 rows"),
