@@ -4,7 +4,7 @@ A reader writes the rows once. Where a column has texts among values of another 
 what they mean, and the reader writes the rows again with these texts read so.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 
 from kbd.formats import Column, ReadAs, Table, TableReading, TouchedRows
 from kbd.formats.headings import RENAMED, changed_names
+from kbd.sheets.areas import Area, cell_name, overlaps
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd.sheets.table_columns import column_type, kind_of
 from kbd.sheets.table_extent import TableExtent
@@ -19,6 +20,7 @@ from kbd.sheets.values import Value, plain_text
 
 __all__ = [
     "ERROR",
+    "MERGED",
     "MOST_BLANK",
     "UNSTORED",
     "SeenColumn",
@@ -26,11 +28,13 @@ __all__ = [
     "decide_texts",
     "emptied_rows",
     "make_table",
+    "merged_below",
     "read_values",
 ]
 
 UNSTORED = "formula without a stored result, read as empty"
 ERROR = "error, read as empty"
+MERGED = "cell merged with the one above it, read as empty"
 MOST_BLANK = 10
 """Blank rows that are named."""
 
@@ -122,6 +126,22 @@ def emptied_rows(cells: Iterable[tuple[str, int, str]]) -> tuple[TouchedRows, ..
         )
         for what, found in rows.items()
     )
+
+
+def merged_below(merged: Iterable[Area], body: Area) -> Iterator[tuple[str, int, str]]:
+    """Yield the cells of a table that are merged with one above, as `emptied_rows` takes them.
+
+    A label that is merged over several rows stands in the first of them alone: a group by it is
+    without the others.
+
+    Args:
+        merged: The merged ranges of the sheet.
+        body: The rows of the table, without its header.
+    """
+    for area in merged:
+        if overlaps(area, body):
+            for row in range(max(area.top + 1, body.top), min(area.bottom, body.bottom) + 1):
+                yield MERGED, row, cell_name(row, area.left)
 
 
 def make_table(

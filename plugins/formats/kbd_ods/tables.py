@@ -1,6 +1,7 @@
 """Table of a sheet: its rows in the plain form, typed where a column's cells agree."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from kbd.errors import ValidationFailed
@@ -18,6 +19,7 @@ from kbd.sheets.table_rows import (
     decide_texts,
     emptied_rows,
     make_table,
+    merged_below,
     read_values,
 )
 from kbd.sheets.values import Value, plain_text
@@ -65,11 +67,13 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     read = decide_texts(names, seen, read_as)
     if read.plain:
         seen = _write_rows(sheet, extent, names, read.plain, target)
-    emptied = emptied_rows(
+    body = Area(extent.top, area.left, area.bottom, area.right)
+    missing = (
         (ERROR if each.error else UNSTORED, each.row, cell_name(each.row, each.column))
         for each in sheet.formulas_in(area)
         if each.error or not each.is_stored
     )
+    emptied = emptied_rows(chain(missing, merged_below(sheet.merged_areas(), body)))
     notes = _notes(sheet, area)
     return make_table(extent, names, seen, read, notes, {"sheet": sheet.name}, emptied)
 

@@ -6,7 +6,7 @@ written into a new workbook, or into one whose other contents stay as they are.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -38,6 +38,7 @@ from kbd.sheets.table_rows import (
     decide_texts,
     emptied_rows,
     make_table,
+    merged_below,
     read_values,
 )
 from kbd.sheets.values import plain_number, plain_text
@@ -153,7 +154,8 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
     if read.plain:
         seen = _write_rows(sheet, extent, names, read.plain, target)
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    emptied = emptied_rows(_emptied(sheet, area))
+    body = Area(extent.top, area.left, area.bottom, area.right)
+    emptied = emptied_rows(chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body)))
     return make_table(extent, names, seen, read, notes, {"sheet": sheet.part.name}, emptied)
 
 

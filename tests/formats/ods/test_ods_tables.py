@@ -7,6 +7,7 @@ import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ReadAs, Region, Source, Table
+from kbd.sheets.table_rows import MERGED
 from kbd_ods import OdsFormat
 from ods_books import cell, flat_book, ods_book, row, table, typed
 
@@ -99,6 +100,18 @@ def test_numbers_stored_as_text_are_read_and_told(tmp_path: Path) -> None:
     assert [(each.what, each.count, each.rows) for each in found.reading.repaired] == [
         ("number stored as text, read as a number", 2, (3, 5)),
         ("text for a missing value, read as empty", 2, (4, 6)),
+    ]
+
+
+def test_labels_merged_over_rows_are_told(tmp_path: Path) -> None:
+    """Only the first row has such a label; a group by it is without the others, which are named."""
+    label = cell("North", 'table:number-rows-spanned="2"', 'table:number-columns-spanned="1"')
+    rows = row("Region", "Sum") + f"<table:table-row>{label}{cell(1)}</table:table-row>"
+    rows += f"<table:table-row><table:covered-table-cell/>{cell(2)}</table:table-row>"
+    found, lines = read(tmp_path, table(rows=rows))
+    assert lines[1:] == [["North", "1"], ["", "2"]]
+    assert [(each.what, each.count, each.rows) for each in found.reading.repaired] == [
+        (MERGED, 1, (3,)),
     ]
 
 

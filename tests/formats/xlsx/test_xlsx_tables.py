@@ -12,6 +12,7 @@ from python_calamine import CalamineWorkbook
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Placement, ReadAs, Source, Written
+from kbd.sheets.table_rows import MERGED
 from kbd.testing.formats import write_rows
 from kbd_xlsx import XlsxFormat
 
@@ -50,6 +51,21 @@ def two_sheets(tmp_path: Path) -> Source:
     written = write(Source(first, "a.xlsx"), both, [["a", 1], ["b", 2]], placement)
     assert written.written_range == "A1:B3"
     return Source(both, "a.xlsx")
+
+
+def test_labels_merged_over_rows_are_told(tmp_path: Path) -> None:
+    """Only the first row has such a label; a group by it is without the others, which are named."""
+    source = book(tmp_path / "a.xlsx", S=[
+        ["Region", "Amount"], ["North", 10], [None, 20], ["South", 5], [None, 7],
+    ])  # fmt: skip
+    changed = openpyxl.load_workbook(source.path)
+    changed["S"].merge_cells("A2:A3")
+    changed["S"].merge_cells("A4:A5")
+    changed.save(source.path)
+    found = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
+    assert [(each.what, each.count, each.rows) for each in found.reading.repaired] == [
+        (MERGED, 2, (3, 5)),
+    ]
 
 
 def test_columns_have_the_types_of_their_cells(tmp_path: Path) -> None:
