@@ -34,7 +34,7 @@ from kbd.core.plugins.confinement.process import (
     find_filters,
     find_software,
 )
-from kbd.core.plugins.forked_call import _limit_process
+from kbd.core.plugins.forked_call import _limit_process, part_from_zygote
 from kbd.core.plugins.worker_messages import Request, encode
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.plugins.worker_process import Bounds
@@ -74,7 +74,8 @@ def measure_layers(file: str) -> None:
         return lambda: confine_process(reach, layers, software, filters)
 
     def limit() -> None:
-        _limit_process(CallLimits(), parent)
+        part_from_zygote(parent)
+        _limit_process(CallLimits())
 
     def whole() -> None:
         limit()

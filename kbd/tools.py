@@ -351,7 +351,9 @@ class Tool(ABC):
             its JSON schema is shown to the model, and calls are validated against it.
         effect: What it does to the workbench; decides in which phases it may be called.
         limits: What its worker calls may use; settings may lower or raise them.
-        preload: Modules that the worker of its package imports once.
+        preload: Modules that the worker of its package imports once, before it forks for calls.
+            `module:function` is called as well, in each process that waits for a call: the first
+            use of a library in a fork takes longest. It must leave nothing that a call could see.
         wire_method: The method by which clients call it beside `ToolsCall`, its arguments as
             parameters; "" for none. It must have a `path` that is read.
     """

@@ -1,5 +1,7 @@
 """Workers that keep the most memory that one of their calls had."""
 
+import msgspec
+
 from kbd.core.plugins.host import Plugin
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.plugins.worker_process import Bounds, FinishedCall
@@ -17,5 +19,8 @@ class MeasuredPool(WorkerPool):
         self, plugin: Plugin, request: bytes, limits: CallLimits, bounds: Bounds
     ) -> FinishedCall:
         finished = await super()._finished(plugin, request, limits, bounds)
+        if finished.ending is not None:
+            peak_bytes = await finished.ending()
+            finished = msgspec.structs.replace(finished, ending=None, peak_bytes=peak_bytes)
         self.peak_bytes = max(self.peak_bytes, finished.peak_bytes)
         return finished

@@ -130,10 +130,15 @@ async def _let_act(order: TakenOrder) -> dict[str, str]:
 
 async def _processes(call: Any, pool: WorkerPool, tasks: TaskGroup) -> dict[str, int]:
     """Start a sibling, and return the processes that an act may be after."""
-    await call("kbd_taken.acts:hold", {"seconds": 0.0})
-    tasks.start_soon(call, "kbd_taken.acts:hold", {"seconds": 600.0}, CallLimits(wall_s=600))
+    name = f"held{os.getpid()}"
+    await call("kbd_taken.acts:hold", {"seconds": 0.0, "name": name})
+    held = {"seconds": 600.0, "name": name}
+    tasks.start_soon(call, "kbd_taken.acts:hold", held, CallLimits(wall_s=600))
     zygote = pool._alive["taken"]._process.pid
-    while not (siblings := find_children(zygote)):  # noqa: ASYNC110 - the system starts it
+    # A process that waits for a call is none that has one.
+    while not (  # noqa: ASYNC110 - the system starts it
+        siblings := [pid for pid in find_children(zygote) if _has_name(Path(f"/proc/{pid}"), name)]
+    ):
         await anyio.sleep(0.01)
     return {"zygote": zygote, "sibling": siblings[0], "daemon": os.getpid()}
 
@@ -223,11 +228,15 @@ class _FixedSandbox(Sandbox):
 
 def _find(name: str) -> str:
     """Return "" if a process of that name is alive."""
-    for comm in Path("/proc").glob("[0-9]*/comm"):
-        with contextlib.suppress(OSError):
-            if comm.read_text().strip() == name:
-                return ""
-    return "none"
+    found = any(_has_name(process, name) for process in Path("/proc").glob("[0-9]*"))
+    return "" if found else "none"
+
+
+def _has_name(process: Path, name: str) -> bool:
+    """Tell whether a process in /proc is alive and has a name."""
+    with contextlib.suppress(OSError):
+        return (process / "comm").read_text().strip() == name
+    return False
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ class FormatHandler(ABC):
         kind: The word that manifests show ("spreadsheet", "text", "table" …).
         suffixes: Lower-case suffixes with their MIME types, each with its dot; a name without a
             suffix may be given by its whole lower-case name ("makefile").
-        preload: Modules that the worker imports once, before it forks for calls.
+        preload: Modules that the worker imports once, before it forks for calls; with
+            `module:function` as for `kbd.tools.Tool`.
         guidance: What a model should know to use the format well; shown with its tools.
         style_file: A text file in the handler's package that says how good files of the format
             look ("style.md"), at most 16 KiB; a run that is about the format is told it. "" for

@@ -17,6 +17,7 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     set_aside        what killed its workers and is read no more, and whose fault a death is
     worker_process   one zygote, seen from the daemon
     zygote           the process that calls are forked from, one a plugin
+    spare_process    a fork made ahead, which warms up and waits for the next call
     forked_call      one call: confine itself, work, answer, die
     confinement      what holds a call: files by Landlock, system calls by a filter
     call_paths       what a call may reach, and where its outputs land

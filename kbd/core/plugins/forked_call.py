@@ -38,7 +38,7 @@ from kbd.core.plugins.worker_messages import (
 from kbd.errors import DiskFull, KbdError
 from kbd.tools import CallLimits
 
-__all__ = ["ENTRY", "Workplace", "die_with_parent", "run_call"]
+__all__ = ["ENTRY", "Workplace", "die_with_parent", "part_from_zygote", "run_call"]
 
 ENTRY = "kbd.core.plugins.worker_entry"
 """The module of kbd whose functions may be called in any plugin's worker."""
@@ -82,7 +82,7 @@ class Workplace(msgspec.Struct, frozen=True):
 
 
 def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoReturn:
-    """Do one call and exit; called in the child right after the fork.
+    """Do one call and exit; called in a child that has parted from its zygote.
 
     Args:
         channel: This call's own channel.
@@ -91,7 +91,7 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
     """
     try:
         channel.settimeout(None)
-        _limit_process(call.limits, workplace.pid)
+        _limit_process(call.limits)
         # Written by the daemon; what follows it may be of anybody's making.
         _confine(msgspec.msgpack.decode(_receive(channel), type=CallReach), call.layers, workplace)
         _part_from_output()
@@ -102,6 +102,15 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
     finally:
         # Whatever happened above, this process must never go back to the zygote's loop.
         os._exit(0)
+
+
+def part_from_zygote(zygote: int) -> None:
+    """Make this process one of its own, which ends with the zygote and has none of its signals."""
+    # A group of its own, so that killing it takes along whatever the call starts.
+    os.setsid()
+    die_with_parent(zygote)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def die_with_parent(parent: int) -> None:
@@ -133,12 +142,7 @@ def _part_from_output() -> None:
         os.dup2(0, descriptor)
 
 
-def _limit_process(limits: CallLimits, zygote: int) -> None:
-    # A group of its own, so that killing it takes along whatever the call starts.
-    os.setsid()
-    die_with_parent(zygote)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
+def _limit_process(limits: CallLimits) -> None:
     # A core dump would hold what was read.
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)

@@ -404,7 +404,7 @@ class Plugins:
         return {plugin.name: plugin for plugin in self.loaded()}[name]
 
     def preload(self, name: str) -> tuple[str, ...]:
-        """Return the modules that a plugin's worker imports before its first call."""
+        """Return the modules that a plugin's worker imports before its first call, and warm-ups."""
         formats = [each.item.preload for each in self.formats if each.plugin.name == name]
         tools = [each.item.preload for each in self.tools if each.plugin.name == name]
         return tuple(dict.fromkeys(module for part in (*formats, *tools) for module in part))

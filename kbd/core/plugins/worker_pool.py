@@ -1,7 +1,8 @@
 """Worker pool of all plugins: `WorkerPool.call` runs one function of one plugin in a process."""
 
+import contextlib
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -247,15 +248,14 @@ class WorkerPool:
         what = what or f"{plugin}: {function.rpartition(':')[2]}"
         layers = self._sandbox.layers
         paths, request = CallPaths(), Request(function, dict(arguments))
-        # The limits hold for all plugins together: each call is a process. Clients take turns for
-        # a place first, for who waits for memory is not overtaken.
-        async with self._turns.place(), self._slots.hold(limits.memory_bytes):
+        async with self._place(limits.memory_bytes) as held:
             try:
                 packed = await self._pack(request, paths, what)
                 read = self._admit(plugin, function, arguments, paths.blobs)
                 bounds = Bounds(paths.reach(str(program or "")), layers)
                 called = partial(self._finished, self._plugin(plugin), packed, limits, bounds)
                 finished = await self._watched(called, paths, limits, what)
+                self._let_end(finished, held)
                 self._note_death(read, finished)
                 await to_thread.run_sync(self._land, paths, finished)
             finally:
@@ -270,6 +270,24 @@ class WorkerPool:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, paths.blobs)
             raise self._noted(plugin, fault, paths.blobs) from None
+
+    @contextlib.asynccontextmanager
+    async def _place(self, memory_bytes: int) -> AsyncIterator[contextlib.AsyncExitStack]:
+        """Hold a place and memory for a call while inside, or as long as somebody takes it over.
+
+        The limits hold for all plugins together: each call is a process. Clients take turns for a
+        place first, for who waits for memory is not overtaken.
+        """
+        async with contextlib.AsyncExitStack() as held:
+            await held.enter_async_context(self._turns.place())
+            await held.enter_async_context(self._slots.hold(memory_bytes))
+            yield held
+
+    def _let_end(self, finished: FinishedCall, held: contextlib.AsyncExitStack) -> None:
+        """Have the process of an answered call end; until then its place is nobody else's."""
+        # Without tasks all processes are being ended as it is.
+        if finished.ending is not None and self._tasks is not None:
+            self._tasks.start_soon(_end, finished.ending, held.pop_all())
 
     async def _watched(
         self,
@@ -423,6 +441,12 @@ class WorkerPool:
         self._alive[plugin.name] = process
         self._tasks.start_soon(process.serve)
         return process
+
+
+async def _end(ending: Callable[[], Awaitable[int]], held: contextlib.AsyncExitStack) -> None:
+    """Wait until the process of an answered call has ended, then free what it held."""
+    async with held:
+        await ending()
 
 
 async def _drop(paths: CallPaths) -> None:

@@ -8,7 +8,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -99,25 +100,32 @@ NOISE_BYTES = 4096
 KILL_TIMEOUT_S = 5.0
 """Seconds in which a killed call must be reported as ended, else its zygote is killed, too."""
 
+EXIT_TIMEOUT_S = 1.0
+"""Seconds in which a process must have ended that has answered, else it is killed."""
+
 
 class WorkerGone(Exception):
     """The zygote died before it took the call; the call may go to a new one."""
 
 
 class FinishedCall(msgspec.Struct, frozen=True):
-    """A finished call: its answer and how its process ended.
+    """A finished call: its answer and how its process ended, or that it is about to.
 
     Args:
         answer: The answer's bytes, or None if none came, or not all of it.
-        status: The status of `waitpid`; None if the zygote died with the call.
+        status: The status of `waitpid`; None if the zygote died with the call, or if it has not
+            ended.
         timed_out: Whether the wall limit passed.
         peak_bytes: The most memory that it had at once, what it shares with its zygote included.
+        ending: Where the process has answered and not ended: waits until it is reaped, kills it if
+            it goes on, and returns its `peak_bytes`. It must be awaited.
     """
 
     answer: bytes | None
     status: int | None
     timed_out: bool = False
     peak_bytes: int = 0
+    ending: Callable[[], Awaitable[int]] | None = None
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -130,6 +138,11 @@ class Bounds(msgspec.Struct, frozen=True):
     def spawns(self) -> bool:
         """Whether it can start processes."""
         return bool(self.reach.program) or not self.layers.seccomp
+
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether a process of it has nothing to do once it has answered: no file, no child."""
+        return not (self.reach.folders or self.spawns)
 
 
 class _PendingCall:
@@ -253,7 +266,9 @@ class WorkerProcess:
     async def call(self, request: bytes, limits: CallLimits, bounds: Bounds) -> FinishedCall:
         """Have one call made and wait until its process is reaped.
 
-        Cancelling this kills the call's group, and returns when it is dead.
+        Where the process leaves nothing, its answer is returned at once: to unmap what a library
+        had mapped takes as long as a small call. Cancelling this kills the call's group, and
+        returns when it is dead.
 
         Args:
             request: The packed `Request`.
@@ -271,7 +286,7 @@ class WorkerProcess:
         ours, theirs = socket.socketpair()
         ours.settimeout(0)
         answer: bytes | None = None
-        sent = False
+        sent = answered = False
         try:
             with anyio.move_on_after(limits.wall_s) as wall:
                 order = Call(call_id, limits, bounds.layers, bounds.spawns)
@@ -281,6 +296,8 @@ class WorkerProcess:
                 theirs.close()
                 messages = (encode(bounds.reach), request)
                 answer = await exchange(ours, messages, limits.result_bytes + ERROR_BYTES)
+                if answered := answer is not None and bounds.leaves_nothing:
+                    return FinishedCall(answer, None, ending=partial(self._end, call_id, pending))
                 await pending.ended.wait()
             # The zygote died and had not begun: nothing was done, so another one may take the call.
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
@@ -295,12 +312,30 @@ class WorkerProcess:
             )
         finally:
             try:
-                if sent and not pending.ended.is_set():
+                if sent and not (answered or pending.ended.is_set()):
+                    await self._kill(call_id, pending)
+            finally:
+                if not answered:
+                    del self._pending[call_id]
+                ours.close()
+                theirs.close()
+
+    async def _end(self, call_id: int, pending: _PendingCall) -> int:
+        """Wait until the process of an answered call is reaped; kill it if it goes on.
+
+        Returns:
+            The most memory that it had, in bytes.
+        """
+        try:
+            with anyio.move_on_after(EXIT_TIMEOUT_S):
+                await pending.ended.wait()
+        finally:
+            try:
+                if not pending.ended.is_set():
                     await self._kill(call_id, pending)
             finally:
                 del self._pending[call_id]
-                ours.close()
-                theirs.close()
+        return pending.peak_bytes
 
     async def stop(self) -> None:
         """End the zygote and with it all its calls, and reap it; a second time does nothing."""

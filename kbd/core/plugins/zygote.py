@@ -1,7 +1,8 @@
 """Zygote of one plugin: `python -I -X utf8 -m kbd.core.plugins.zygote PACKAGE FD`.
 
-It imports the plugin, then forks a child for each call, reaps it and reports how it ended. It has
-one thread and runs none of the plugin's code after the imports.
+It imports the plugin, then forks a child for each call, reaps it and reports how it ended. After a
+call it forks one ahead for the next (`spare_process`). It has one thread and runs none of the
+plugin's code after the imports.
 """
 
 import contextlib
@@ -13,7 +14,8 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -25,6 +27,7 @@ from kbd.core.plugins.confinement.process import (
     hide_process,
     take_orphans,
 )
+from kbd.core.plugins.spare_process import SpareProcess, wait_for_call
 from kbd.core.plugins.worker_messages import (
     PACKET_BYTES,
     Begun,
@@ -45,6 +48,9 @@ __all__ = ["Zygote", "main"]
 IMPORT_TIMEOUT_S = 300
 """Seconds after which an import that hangs ends the process, should the daemon be dead by then."""
 
+SPARE_MS = 30_000
+"""Milliseconds without a call after which the spare process ends: it takes memory of its own."""
+
 
 class Zygote:
     """The loop of one zygote.
@@ -64,6 +70,8 @@ class Zygote:
         self._spawning: set[int] = set()
         """The calls among them that can leave processes behind."""
         self._workplace = forked_call.Workplace(package, Software(), None, os.getpid())
+        self._warm_ups: Sequence[str] = ()
+        self._spare: SpareProcess | None = None
 
     def start(self) -> bool:
         """Import the modules of the first order and report; return whether to continue."""
@@ -76,14 +84,15 @@ class Zygote:
         # First, so that a version from there is taken in place of the installed one.
         sys.path[:0] = order.paths
         try:
-            for module in (self._package, *order.preload):
-                importlib.import_module(module)
+            for name in (self._package, *order.preload):
+                importlib.import_module(name.partition(":")[0])
         except BaseException as fault:  # noqa: BLE001 - a plugin may also exit while it is imported
             trace = traceback.format_exc()[-forked_call.TRACE_CHARACTERS :]
             message = str(fault)[: forked_call.MESSAGE_CHARACTERS]
             self._report(StartFailed(type(fault).__name__, message, trace))
             return False
         signal.alarm(0)
+        self._warm_ups = tuple(name for name in order.preload if ":" in name)
         # What is imported stays shared with every child: the collector does not touch it.
         gc.collect()
         gc.freeze()
@@ -110,12 +119,15 @@ class Zygote:
         poll.register(self._control, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
         while True:
-            ready = {fd for fd, _ in poll.poll()}
+            ready = {fd for fd, _ in poll.poll(SPARE_MS if self._spare else None)}
+            if not ready:
+                self._drop_spare()
             if self._woken.fileno() in ready:
                 self._woken.recv(PACKET_BYTES)
                 self._reap()
             if self._control.fileno() in ready and not self._obey():
                 break
+        self._drop_spare()
         for pid in self._pids.values():
             _kill_group(pid)
         if self._spawning:
@@ -128,7 +140,8 @@ class Zygote:
             return False
         match self._orders.decode(packet):
             case Call() as call:
-                self._fork(call, socket.socket(fileno=fds[0]))
+                with socket.socket(fileno=fds[0]) as channel:
+                    self._begin(call, packet, channel)
             case Kill(id=call_id) if call_id in self._pids:
                 _kill_group(self._pids[call_id])
             # It has ended by itself meanwhile.
@@ -136,32 +149,81 @@ class Zygote:
                 pass
         return True
 
-    def _fork(self, call: Call, channel: socket.socket) -> None:
+    def _begin(self, call: Call, packet: bytes, channel: socket.socket) -> None:
         # Before the fork: if this process dies from here on, the call may have been made, and must
         # not be given to another zygote.
         self._report(Begun(call.id))
-        zygote = os.getpid()
+        pid = self._hand_to_spare(packet, channel) or self._fork(call, channel)
+        if pid is None:
+            self._report(Ended(call.id, -1, 0))
+            return
+        self._pids[call.id] = pid
+        if call.spawns:
+            self._spawning.add(call.id)
+
+    def _hand_to_spare(self, packet: bytes, channel: socket.socket) -> int | None:
+        """Give a call to the spare process and return its pid, or None if there is none ready."""
+        spare = self._spare
+        if spare is None or not spare.is_ready():
+            return None
+        self._spare = None
+        with contextlib.closing(spare):
+            if spare.hand_over(packet, channel):
+                return spare.pid
+        # Its death is reaped as that of any other child.
+        return None
+
+    def _fork(self, call: Call, channel: socket.socket) -> int | None:
+        """Fork for a call and return the child's pid, or None if the system has no more."""
         try:
             # Not a new interpreter: that takes 23 to 150 ms with its imports, a fork 4.2
             # (reliability F14).
             pid = os.fork()
         except OSError:
-            self._report(Ended(call.id, -1, 0))
-            return
-        finally:
-            if os.getpid() == zygote:
-                channel.close()
+            return None
         if pid == 0:
-            try:
-                # A call must not speak on the zygote's channels, nor keep them open.
-                signal.set_wakeup_fd(-1)
-                for mine in (self._control, self._woken, self._waker):
-                    mine.close()
-            finally:
+            with self._left():
+                forked_call.part_from_zygote(self._workplace.pid)
                 forked_call.run_call(channel, call, self._workplace)
-        self._pids[call.id] = pid
-        if call.spawns:
-            self._spawning.add(call.id)
+        return pid
+
+    def _fork_spare(self) -> None:
+        """Fork a process ahead for the next call; where the system has no more, there is none."""
+        if self._spare is not None:
+            return
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            try:
+                pid = os.fork()
+            except OSError:
+                ours.close()
+                return
+            if pid == 0:
+                with self._left():
+                    ours.close()
+                    wait_for_call(theirs, self._warm_ups, self._workplace)
+        self._spare = SpareProcess(pid, ours)
+
+    def _drop_spare(self) -> None:
+        """End the spare process, if there is one."""
+        if self._spare is not None:
+            _kill_group(self._spare.pid)
+            self._spare.close()
+            self._spare = None
+
+    @contextmanager
+    def _left(self) -> Iterator[None]:
+        """Leave the zygote for good in a child: its channels are closed, its loop is never met."""
+        try:
+            # A call must not speak on the zygote's channels, nor keep them open.
+            signal.set_wakeup_fd(-1)
+            for mine in (self._control, self._woken, self._waker):
+                mine.close()
+            if self._spare is not None:
+                self._spare.close()
+            yield
+        finally:
+            os._exit(0)
 
     def _reap(self) -> None:
         calls = {pid: call_id for call_id, pid in self._pids.items()}
@@ -178,14 +240,21 @@ class Zygote:
                 # Still a zombie, so that its number is nobody else's: the rest of its group goes.
                 _kill_group(pid)
             _, status, used = os.wait4(pid, 0)
+            if self._spare is not None and pid == self._spare.pid:
+                self._spare.close()
+                self._spare = None
             if pid in calls:
                 self._pids.pop(calls[pid])
                 ended.append(Ended(calls[pid], status, used.ru_maxrss * 1024))
         if not self._spawning.isdisjoint(each.id for each in ended):
-            _end_strays(self._pids.values())
+            spare = () if self._spare is None else (self._spare.pid,)
+            _end_strays((*self._pids.values(), *spare))
         self._spawning &= self._pids.keys()
         for report in ended:
             self._report(report)
+        # Not while a call is at work: to warm up takes as much of the processor as a small call.
+        if ended and not self._pids:
+            self._fork_spare()
 
     def _report(self, report: Report) -> None:
         try:

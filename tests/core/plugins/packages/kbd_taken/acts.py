@@ -29,8 +29,10 @@ _PTRACE_SEIZE = 0x4206
 _PR_SET_NAME = 15
 
 
-def hold(seconds: float) -> None:
-    """Stay alive, for another call to reach."""
+def hold(seconds: float, name: str) -> None:
+    """Stay alive under a name, for another call to reach."""
+    # A thread's name is that of the process where it is the first one.
+    _LIBC.prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
     time.sleep(seconds)
 
 
