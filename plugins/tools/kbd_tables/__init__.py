@@ -15,7 +15,7 @@ statement means), `sandbox` (SQL and its lock-down, with `statements`, what may 
 `loaded_tables`, how it gets at the tables, `statement_time`, what makes it answer the same each
 time, `sql_errors`, and `absent_values`, which helps where nothing was found), `export_tools` (rows
 into other files). `reading_text` says how a table was read. They share `jobs` (calls of the worker,
-and its limits) and `duck` (DuckDB itself, and its values as JSON).
+and its limits) and `duck` (DuckDB itself, and its values as JSON); `warm_up` makes its first use.
 """
 
 from collections.abc import Mapping, Sequence

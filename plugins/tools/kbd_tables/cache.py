@@ -5,6 +5,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -59,6 +60,7 @@ class TableRecord(msgspec.Struct, frozen=True):
     Args:
         columns: The columns in order; names are unique without regard to case, as SQL needs them.
         row_count: Data rows.
+        sha256: Of the Parquet: what a disk gives back otherwise is no table.
         reading: How it was read.
         details: What the format adds (delimiter, quote_char, sheet ...).
         warnings: What a reader of the table must know.
@@ -71,6 +73,7 @@ class TableRecord(msgspec.Struct, frozen=True):
 
     columns: tuple[TableColumn, ...]
     row_count: int
+    sha256: str
     reading: TableReading
     details: dict[str, Any]
     warnings: tuple[str, ...]
@@ -207,8 +210,10 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 19
+_VERSION = 20
 """Version of the cache; raise it when inference or the record changes."""
+_MOST_CHECKED = 1_000
+"""Files of which it is remembered that they are whole; beyond, all are forgotten."""
 _PREFIX = "tables-"
 """With which the name of each file of the cache begins."""
 
@@ -225,6 +230,7 @@ class TableCache:
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
+        self._checked = _CheckedFiles()
         self._making: WeakValueDictionary[Path, anyio.Lock] = WeakValueDictionary()
 
     async def open(self, context: ToolContext, ref: TableRef) -> OpenTable:
@@ -234,16 +240,16 @@ class TableCache:
             NotFound, ValidationFailed, FileReadFailed: As for `run`.
         """
         wanted = await _wanted(context, ref)
-        found = await run_sync(_find, wanted)
+        found = await run_sync(_find, wanted, self._checked)
         if found is None:
             lock = self._making.setdefault(wanted.parquet, anyio.Lock())
             async with lock:
                 # Made by another call meanwhile.
-                found = await run_sync(_find, wanted)
+                found = await run_sync(_find, wanted, self._checked)
                 if found is None:
                     await _make(context, wanted)
                     await run_sync(_drop_oldest, wanted, self._limit_bytes)
-                    found = await run_sync(_find, wanted)
+                    found = await run_sync(_find, wanted, self._checked)
         if found is None:
             raise FileReadFailed("the cache of tables was emptied meanwhile; try again")
         found.note(context)
@@ -255,7 +261,7 @@ class TableCache:
         Raises:
             NotFound, ValidationFailed: As for `run`.
         """
-        return await run_sync(_find, await _wanted(context, ref))
+        return await run_sync(_find, await _wanted(context, ref), self._checked)
 
     async def place(self, context: ToolContext, ref: TableRef) -> Path:
         """Return where a file's table lies, or would.
@@ -327,12 +333,46 @@ async def _wanted(context: ToolContext, ref: TableRef) -> _Wanted:
     return _Wanted(file, ref.sheet, read_as, parquet, record)
 
 
-def _find(wanted: _Wanted) -> OpenTable | None:
-    """Return a table that is there, and note that it was used; one of a damaged record is not."""
+class _CheckedFiles:
+    """Memory of the files of the cache that were found to be what their records say.
+
+    A file is read again when the file system says that somebody has touched it. May be used by any
+    thread.
+    """
+
+    def __init__(self) -> None:
+        self._stamps: dict[Path, tuple[int, ...]] = {}
+
+    def is_whole(self, path: Path, sha256: str) -> bool:
+        """Tell whether a file has this digest; raises FileNotFoundError if there is none."""
+        with path.open("rb") as file:
+            # Taken before it is read: a write meanwhile gives it another stamp than this one.
+            stamp = _stamp(os.fstat(file.fileno()))
+            if self._stamps.get(path) == stamp:
+                return True
+            if _sha256(file) != sha256:
+                return False
+        if len(self._stamps) >= _MOST_CHECKED:
+            self._stamps.clear()
+        self._stamps[path] = stamp
+        return True
+
+
+def _stamp(facts: os.stat_result) -> tuple[int, ...]:
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _find(wanted: _Wanted, checked: _CheckedFiles) -> OpenTable | None:
+    """Return a table that is there, and note that it was used; one that is damaged is removed."""
     try:
         record = msgspec.msgpack.decode(wanted.record.read_bytes(), type=TableRecord)
         size = wanted.parquet.stat().st_size
-        os.utime(wanted.parquet)
+        if not checked.is_whole(wanted.parquet, record.sha256):
+            # Else what is made in its place would not be kept.
+            wanted.parquet.unlink(missing_ok=True)
+            return None
+        # Of the record, for a Parquet that is touched is read again.
+        os.utime(wanted.record)
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return OpenTable(wanted.file, record, wanted.read_as, wanted.parquet, size, wanted.sheet)
@@ -456,7 +496,7 @@ async def _make(context: ToolContext, wanted: _Wanted) -> None:
     }
     loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
     staged = context.files.stage()
-    await anyio.Path(staged).write_bytes(_record(table, loaded))
+    await anyio.Path(staged).write_bytes(_record(table, loaded, await run_sync(_digest, typed)))
     # The record last: a table counts as cached only when both are there, so a process that ends
     # in between leaves no record without its Parquet.
     await run_sync(_keep_first, typed, wanted.parquet)
@@ -478,12 +518,22 @@ def _keep_first(made: Path, kept: Path) -> None:
         made.replace(kept)
 
 
-def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return _sha256(file)
+
+
+def _sha256(file: BufferedReader) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _record(table: Table, loaded: Mapping[str, Any], sha256: str) -> bytes:
     """Return the packed record of a table: the facts of its format, and the inferred types."""
     return msgspec.msgpack.encode(
         {
             "columns": loaded["columns"],
             "row_count": loaded["row_count"],
+            "sha256": sha256,
             "reading": loaded["reading"],
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],

@@ -17,6 +17,8 @@ from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
 from kbd_tables.currencies import find_currencies
 from kbd_tables.date_types import type_dates
 from kbd_tables.duck import (
+    KEPT_PARQUET,
+    PASSING_PARQUET,
     closing_connection,
     duckdb_message,
     parquet_rows,
@@ -32,7 +34,6 @@ from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 __all__ = ["load", "plain_rows_sql"]
 
 _MAX_LINE_BYTES = 32 * 1024 * 1024
-_COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
 
 def load(
@@ -252,7 +253,7 @@ def _write(
         for place, (name, column) in columns
     )
     connection.execute(
-        f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
+        f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({KEPT_PARQUET})"
     )
     return parquet_rows(target)
 
@@ -305,7 +306,7 @@ def _untyped(
             connection.execute("SET threads = 1")
         source = plain_rows_sql(plain, width, parallel=parallel)
         try:
-            connection.execute(f"COPY (FROM {source}) TO {quoted_text(raw)} ({_COMPRESSION})")
+            connection.execute(f"COPY (FROM {source}) TO {quoted_text(raw)} ({PASSING_PARQUET})")
         except duckdb.Error as error:
             if not parallel:
                 raise FileReadFailed(

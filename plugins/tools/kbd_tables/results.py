@@ -35,6 +35,8 @@ _WHOLE = re.compile("-?[0-9]+")
 _EXACT_DISTINCT_ROWS = 100_000
 _MAX_COMMON_VALUES = 5
 _BATCH = 50
+_ROW_NUMBER = "file_row_number"
+"""The name of a row's number in Parquet, which a column of the table may have as well."""
 
 
 def describe(parquet: str, columns: Columns, row_count: int) -> list[dict[str, Any]]:
@@ -122,9 +124,13 @@ def rows(parquet: str, columns: Columns, row_start: int, row_count: int) -> list
     """Return rows by their 1-based number, in the file's order."""
     selected = ", ".join(quoted_name(name) for name, _, _ in columns)
     # Parquet is written and read in order: DuckDB preserves insertion order by default.
-    statement = (
-        f"SELECT {selected} FROM {parquet_rows(parquet)} LIMIT {row_count} OFFSET {row_start - 1}"
-    )
+    if any(name.lower() == _ROW_NUMBER for name, _, _ in columns):
+        source, place = parquet_rows(parquet), f"LIMIT {row_count} OFFSET {row_start - 1}"
+    else:
+        # By their numbers, for of the rows before an OFFSET all values are decoded.
+        source = parquet_rows(parquet, numbered=True)
+        place = f"WHERE {_ROW_NUMBER} >= {row_start - 1} LIMIT {row_count}"
+    statement = f"SELECT {selected} FROM {source} {place}"
     with closing_connection() as connection:
         found = connection.execute(statement).fetchall()
     return [[json_value(value) for value in row] for row in found]

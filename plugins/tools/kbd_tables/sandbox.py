@@ -297,8 +297,10 @@ def _paged(box: OpenSandbox, catalog: TableCatalog) -> str:
     # A limit of its own is a wall: it answers the same, whatever is taken of it.
     if not statement.order_keys or statement.is_limited:
         return statement.sql
-    described = connection.execute(f"DESCRIBE (\n{statement.sql}\n)").fetchall()
-    whole = with_whole_order(connection, statement, _more_keys(box, len(described)))
+    width = statement.width
+    if width is None:
+        width = len(connection.execute(f"DESCRIBE (\n{statement.sql}\n)").fetchall())
+    whole = with_whole_order(connection, statement, _more_keys(box, width))
     # What is materialized is ordered whole, before a window is taken of it.
     return whole or f"WITH whole AS MATERIALIZED (\n{statement.sql}\n) FROM whole"
 
@@ -331,15 +333,16 @@ def _lock(
     """
     used = connection.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone()
     table_mb = int((used[0] or 0) if used else 0) // (1024 * 1024) + 1
+    listed = ", ".join(map(quoted_text, in_place))
     # Not the last wall: `select len(range(1000000000))` took 20 GB under a limit of 256 MB. The
     # worker's address space ends that.
-    connection.execute(f"SET memory_limit = '{memory_mb + table_mb}MiB'")
-    if in_place:
-        listed = ", ".join(map(quoted_text, in_place))
-        connection.execute(f"SET allowed_paths = [{listed}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    connection.execute("BEGIN TRANSACTION READ ONLY")
+    connection.execute(
+        f"SET memory_limit = '{memory_mb + table_mb}MiB';"
+        f"SET allowed_paths = [{listed}];"
+        "SET enable_external_access = false;"
+        "SET lock_configuration = true;"
+        "BEGIN TRANSACTION READ ONLY"
+    )
 
 
 @contextmanager

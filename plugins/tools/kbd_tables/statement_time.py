@@ -72,9 +72,13 @@ def pin_clock(
         threads: How many it runs in; more than one only where that cannot change its answer.
     """
     now = _EPOCH + timedelta(microseconds=now_us)
-    # The number of threads only now, for several may have loaded the table.
-    clock = f"SET VARIABLE kbd_now = TIMESTAMPTZ '{now:%Y-%m-%d %H:%M:%S.%f}+00'"
-    connection.execute(f"SET threads = {threads}; {clock}")
     digest = hashlib.sha256(f"{now_us}\0{sql}".encode(errors="surrogatepass")).digest()
-    # A seed of SQL lies between -1 and 1, hence the quotient.
-    connection.execute("SELECT setseed(?)", [int.from_bytes(digest[:4]) / _SEEDS]).fetchall()
+    # A seed of SQL lies between -1 and 1, hence the quotient. A text, for a number written out
+    # would be a decimal.
+    seed = int.from_bytes(digest[:4]) / _SEEDS
+    connection.execute(
+        # The number of threads only now, for several may have loaded the table.
+        f"SET threads = {threads};"
+        f"SET VARIABLE kbd_now = TIMESTAMPTZ '{now:%Y-%m-%d %H:%M:%S.%f}+00';"
+        f"SELECT setseed(CAST('{seed!r}' AS DOUBLE))"
+    ).fetchall()

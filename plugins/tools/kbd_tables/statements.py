@@ -38,6 +38,8 @@ _LISTS = frozenset(('"tables"', "__show_tables_expanded"))
 """What is shown by SHOW TABLES and by SHOW ALL TABLES or DESCRIBE, in DuckDB's tree."""
 _ROW_MAKERS = frozenset(("generate_series", "range", "unnest"))
 """Functions in a FROM that make rows of their arguments alone."""
+_WIDENING = frozenset(("unnest",))
+"""Functions that may make several columns of one expression: of a struct."""
 _SETTING_READERS = frozenset(("current_setting",))
 _PER_ROW = frozenset(
     ("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "OPERATOR",
@@ -69,6 +71,7 @@ class Statement(msgspec.Struct, frozen=True):
             of settings, of the database itself.
         scanned: What it calls the one table of which it only picks columns and rows; "" where it
             does anything else.
+        width: How many columns it has; None where only DuckDB can tell.
     """
 
     sql: str
@@ -81,6 +84,7 @@ class Statement(msgspec.Struct, frozen=True):
     lists_tables: bool
     asks_engine: bool
     scanned: str
+    width: int | None
 
 
 def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
@@ -122,6 +126,7 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         lists_tables=_lists_tables(tree),
         asks_engine=_asks_engine(tree),
         scanned=_scanned(tree),
+        width=_width(tree),
     )
 
 
@@ -286,6 +291,17 @@ def _scanned(tree: Any) -> str:
     ):
         return str(source["alias"] or source["qualified_name"]["path"][-1])
     return ""
+
+
+def _width(tree: Any) -> int | None:
+    """Return how many columns a statement has, where each of its expressions is one."""
+    node = tree["node"]
+    if node["type"] != "SELECT_NODE" or any(
+        part.get("class") == "STAR" or str(part.get("function_name", "")).lower() in _WIDENING
+        for part in _nodes(node["select_list"])
+    ):
+        return None
+    return len(node["select_list"])
 
 
 def _tables(tree: Any) -> tuple[tuple[str, ...], ...]:

@@ -26,7 +26,7 @@ from kbd.formats import (
     total_label,
     weak_label,
 )
-from kbd_tables.duck import json_value, parquet_rows, quoted_text
+from kbd_tables.duck import PASSING_PARQUET, json_value, parquet_rows, quoted_text
 from kbd_tables.evidence import figure
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
@@ -49,7 +49,6 @@ _MAX_KEPT = 1_000
 _FUNCTIONS = ("sum", "minimum", "maximum", "average")
 """What rows come to as a function of a sheet has it, to the last digit."""
 _SHOWN_CHARACTERS = 80
-_COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
 
 class SummedColumn(msgspec.Struct, frozen=True):
@@ -143,10 +142,10 @@ def take_out_totals(
         connection.execute(
             f"COPY (SELECT * EXCLUDE (file_row_number) FROM {_numbered(raw)}"
             " WHERE file_row_number NOT IN (SELECT n FROM rows_out) ORDER BY file_row_number)"
-            f" TO {quoted_text(spare)} ({_COMPRESSION})"
+            f" TO {quoted_text(spare)} ({PASSING_PARQUET})"
         )
         connection.execute(
-            f"COPY (FROM {parquet_rows(spare)}) TO {quoted_text(raw)} ({_COMPRESSION})"
+            f"COPY (FROM {parquet_rows(spare)}) TO {quoted_text(raw)} ({PASSING_PARQUET})"
         )
     touched = _touched(out, told)
     told = msgspec.structs.replace(told, left_out=(*told.left_out, *touched))

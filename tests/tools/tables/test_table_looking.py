@@ -126,6 +126,37 @@ async def test_a_damaged_cache_is_made_again(workbench: Workbench, ask: Ask) -> 
     assert query["rows"] == [[3]]
 
 
+async def test_a_figure_that_the_disk_has_changed_is_not_told(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """One bit that is turned over makes another number, of which nothing but a digest knows."""
+    workbench.add("s.csv", "name,amount\na,123456789\nb,1\n")
+    await ask("get_map", path="s.csv")
+    (parquet,) = (
+        path for path in workbench.files.cached("x").parent.iterdir() if path.suffix != ".record"
+    )
+    before = parquet.read_bytes()
+    written = (123456789).to_bytes(4, "little")
+    assert written in before
+    parquet.write_bytes(before.replace(written, (123456788).to_bytes(4, "little")))
+
+    query = await ask("query", path="s.csv", query="SELECT sum(amount) FROM data")
+
+    assert query["rows"] == [[123456790]]
+    assert parquet.read_bytes() == before
+
+
+async def test_rows_by_number_of_a_table_that_has_a_column_of_that_name(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """Parquet calls the number of a row `file_row_number`; so may a table call a column."""
+    workbench.add("n.csv", "File_Row_Number,name\n7,a\n0,b\n1,c\n")
+
+    found = await ask("read_rows", path="n.csv", row_start=2, row_count=2)
+
+    assert found["rows"] == [[0, "b"], [1, "c"]]
+
+
 async def test_what_is_asked_wrongly_is_told(workbench: Workbench, ask: Ask) -> None:
     """Unknown files, columns and formats are answered with what there is."""
     workbench.add("s.csv", SALES)
