@@ -27,6 +27,7 @@ from kbd.formats import (
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
+from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
@@ -101,10 +102,13 @@ def _only_filled(book: WorkbookReader) -> SheetEntry:
 
 
 def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
-    """Warn of cells that people do not see: a row of a table has no place for a label."""
-    found = sheet.unseen_counts(area)
+    """Warn of what people do not see: a row of a table has no place for a label."""
+    found, part = sheet.unseen_counts(area), sheet.part
+    notes: tuple[str, ...] = ()
+    if part.hidden:
+        notes = (hidden_sheet_note(part.name, is_very_hidden=part.is_very_hidden),)
     if not found.first:
-        return ()
+        return notes
     total = found.hidden + found.partly + found.maybe
     named = ", ".join(cell_name(*place) for place in found.first)
     more = " …" if total > len(found.first) else ""
@@ -114,7 +118,7 @@ def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
         if count
     )
     which = f" ({parts})" if parts else ""
-    return (f"{total} cell(s) of the table are hidden from people{which}: {named}{more}.",)
+    return (*notes, f"{total} cell(s) of the table are hidden from people{which}: {named}{more}.")
 
 
 def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:

@@ -201,7 +201,8 @@ class TableExport(_ExportTool):
     async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
         """Return `{target_path, format, row_count, column_count, warnings}`.
 
-        A workbook that exists keeps its other sheets.
+        A workbook that exists keeps its other sheets; of another file nothing is kept, and the
+        warnings say so.
 
         Raises:
             ValidationFailed: The format does not fit the target, the target is read by what was
@@ -226,6 +227,8 @@ class TableExport(_ExportTool):
         if existing is not None and has_sheets(handler):
             placement, source = Placement(sheet=arguments.sheet, mode="replace_sheet"), existing
             warnings.append(f"{name} exists: sheet {arguments.sheet} was written, others are kept")
+        elif existing is not None:
+            warnings.append(f"{name} exists: it was written anew, and nothing of it is kept")
         row_export = RowExport(
             table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,

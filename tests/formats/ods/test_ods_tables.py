@@ -9,7 +9,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ReadAs, Region, Source, Table
 from kbd.sheets.table_rows import MERGED
 from kbd_ods import OdsFormat
-from ods_books import cell, flat_book, ods_book, row, table, typed
+from ods_books import cell, flat_book, ods_book, rich_book, row, table, typed
 
 FORMAT = OdsFormat()
 
@@ -263,6 +263,17 @@ def test_what_people_do_not_see_is_told(tmp_path: Path) -> None:
         "1 column(s) of the table are hidden from people.",
         "1 value(s) below merged cells, which nobody sees, are not read.",
     )
+
+
+def test_a_hidden_sheet_is_told(tmp_path: Path) -> None:
+    """Nobody who opens the file sees where the rows are from; the sheet before it has no note."""
+    source = Source(rich_book(tmp_path / "b.ods"), "b.ods")
+    notes = {
+        name: FORMAT.read_table(source, name, ReadAs(), tmp_path / name).warnings
+        for name in ("Front", "Back")
+    }
+    assert "The sheet Back is hidden." in notes["Back"]
+    assert not any("The sheet" in note for note in notes["Front"])
 
 
 def test_amounts_in_several_currencies_are_told(tmp_path: Path) -> None:
