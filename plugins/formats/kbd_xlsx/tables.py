@@ -59,6 +59,7 @@ from kbd_xlsx.rows.placement import (
     prepare_spot,
 )
 from kbd_xlsx.rows.ranges_above import ranges_note
+from kbd_xlsx.rows.total_row import TotalRow, sum_formula, total_notes, with_total
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
 __all__ = ["read_table", "write_table"]
@@ -283,7 +284,8 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             book.fit(target.name)
         is_made = _ensure(book, placement)
         spot = prepare_spot(book, package, placement, columns)
-        written = _filled(book, placement, spot, columns, stream, target, is_made=is_made)
+        marked = with_total(stream, columns, rows)
+        written = _filled(book, placement, spot, columns, marked, target, is_made=is_made)
         _, remaining = reach_after(book, None if book.is_new else source)
         return msgspec.structs.replace(written, remaining=remaining)
 
@@ -310,7 +312,7 @@ def _filled(
     placement: Placement,
     spot: TargetCells,
     columns: list[Column],
-    stream: Iterator[Any],
+    rows: Iterator[tuple[list[Any], TotalRow | None]],
     target: Path,
     *,
     is_made: bool,
@@ -326,9 +328,14 @@ def _filled(
     has_header = spot.has_header and bool(columns)
     if has_header:
         placing.header()
-    count = 0
-    for values in stream:
-        placing.row(values)
+    count, first = 0, placing.next_row
+    summed: list[str] = []
+    for values, total in rows:
+        row, formulas = placing.next_row, dict[int, str]()
+        if total is not None:
+            formulas = {n: sum_formula(first, row, spot.left + n) for n in total.summed}
+            summed = total_notes(total, first, row, spot.left)
+        placing.row(values, formulas)
         widths.see(values)
         count += 1
     if is_made:
@@ -347,7 +354,7 @@ def _filled(
     if not book.is_new and not is_made:
         notes += _standing_notes(book, placement, title, area, spot)
     book.save(target)
-    warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
+    warnings = (*spot.warnings, *notes, *summed, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
     focus = FocusHint(sheet=title, row_start=row, col_start=column)

@@ -399,7 +399,8 @@ def test_a_table_of_a_hidden_sheet_says_so(tmp_path: Path) -> None:
             back = book.create_sheet("Back")
             for row in (["x", "y"], ["a", 1]):
                 back.append(row)
-        book["Back"].sheet_state = state
+        hidden: Any = book["Back"]
+        hidden.sheet_state = state
         table = FORMAT.read_table(saved(book, tmp_path), "Back", ReadAs(), tmp_path / "t.csv")
         assert [each for each in table.warnings if "sheet" in each] == ([note] if note else [])
 
