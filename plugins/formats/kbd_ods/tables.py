@@ -44,6 +44,8 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
         if said is not None:
             raise ValidationFailed(f"{source.name} is a spreadsheet, which has no {field} to say")
     sheets = read_sheets(source)
+    if read_as.header_sheet is not None:
+        find_sheet(sheets, read_as.header_sheet)  # raises, naming what there is
     wanted = _only_filled(sheets) if sheet is None else find_sheet(sheets, sheet)
     extent = find_extent(wanted, read_as)
     if extent is None:

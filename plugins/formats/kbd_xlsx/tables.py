@@ -78,6 +78,8 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             raise ValidationFailed(f"{source.name} is a workbook, which has no {field} to say")
 
     def work(book: WorkbookReader) -> Table:
+        if read_as.header_sheet is not None:
+            book.find(read_as.header_sheet)  # raises, naming what there is
         part = _only_filled(book) if sheet is None else book.find(sheet)
         with book.sheet(part) as found:
             extent = find_extent(found, read_as)

@@ -276,6 +276,17 @@ def test_a_hidden_sheet_is_told(tmp_path: Path) -> None:
     assert not any("The sheet" in note for note in notes["Front"])
 
 
+def test_a_header_row_is_said_of_one_sheet(tmp_path: Path) -> None:
+    """It holds for the sheet that it is said of alone, and that one has to be there."""
+    rows = row("x", "y") + row("a", 2) + row("k", "m") + row("b", 4)
+    sheets = table(rows=rows, name="A") + table(rows=rows, name="B")
+    said = ReadAs(header_row=3, header_sheet="B")
+    assert read(tmp_path, sheets, "A", said)[1][0] == ["x", "y"]
+    assert read(tmp_path, sheets, "B", said)[1][0] == ["k", "m"]
+    with pytest.raises(ValidationFailed, match="C"):
+        read(tmp_path, sheets, "A", ReadAs(header_row=3, header_sheet="C"))
+
+
 def test_amounts_in_several_currencies_are_told(tmp_path: Path) -> None:
     """Euros and dollars in one column look alike as numbers: their sum is no amount."""
     euro, dollar = (
