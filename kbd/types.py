@@ -107,16 +107,19 @@ class ReadAs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         encoding: A codec of Python.
         delimiter: What separates fields: one character.
         header_row: The row of the file that names the columns, counted from 1; 0 for none.
+        header_sheet: The sheet of a workbook that `header_row` is said of; None for each of them.
         decimal: The decimal mark of its numbers.
         date_order: The order of day, month and year in dates that are written with figures.
-        totals: Whether rows that sum others up are left out, or kept as rows like others.
+        totals: Whether rows that sum others up are left out, with what remarks on them and what may
+            be one; only those whose label and figures prove it; or none, for all are rows.
         blanks: Whether blanks around texts are taken off, which they are unless it is said.
     """
 
     encoding: str | None = None
     delimiter: str | None = None
     header_row: int | None = None
+    header_sheet: str | None = None
     decimal: Literal[".", ","] | None = None
     date_order: Literal["dmy", "mdy", "ymd"] | None = None
-    totals: Literal["leave_out", "keep"] | None = None
+    totals: Literal["leave_out", "leave_out_proven", "keep"] | None = None
     blanks: Literal["trim", "keep"] | None = None

@@ -29,7 +29,8 @@ def add_reading_arguments(parser: _Arguments) -> None:
     parser.add_argument("--header-row", type=int, metavar="N", help="row of the names; 0: none")
     parser.add_argument("--decimal", choices=(".", ","), help="decimal mark of numbers")
     parser.add_argument("--date-order", choices=("dmy", "mdy", "ymd"), help="as in 1/2/2024")
-    parser.add_argument("--totals", choices=("leave_out", "keep"), help="rows of sums in tables")
+    totals = ("leave_out", "leave_out_proven", "keep")
+    parser.add_argument("--totals", choices=totals, help="rows of sums in tables")
 
 
 def reading_params(arguments: argparse.Namespace) -> dict[str, Any]:

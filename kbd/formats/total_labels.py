@@ -1,5 +1,7 @@
 """Labels of rows that sum others up ("Total", "Zwischensumme", "小計"), in many languages. Pure.
 
+And of rows that remark on a total ("Soll", "davon MwSt", "Budget").
+
 A label alone proves nothing, for a vendor may be called "Total": whoever asks looks at the figures
 of the row as well.
 """
@@ -15,6 +17,7 @@ __all__ = [
     "TOTAL_STEMS",
     "WEAK_STEMS",
     "TotalLabel",
+    "remarks_on_total",
     "statistic_label",
     "total_label",
     "weak_label",
@@ -59,6 +62,13 @@ _BALANCES = (
     "期初余额", "期末余额", "前期繰越",
     "次期繰越",
 )  # fmt: skip
+_PARTS = (
+    "subtotal", "subtotals", "sub total", "sub totals", "sous total", "zwischensumme", "teilsumme",
+    "subtotale", "subtotaal", "suma częściowa", "međuzbroj", "промежуточный итог", "подытог",
+    "小計", "小计", "소계", "ara toplam", "mezisoučet", "medzisúčet", "részösszeg", "välisumma",
+    "delsumma", "delsum", "μερικό σύνολο", "total parcial",
+)  # fmt: skip
+"""Sums after which rows go on."""
 _AVERAGES = (
     "average", "averages", "avg", "mean", "durchschnitt", "mittelwert", "ø", "moyenne", "media",
     "promedio", "gemiddelde", "średnia", "среднее", "平均", "平均值", "평균", "prosjek", "prosek",
@@ -100,12 +110,14 @@ class TotalLabel(msgspec.Struct, frozen=True):
         is_balance: Whether it says that the figure is what was there, or is left ("Opening
             balance"): no movement is called so, whatever the figure is.
         is_weak: Whether a plain row may be called so as well ("Q1", "Net"): the figures alone tell.
+        is_part: Whether it says that it sums up some of the rows ("Subtotal"): more may follow.
     """
 
     kind: TotalKind
     is_whole: bool
     is_balance: bool = False
     is_weak: bool = False
+    is_part: bool = False
 
 
 def _plain(text: str) -> str:
@@ -115,6 +127,7 @@ def _plain(text: str) -> str:
 
 
 _STANDING = frozenset(_plain(word) for word in _BALANCES)
+_OF_PARTS = frozenset(_plain(word) for word in _PARTS)
 _KINDS: dict[str, TotalKind] = {
     **dict.fromkeys(_STANDING, "carried"),
     **{_plain(word): "average" for word in _AVERAGES},
@@ -151,17 +164,21 @@ def total_label(text: str) -> TotalLabel | None:
     plain = _plain(text)
     kind = _KINDS.get(plain)
     if kind is not None:
-        return TotalLabel(kind, is_whole=True, is_balance=plain in _STANDING)
+        return _labeled(plain, kind, is_whole=True)
     words = plain.split()
     for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
         for edge in (" ".join(words[:count]), " ".join(words[-count:])):
             if edge in _EDGE:
-                return TotalLabel(_EDGE[edge], is_whole=False, is_balance=edge in _STANDING)
+                return _labeled(edge, _EDGE[edge], is_whole=False)
     # Without blanks between words: 食品小計.
     for word, found in _EDGE.items():
         if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):
-            return TotalLabel(found, is_whole=False)
+            return _labeled(word, found, is_whole=False)
     return None
+
+
+def _labeled(word: str, kind: TotalKind, *, is_whole: bool) -> TotalLabel:
+    return TotalLabel(kind, is_whole, is_balance=word in _STANDING, is_part=word in _OF_PARTS)
 
 
 STATISTIC_LABELS: tuple[str, ...] = tuple(
@@ -207,3 +224,43 @@ def weak_label(text: str) -> TotalLabel | None:
     if not 0 < len(text) <= MAX_LABEL or _WEAK.fullmatch(_plain(text)) is None:
         return None
     return TotalLabel("sum", is_whole=False, is_weak=True)
+
+
+_REMARKS = (
+    "soll", "ist", "plan", "ziel", "vorgabe", "budget", "budgeted", "target", "goal", "planned",
+    "actual", "forecast", "prognose", "hochrechnung", "objectif", "obiettivo", "objetivo", "doel",
+    "difference", "variance", "delta", "diff", "abw", "rest", "remaining", "remainder", "restant",
+    "resto", "tax", "taxes", "steuer", "steuern", "quote", "anteil", "share", "rate",
+    "check", "kontrolle", "control", "план", "разница", "目標", "予算", "差額", "差异", "预算",
+)  # fmt: skip
+"""What remarks on a total where the label says nothing else: a vendor may be "Target Ltd"."""
+_REMARK_EDGES = (
+    "differenz", "abweichung", "davon", "darin", "enthalten", "of which", "thereof", "dont",
+    "di cui", "de los cuales", "waarvan", "w tym", "в том числе", "mwst", "ust", "mehrwertsteuer",
+    "umsatzsteuer", "vat", "sales tax", "tva", "iva", "btw", "moms", "ндс", "消費税",
+    "sollstunden", "iststunden", "überstunden", "minusstunden",
+    "mehrstunden", "fehlstunden", "overtime", "restbudget", "restbetrag", "vorjahr", "vormonat",
+    "previous year", "previous month", "prior year", "last year", "last month", "vs budget",
+    "vs plan", "vs target", "vs last year", "écart", "scostamento", "diferencia", "verschil",
+    "różnica", "inkl", "incl", "zzgl", "exkl", "excl", "netto", "brutto",
+)  # fmt: skip
+"""What does so at either end of a label."""
+_REMARK_WORDS = frozenset(map(_plain, (*_REMARKS, *_REMARK_EDGES)))
+_REMARK_ENDS = frozenset(map(_plain, _REMARK_EDGES))
+_UNITS = frozenset(("eur", "euro", "usd", "chf", "gbp", "std", "h", "hours", "stunden", "in"))
+
+
+def remarks_on_total(text: str) -> bool:
+    """Tell whether a text says that its row compares a total, or is a part of it.
+
+    Figures and units beside the words do not count ("davon MwSt 19 %", "Soll (h)"). Items may be
+    called so as well: it tells something only of a row below a total.
+    """
+    if not 0 < len(text) <= MAX_LABEL:
+        return False
+    words = [word for word in _plain(text).split() if not word.isdecimal() and word not in _UNITS]
+    if " ".join(words) in _REMARK_WORDS:
+        return True
+    counts = range(1, min(4, len(words)) + 1)
+    ends = {" ".join(part) for n in counts for part in (words[:n], words[-n:])}
+    return not ends.isdisjoint(_REMARK_ENDS)

@@ -31,6 +31,7 @@ __all__ = [
     "grid_reading",
     "grid_text",
     "hidden_notes",
+    "hidden_sheet_note",
     "named_area",
     "place_note",
     "sheet_passages",
@@ -143,6 +144,12 @@ def formula_notes(grid: SheetGrid) -> Iterator[str]:
     if seen:
         said = (note for result_state, note in _NOTES.items() if result_state in seen)
         yield "Formula cells show their formula. " + " ".join(said)
+
+
+def hidden_sheet_note(name: str, *, is_very_hidden: bool = False) -> str:
+    """Return the note on a sheet whose tab people do not see."""
+    how = "hidden, and no program offers to show it" if is_very_hidden else "hidden"
+    return f"The sheet {name} is {how}."
 
 
 def hidden_notes(

@@ -71,7 +71,9 @@ def find_extent(sheet: SheetCells, read_as: ReadAs) -> TableExtent | None:
     Raises:
         ValidationFailed: The header row that was said has no values.
     """
-    said = read_as.header_row
+    of_sheet = read_as.header_sheet
+    is_meant = of_sheet is None or of_sheet.casefold() == sheet.name.casefold()
+    said = read_as.header_row if is_meant else None
     used = sheet.area
     if said is not None and said < 0:
         raise ValidationFailed("header_row is counted from 1; 0 stands for no header")

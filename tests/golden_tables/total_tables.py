@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from golden_tables.cases import Case, Column, Expected, case, number, page, text, written
+from golden_tables.cases import Case, Column, Expected, case, day, number, page, text, written
 from golden_tables.styles import english, german
 
 __all__ = ["CASES"]
@@ -263,6 +263,48 @@ def _wrong_sums() -> list[Case]:
     return found
 
 
+def _remarks() -> list[Case]:
+    """Rows below a total that remark on it, and rows that were appended there."""
+    hours = [
+        day("Datum", "2024-05-01 2024-05-02 2024-05-03", "%d.%m.%Y", order="dmy"),
+        text("Projekt", "Alpha|Beta|Alpha"),
+        number("Std", "7.50 8.00 4.00", german, decimal=","),
+    ]
+    shops = [SHOPS, AMOUNTS, COUNTS]
+    words = (*TOTAL_WORDS, "remark", "below")
+    found = [
+        case(f"below totals/{name}", columns, delimiter=delimiter, below=below, left_out=out,
+             words=words)
+        for name, columns, delimiter, below, out in (
+            ("target", hours, ";", ";Summe;19,50\n;Soll;24,00\n;Differenz;-4,50\n", 3),
+            ("other_word", hours, ";", ";Summe;19,50\n;Vertrag Nord;24,00\n", 2),
+            ("tax", shops, ",", "Total,70.00,15\nof which VAT 19 %,11.18,\n", 2),
+            ("budget", shops, ",", "Total,70.00,15\nBudget,80.00,20\n", 2),
+            ("words", shops, ",", "Total,70.00,15\nchecked by Maier,,\n", 2),
+        )
+    ]  # fmt: skip
+    towns = text("Town", "Ulm|Bonn|Kiel|Jena|Rom")
+    more = [
+        text("Shop", f"{'|'.join(SHOPS.texts)}|Outlet"),
+        text("Town", f"{'|'.join(towns.texts)}|Graz"),
+        number("Amount", f"{' '.join(map(str, AMOUNTS.texts))} 5.00", decimal="."),
+    ]
+    lines = page([SHOPS, towns, AMOUNTS]) + "Total,,70.00\nOutlet,Graz,5.00\n"
+    found.append(written("below totals/appended", lines, more, left_out=1, words=words))
+    kept = [
+        text("Shop", f"{'|'.join(SHOPS.texts)}|Outlet"),
+        number("Amount", f"{' '.join(map(str, AMOUNTS.texts))} 5.00", decimal="."),
+    ]
+    content = page([SHOPS, AMOUNTS]) + "Total,70.00\nOutlet,5.00\n"
+    out = [SHOPS, AMOUNTS]
+    left = written("below totals/either", content, out, left_out=2, words=words,
+                   totals="leave_out")  # fmt: skip
+    proven = written("below totals/either", content, kept, left_out=1, words=words,
+                     totals="leave_out_proven")  # fmt: skip
+    tables = (*left.tables, *proven.tables)
+    return [*found, Case(left.subject, left.name, left.content, tables, must_ask="totals")]
+
+
 def _asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column]) -> Case:
     """Return a case in which it has to be asked whether a row is a total."""
     left = written(label, content, out, left_out=1, words=TOTAL_WORDS, totals="leave_out")
@@ -272,4 +314,4 @@ def _asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Colum
     )
 
 
-CASES = (*_at_end(), *_between(), *_first(), *_balances(), *_names(), *_wrong_sums())
+CASES = (*_at_end(), *_between(), *_first(), *_balances(), *_names(), *_wrong_sums(), *_remarks())

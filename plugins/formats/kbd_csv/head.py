@@ -79,6 +79,8 @@ def read_head(
         ValidationFailed: What was said does not fit it.
     """
     read_as = read_as or ReadAs()
+    if read_as.header_sheet is not None:
+        raise ValidationFailed(f"{source.name} is one table; it has no sheets")
     if read_as.encoding is not None:
         encoding = detect(source.path, read_as.encoding)
     delimiter = None if read_as.delimiter is None else said_delimiter(read_as.delimiter)

@@ -12,6 +12,7 @@ from kbd.sheets.grid_text import (
     formula_notes,
     grid_reading,
     hidden_notes,
+    hidden_sheet_note,
     named_area,
     sheet_passages,
 )
@@ -65,7 +66,7 @@ def _notes(sheet: OdsSheet, grid: SheetGrid) -> list[str]:
     """Return the notes on formulas, and on what people do not see."""
     notes = [*formula_notes(grid)]
     if sheet.found.hidden:
-        notes.append(f"The sheet {sheet.name} is hidden.")
+        notes.append(hidden_sheet_note(sheet.name))
     return [
         *notes,
         *hidden_notes(sheet.hidden_rows(grid.area), sheet.hidden_columns(grid.area)),

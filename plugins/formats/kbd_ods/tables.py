@@ -8,6 +8,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.areas import Area, cell_name, column_letters
+from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
@@ -43,6 +44,8 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
         if said is not None:
             raise ValidationFailed(f"{source.name} is a spreadsheet, which has no {field} to say")
     sheets = read_sheets(source)
+    if read_as.header_sheet is not None:
+        find_sheet(sheets, read_as.header_sheet)  # raises, naming what there is
     wanted = _only_filled(sheets) if sheet is None else find_sheet(sheets, sheet)
     extent = find_extent(wanted, read_as)
     if extent is None:
@@ -137,7 +140,8 @@ def _notes(sheet: OdsSheet, area: Area) -> list[str]:
         (_spanned(sheet.hidden_columns(area)), "column(s) of the table are hidden from people."),
         (sheet.found.covered, "value(s) below merged cells, which nobody sees, are not read."),
     ]
-    notes = [f"{count} {what}" for count, what in told if count]
+    notes = [hidden_sheet_note(sheet.name)] if sheet.found.hidden else []
+    notes += [f"{count} {what}" for count, what in told if count]
     for column, codes in sorted(sheet.found.currencies.items()):
         if area.left <= column <= area.right and len(codes) > 1:
             listed = ", ".join(codes[:_MOST_CODES])

@@ -102,7 +102,8 @@ def read_table(
     """
     if sheet is not None:
         raise ValidationFailed(f"{source.name} is one table; it has no sheets")
-    said = [name for name in ("encoding", "delimiter", "header_row") if getattr(read_as, name)]
+    settings = ("encoding", "delimiter", "header_row", "header_sheet")
+    said = [name for name in settings if getattr(read_as, name)]
     if said:
         raise ValidationFailed(f"{source.name} says itself how it is read; it has no {said[0]}")
     with opened(source) as scan:

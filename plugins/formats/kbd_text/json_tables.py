@@ -87,7 +87,8 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
     suffix = PurePosixPath(source.name).suffix.lower()
     if suffix not in TABLE_SUFFIXES:
         raise ValidationFailed(f"{source.name} is not a table; {', '.join(TABLE_SUFFIXES)} are")
-    strange = [name for name in ("delimiter", "header_row") if getattr(read_as, name) is not None]
+    names = ("delimiter", "header_row", "header_sheet")
+    strange = [name for name in names if getattr(read_as, name) is not None]
     if strange:
         raise ValidationFailed(f"{source.name} is JSON, which has no {' and no '.join(strange)}")
     encoding = Encoding(read_as.encoding, 1.0) if read_as.encoding else detect(source.path)

@@ -28,6 +28,7 @@ from kbd.sheets.grid_text import (
     formula_notes,
     grid_reading,
     hidden_notes,
+    hidden_sheet_note,
     named_area,
     place_note,
     sheet_passages,
@@ -150,8 +151,8 @@ def _notes(sheet: SheetReader, grid: SheetGrid) -> list[str]:
     if grid.are_placeholders:
         notes.append(_PLACEHOLDERS)
     if sheet.part.hidden:
-        how = "hidden, and no program offers to show it" if sheet.part.is_very_hidden else "hidden"
-        notes.append(f"The sheet {sheet.part.name} is {how}.")
+        very = sheet.part.is_very_hidden
+        notes.append(hidden_sheet_note(sheet.part.name, is_very_hidden=very))
     unseen = [
         (note, [cell_name(*place) for place, mark in _placed(grid) if mark.kind == kind])
         for kind, note in _UNSEEN

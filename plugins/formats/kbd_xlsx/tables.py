@@ -27,6 +27,7 @@ from kbd.formats import (
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
+from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
@@ -58,6 +59,7 @@ from kbd_xlsx.rows.placement import (
     prepare_spot,
 )
 from kbd_xlsx.rows.ranges_above import ranges_note
+from kbd_xlsx.rows.total_row import TotalRow, sum_formula, total_notes, with_total
 from kbd_xlsx.workbook import SUFFIXES, SheetEntry
 
 __all__ = ["read_table", "write_table"]
@@ -76,6 +78,8 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             raise ValidationFailed(f"{source.name} is a workbook, which has no {field} to say")
 
     def work(book: WorkbookReader) -> Table:
+        if read_as.header_sheet is not None:
+            book.find(read_as.header_sheet)  # raises, naming what there is
         part = _only_filled(book) if sheet is None else book.find(sheet)
         with book.sheet(part) as found:
             extent = find_extent(found, read_as)
@@ -101,10 +105,13 @@ def _only_filled(book: WorkbookReader) -> SheetEntry:
 
 
 def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
-    """Warn of cells that people do not see: a row of a table has no place for a label."""
-    found = sheet.unseen_counts(area)
+    """Warn of what people do not see: a row of a table has no place for a label."""
+    found, part = sheet.unseen_counts(area), sheet.part
+    notes: tuple[str, ...] = ()
+    if part.hidden:
+        notes = (hidden_sheet_note(part.name, is_very_hidden=part.is_very_hidden),)
     if not found.first:
-        return ()
+        return notes
     total = found.hidden + found.partly + found.maybe
     named = ", ".join(cell_name(*place) for place in found.first)
     more = " …" if total > len(found.first) else ""
@@ -114,7 +121,7 @@ def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
         if count
     )
     which = f" ({parts})" if parts else ""
-    return (f"{total} cell(s) of the table are hidden from people{which}: {named}{more}.",)
+    return (*notes, f"{total} cell(s) of the table are hidden from people{which}: {named}{more}.")
 
 
 def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
@@ -279,7 +286,8 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             book.fit(target.name)
         is_made = _ensure(book, placement)
         spot = prepare_spot(book, package, placement, columns)
-        written = _filled(book, placement, spot, columns, stream, target, is_made=is_made)
+        marked = with_total(stream, columns, rows)
+        written = _filled(book, placement, spot, columns, marked, target, is_made=is_made)
         _, remaining = reach_after(book, None if book.is_new else source)
         return msgspec.structs.replace(written, remaining=remaining)
 
@@ -306,7 +314,7 @@ def _filled(
     placement: Placement,
     spot: TargetCells,
     columns: list[Column],
-    stream: Iterator[Any],
+    rows: Iterator[tuple[list[Any], TotalRow | None]],
     target: Path,
     *,
     is_made: bool,
@@ -322,9 +330,14 @@ def _filled(
     has_header = spot.has_header and bool(columns)
     if has_header:
         placing.header()
-    count = 0
-    for values in stream:
-        placing.row(values)
+    count, first = 0, placing.next_row
+    summed: list[str] = []
+    for values, total in rows:
+        row, formulas = placing.next_row, dict[int, str]()
+        if total is not None:
+            formulas = {n: sum_formula(first, row, spot.left + n) for n in total.summed}
+            summed = total_notes(total, first, row, spot.left)
+        placing.row(values, formulas)
         widths.see(values)
         count += 1
     if is_made:
@@ -343,7 +356,7 @@ def _filled(
     if not book.is_new and not is_made:
         notes += _standing_notes(book, placement, title, area, spot)
     book.save(target)
-    warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
+    warnings = (*spot.warnings, *notes, *summed, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
     focus = FocusHint(sheet=title, row_start=row, col_start=column)

@@ -48,9 +48,12 @@ _DECIMAL = (
     r"|\bdecimals?(?:\s+mark)?\s*(?:[:=]|is|are)?\s*(?:an?\s+|the\s+)?(?:{sign})(?=\W|$)"
 )
 _PHRASES: tuple[tuple[str, _Reader], ...] = (
+    (rf"\b{_LEAVE}\s+(?:only\s+)?(?:the\s+)?proven\s+(?:totals?|rows?|ones)\b",
+     _fixed(totals="leave_out_proven")),
     (rf"\b{_LEAVE}\s+{_TOTAL_ROWS}", _fixed(totals="leave_out")),
     (rf"\b{_KEEP}\s+{_TOTAL_ROWS}(?:\s+as\s+rows?\b)?", _fixed(totals="keep")),
     (r"\btotals?\s*[:=]\s*leave[_ ]out\b", _fixed(totals="leave_out")),
+    (r"\btotals?\s*[:=]\s*leave[_ ]out[_ ]proven\b", _fixed(totals="leave_out_proven")),
     (r"\btotals?\s*[:=]\s*keep\b", _fixed(totals="keep")),
     (_DECIMAL.format(one="commas?", sign="comma\\b|,"), _fixed(decimal=",")),
     (_DECIMAL.format(one="(?:points?|dots?)", sign=r"(?:point|dot)\b|\."), _fixed(decimal=".")),
@@ -68,6 +71,7 @@ _PHRASES: tuple[tuple[str, _Reader], ...] = (
 """What is said within a request, too."""
 
 _ALONE: tuple[tuple[str, _Reader], ...] = (
+    (r"leave_out_proven", _fixed(totals="leave_out_proven")),
     (rf"(?:{_LEAVE}|leave_out)(?:\s+(?:it|them|that|those|this))?(?:\s+(?:row|rows|totals?))?",
      _fixed(totals="leave_out")),
     (rf"{_KEEP}(?:\s+(?:it|them|that|those|this))?(?:\s+(?:row|rows|totals?))?",

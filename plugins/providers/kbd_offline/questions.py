@@ -100,6 +100,8 @@ def _said(about: str, value: str) -> str:
     match about, value:
         case "totals", "leave_out":
             return '"leave out"'
+        case "totals", "leave_out_proven":
+            return '"leave out proven totals"'
         case "totals", _:
             return '"keep"'
         case "decimal", ",":

@@ -432,6 +432,9 @@ def _engine() -> str:
 
 def _said(first: ReadAs, then: ReadAs) -> ReadAs:
     """Return what was said in either; the first one counts where both say something."""
+    if first.header_row is not None:
+        # What is said now is of the sheet that is asked about, if it is not said of another one.
+        then = msgspec.structs.replace(then, header_sheet=None)
     return msgspec.convert(msgspec.to_builtins(then) | msgspec.to_builtins(first), ReadAs)
 
 

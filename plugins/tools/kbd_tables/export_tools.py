@@ -109,6 +109,11 @@ _NOTATION = ("encoding", "delimiter", "header_row", "decimal", "date_order")
 
 _CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
 
+_TOTALS = (
+    "For totals let the last row be one (UNION ALL): a label such as Total, its other texts NULL, "
+    "and the sums; in a workbook the sums of the rows above become formulas."
+)
+
 Query = Annotated[
     str | None,
     Meta(description="A reading SQL statement as in table_query; without it the whole table."),
@@ -193,7 +198,7 @@ class TableExport(_ExportTool):
         self.description = (
             "Write a table, or what a query makes of it, to a file in the draft, types kept: dates "
             "are dates in workbooks, numbers keep their text form in text tables. To change "
-            "one sheet of a workbook use table_update_from_export. "
+            f"one sheet of a workbook use table_update_from_export. {_TOTALS} "
             f"Formats: {', '.join(names)}."
         )
         self.arguments = _export_arguments(names)
@@ -201,7 +206,8 @@ class TableExport(_ExportTool):
     async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
         """Return `{target_path, format, row_count, column_count, warnings}`.
 
-        A workbook that exists keeps its other sheets.
+        A workbook that exists keeps its other sheets; of another file nothing is kept, and the
+        warnings say so.
 
         Raises:
             ValidationFailed: The format does not fit the target, the target is read by what was
@@ -226,6 +232,8 @@ class TableExport(_ExportTool):
         if existing is not None and has_sheets(handler):
             placement, source = Placement(sheet=arguments.sheet, mode="replace_sheet"), existing
             warnings.append(f"{name} exists: sheet {arguments.sheet} was written, others are kept")
+        elif existing is not None:
+            warnings.append(f"{name} exists: it was written anew, and nothing of it is kept")
         row_export = RowExport(
             table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,
@@ -262,6 +270,7 @@ class TableUpdateFromExport(_ExportTool):
             "Write a table, or what a query makes of it, into one sheet of a workbook "
             f"({names}) in the draft; other sheets are kept. Modes: replace_sheet, append_rows "
             "(below what is there), write_range (at start_cell). Give the query an ORDER BY. "
+            f"{_TOTALS} "
             f"append_rows also adds to the end of a text table that exists ({plain})."
         )
 

@@ -28,7 +28,8 @@ from kbd_tables.duck import (
 from kbd_tables.number_types import type_numbers
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
-from kbd_tables.totals import SummedColumn, Totals, certain_totals, take_out_totals
+from kbd_tables.total_notes import SummedColumn
+from kbd_tables.totals import Totals, certain_totals, take_out_totals
 from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 
 __all__ = ["load", "plain_rows_sql"]

@@ -26,7 +26,8 @@ def check_figures(name: FileName, questions: Iterable[ReadingQuestion]) -> None:
     for question in questions:
         if question.about == "totals":
             meanings = "; ".join(f"{one.value}: {one.meaning}" for one in question.options)
+            answers = " or ".join(f'{{"totals": "{one.value}"}}' for one in question.options)
             raise ValidationFailed(
                 f"{name}: {question.text} Figures wait for the answer: say it with read_as "
-                f'{{"totals": "leave_out"}} or {{"totals": "keep"}} ({meanings})'
+                f"{answers} ({meanings})"
             )

@@ -108,7 +108,8 @@ class TotalCandidate(msgspec.Struct, frozen=True):
         return self.label is not None and self.label.kind in _STATISTICS
 
 
-Verdict = Literal["above", "below", "unsure", "row"]
+Verdict = Literal["above", "below", "unsure", "row", "remark", "doubtful", "counted"]
+"""What a row is; below the last total it remarks on it, surely or perhaps, or is counted."""
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -117,8 +118,8 @@ class Judged(msgspec.Struct, frozen=True):
     Args:
         candidate: The row.
         verdict: What it is.
-        ranges: The rows that it sums up, the first and the last of each stretch; none where it is
-            not known.
+        ranges: The rows that it sums up, or those that it seems to where that is unsure, the first
+            and the last of each stretch; none where it is not known.
         columns: The columns of figures in which it does.
     """
 
@@ -258,7 +259,7 @@ class _Judge:
         """Return a candidate with its verdict and the rows that it sums up."""
         candidate, verdict = self._candidates[place], self._verdicts[place]
         source = self._sources.get(place)
-        if verdict not in _SIDES or source is None or not source.columns:
+        if verdict == "row" or source is None or not source.columns:
             return Judged(candidate, verdict)
         between = source.between
         rows = [self._candidates[n].row for n in source.left]

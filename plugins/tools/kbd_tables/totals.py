@@ -6,7 +6,6 @@ question, and stays in the table until it is answered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -16,21 +15,24 @@ from kbd.formats import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
-    ColumnType,
-    ReadingOption,
-    ReadingQuestion,
     TableReading,
     TotalLabel,
-    TouchedRows,
     statistic_label,
     total_label,
     weak_label,
 )
-from kbd_tables.duck import PASSING_PARQUET, json_value, parquet_rows, quoted_text
-from kbd_tables.evidence import figure
+from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
+from kbd_tables.rows_below import rows_below
+from kbd_tables.total_notes import (
+    SummedColumn,
+    counted_note,
+    left_out_note,
+    totals_question,
+    touched,
+)
 from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
 
-__all__ = ["SummedColumn", "SummingRow", "Totals", "certain_totals", "take_out_totals"]
+__all__ = ["SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
 _MAX_LABELS = 20_000
 _MAX_CANDIDATES = 20_000
@@ -43,28 +45,10 @@ _MAX_WEAK_ROWS = 100_000
 _MAX_WEAK = 60
 _MAX_WEAK_VALUES = 200
 _WEAK_CHARACTERS = 24
-_MAX_SHOWN = 10
-_MAX_SAMPLES = 3
 _MAX_KEPT = 1_000
 _FUNCTIONS = ("sum", "minimum", "maximum", "average")
 """What rows come to as a function of a sheet has it, to the last digit."""
 _SHOWN_CHARACTERS = 80
-
-
-class SummedColumn(msgspec.Struct, frozen=True):
-    """A column of a table that is loaded.
-
-    Args:
-        name: Its name.
-        type: Its reported type.
-        sql_type: The SQL type that holds it.
-        value: The SQL of its typed value, of the untyped column c0, c1, ...
-    """
-
-    name: str
-    type: ColumnType
-    sql_type: str
-    value: str
 
 
 class SummingRow(msgspec.Struct, frozen=True):
@@ -126,36 +110,59 @@ def take_out_totals(
     judged = _judged(connection, raw, columns)
     if said == "keep":
         return Totals(dict(reading), kept=tuple(_kept(judged, columns)))
+    judged = [*judged, *rows_below(connection, raw, columns, judged)]
     if among is not None:
         judged = [each for each in judged if each.candidate.row in among]
-    out = [each for each in judged if each.verdict in ("above", "below")]
-    unsure = [each for each in judged if each.verdict == "unsure"]
-    if said == "leave_out":
-        out, unsure = sorted([*out, *unsure], key=lambda each: each.candidate.row), []
+    out, unsure = _chosen(judged, said)
+    counted = [each for each in judged if each.verdict == "counted"]
     if not out and not unsure:
         return Totals(dict(reading))
     rows = tuple(each.candidate.row for each in out)
     if rows:
-        connection.execute(
-            "CREATE OR REPLACE TEMP TABLE rows_out AS SELECT unnest(?) AS n", [list(rows)]
-        )
-        connection.execute(
-            f"COPY (SELECT * EXCLUDE (file_row_number) FROM {_numbered(raw)}"
-            " WHERE file_row_number NOT IN (SELECT n FROM rows_out) ORDER BY file_row_number)"
-            f" TO {quoted_text(spare)} ({PASSING_PARQUET})"
-        )
-        connection.execute(
-            f"COPY (FROM {parquet_rows(spare)}) TO {quoted_text(raw)} ({PASSING_PARQUET})"
-        )
-    touched = _touched(out, told)
-    told = msgspec.structs.replace(told, left_out=(*told.left_out, *touched))
-    notes = [_note(each) for each in touched]
+        _rewrite_without(connection, raw, spare, rows)
+    left = touched(out, told)
+    notes = [left_out_note(each) for each in left]
+    completed = msgspec.structs.replace(told, left_out=(*told.left_out, *left))
+    if counted:
+        notes.append(counted_note(counted, told))
     if unsure:
-        question = _question(connection, raw, columns, unsure, told)
-        told = msgspec.structs.replace(told, questions=(*told.questions, question))
+        # The rows are counted as the format gave them, with those that are left out here.
+        question = totals_question(connection, raw, columns, unsure, out, told)
+        completed = msgspec.structs.replace(completed, questions=(*told.questions, question))
         meanings = "; ".join(f"{each.value}: {each.meaning}" for each in question.options)
         notes.append(f"{question.text} ({meanings})")
-    return Totals(msgspec.to_builtins(told), rows, tuple(notes))
+    return Totals(msgspec.to_builtins(completed), rows, tuple(notes))
+
+
+def _chosen(judged: Sequence[Judged], said: str | None) -> tuple[list[Judged], list[Judged]]:
+    """Return the rows that are left out, and those that have to be asked about."""
+    sides, doubts = ("above", "below"), ("unsure", "doubtful")
+    left = {
+        "leave_out": (*sides, "remark", *doubts),
+        "leave_out_proven": sides,
+    }.get(said or "", (*sides, "remark"))
+    out = [each for each in judged if each.verdict in left]
+    unsure = [each for each in judged if each.verdict in doubts and said is None]
+    return sorted(out, key=_place), sorted(unsure, key=_place)
+
+
+def _place(judged: Judged) -> int:
+    return judged.candidate.row
+
+
+def _rewrite_without(
+    connection: duckdb.DuckDBPyConnection, raw: str, spare: str, rows: Sequence[int]
+) -> None:
+    """Write an untyped table again without some rows."""
+    connection.execute("CREATE OR REPLACE TEMP TABLE rows_out AS SELECT unnest(?) AS n", [[*rows]])
+    connection.execute(
+        f"COPY (SELECT * EXCLUDE (file_row_number) FROM {_numbered(raw)}"
+        " WHERE file_row_number NOT IN (SELECT n FROM rows_out) ORDER BY file_row_number)"
+        f" TO {quoted_text(spare)} ({PASSING_PARQUET})"
+    )
+    connection.execute(
+        f"COPY (FROM {parquet_rows(spare)}) TO {quoted_text(raw)} ({PASSING_PARQUET})"
+    )
 
 
 def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator[SummingRow]:
@@ -167,7 +174,8 @@ def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator
         kind = label.kind if label else "sum"
         if kind not in _FUNCTIONS or each.verdict == "row" or found == _MAX_KEPT:
             continue
-        if each.verdict != "unsure" and not each.columns:
+        is_unsure = each.verdict == "unsure"
+        if not is_unsure and not each.columns:
             # It agrees, but only as it is rounded.
             continue
         found += 1
@@ -175,8 +183,8 @@ def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator
             each.candidate.row + 1,
             each.candidate.text[:_SHOWN_CHARACTERS],
             kind,
-            tuple(names[place] for place in each.columns),
-            tuple((first + 1, last + 1) for first, last in each.ranges),
+            () if is_unsure else tuple(names[place] for place in each.columns),
+            () if is_unsure else tuple((first + 1, last + 1) for first, last in each.ranges),
         )
 
 
@@ -185,7 +193,8 @@ def certain_totals(
 ) -> frozenset[int]:
     """Return the rows of an untyped table that surely sum others up; the arguments as above."""
     judged = _judged(connection, raw, columns)
-    return frozenset(each.candidate.row for each in judged if each.verdict in ("above", "below"))
+    out, _ = _chosen([*judged, *rows_below(connection, raw, columns, judged)], None)
+    return frozenset(each.candidate.row for each in out)
 
 
 def _label(text: str) -> TotalLabel | None:
@@ -466,112 +475,6 @@ def _stretches(
             )
         )
     return made
-
-
-_WHAT = {
-    ("sum", "above"): "total of the rows above",
-    ("sum", "below"): "total of the rows below",
-    ("sum", "unsure"): "total, as was said",
-    ("carried", "above"): "sum carried forward",
-    ("carried", "below"): "sum carried forward",
-    ("carried", "unsure"): "sum carried forward, as was said",
-    ("average", "above"): "average of the rows above",
-    ("average", "below"): "average of the rows below",
-    ("average", "unsure"): "average, as was said",
-    ("minimum", "above"): "minimum of the rows above",
-    ("minimum", "below"): "minimum of the rows below",
-    ("minimum", "unsure"): "minimum, as was said",
-    ("maximum", "above"): "maximum of the rows above",
-    ("maximum", "below"): "maximum of the rows below",
-    ("maximum", "unsure"): "maximum, as was said",
-    ("count", "above"): "count of the rows above",
-    ("count", "below"): "count of the rows below",
-    ("count", "unsure"): "count, as was said",
-}
-"""What a row is that is left out, by its label and its figures."""
-
-
-def _touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
-    """Return the rows that are left out, by what they are."""
-    by_what: dict[str, list[TotalCandidate]] = {}
-    for each in out:
-        kind = each.candidate.label.kind if each.candidate.label else "sum"
-        by_what.setdefault(_WHAT[kind, each.verdict], []).append(each.candidate)
-    return [
-        TouchedRows(
-            what,
-            len(found),
-            tuple(_file_row(each.row, reading) for each in found[:_MAX_SHOWN]),
-            "; ".join(_sample(each)[:_SHOWN_CHARACTERS] for each in found[:_MAX_SAMPLES]),
-        )
-        for what, found in by_what.items()
-    ]
-
-
-def _file_row(row: int, reading: TableReading) -> int:
-    """Return the number in the file of a row of the table, rows left out before it counted."""
-    number = reading.header_row + 1 + row
-    for gone in sorted(n for each in reading.left_out for n in each.rows):
-        number += reading.header_row < gone <= number
-    return number
-
-
-def _sample(candidate: TotalCandidate) -> str:
-    figures = (str(json_value(figure)) for figure in candidate.figures if figure is not None)
-    return " | ".join([candidate.text or "(no label)", *figures])
-
-
-def _note(touched: TouchedRows) -> str:
-    more = " …" if touched.count > len(touched.rows) else ""
-    sample = f"{touched.sample}; …" if touched.count > _MAX_SAMPLES else touched.sample
-    rows = ", ".join(map(str, touched.rows))
-    numbered = "row" if touched.count == 1 else "rows"
-    which = "1 row is" if touched.count == 1 else f"{touched.count:,} rows are"
-    return (
-        f"{which} left out ({touched.what}): {numbered} {rows}{more} ({sample}); "
-        'read_as {"totals": "keep"} keeps such rows'
-    )
-
-
-def _question(
-    connection: duckdb.DuckDBPyConnection,
-    raw: str,
-    columns: Sequence[SummedColumn],
-    unsure: Sequence[Judged],
-    reading: TableReading,
-) -> ReadingQuestion:
-    """Return the question about rows that may be totals, with what either answer means."""
-    numbers = [each for each in columns if each.type in ("integer", "float")]
-    theirs = unsure[0].candidate.figures
-    filled = [n for n, figure in enumerate(theirs) if figure is not None]
-    added = [n for n in filled if TotalsColumn(numbers[n].name).is_additive]
-    place = (added or filled)[0]
-    first = numbers[place]
-    total, count = _one(connection, f"SELECT sum({first.value}), count(*) FROM {_numbered(raw)}")
-    without: Any = total or 0
-    for each in unsure:
-        # The sum is in it, so they are of one type.
-        without -= each.candidate.figures[place] or 0
-    shown = ", ".join(str(_file_row(each.candidate.row, reading)) for each in unsure[:_MAX_SHOWN])
-    sample = _sample(unsure[0].candidate)[:_SHOWN_CHARACTERS]
-    if len(unsure) == 1:
-        text = f"Row {shown} ({sample}) may sum others up: leave it out, or keep it?"
-    else:
-        more = " …" if len(unsure) > _MAX_SHOWN else ""
-        text = (
-            f"{len(unsure):,} rows may sum others up: leave them out, or keep them?"
-            f" (rows {shown}{more}; the first: {sample})"
-        )
-    options = (
-        ReadingOption("leave_out", _meaning(first.name, without, count - len(unsure))),
-        ReadingOption("keep", _meaning(first.name, total or 0, count)),
-    )
-    names = tuple(column.name for column in numbers)
-    return ReadingQuestion("totals", names, text, options)
-
-
-def _meaning(name: str, total: Decimal | float, rows: int) -> str:
-    return f"{name} adds up to {figure(total)} in {rows:,} rows"
 
 
 def _one(connection: duckdb.DuckDBPyConnection, statement: str) -> tuple[Any, ...]:

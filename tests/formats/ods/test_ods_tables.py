@@ -9,7 +9,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ReadAs, Region, Source, Table
 from kbd.sheets.table_rows import MERGED
 from kbd_ods import OdsFormat
-from ods_books import cell, flat_book, ods_book, row, table, typed
+from ods_books import cell, flat_book, ods_book, rich_book, row, table, typed
 
 FORMAT = OdsFormat()
 
@@ -263,6 +263,28 @@ def test_what_people_do_not_see_is_told(tmp_path: Path) -> None:
         "1 column(s) of the table are hidden from people.",
         "1 value(s) below merged cells, which nobody sees, are not read.",
     )
+
+
+def test_a_hidden_sheet_is_told(tmp_path: Path) -> None:
+    """Nobody who opens the file sees where the rows are from; the sheet before it has no note."""
+    source = Source(rich_book(tmp_path / "b.ods"), "b.ods")
+    notes = {
+        name: FORMAT.read_table(source, name, ReadAs(), tmp_path / name).warnings
+        for name in ("Front", "Back")
+    }
+    assert "The sheet Back is hidden." in notes["Back"]
+    assert not any("The sheet" in note for note in notes["Front"])
+
+
+def test_a_header_row_is_said_of_one_sheet(tmp_path: Path) -> None:
+    """It holds for the sheet that it is said of alone, and that one has to be there."""
+    rows = row("x", "y") + row("a", 2) + row("k", "m") + row("b", 4)
+    sheets = table(rows=rows, name="A") + table(rows=rows, name="B")
+    said = ReadAs(header_row=3, header_sheet="B")
+    assert read(tmp_path, sheets, "A", said)[1][0] == ["x", "y"]
+    assert read(tmp_path, sheets, "B", said)[1][0] == ["k", "m"]
+    with pytest.raises(ValidationFailed, match="C"):
+        read(tmp_path, sheets, "A", ReadAs(header_row=3, header_sheet="C"))
 
 
 def test_amounts_in_several_currencies_are_told(tmp_path: Path) -> None:

@@ -385,6 +385,26 @@ def test_a_number_format_hides_by_the_section_of_its_value() -> None:
         assert {value: sight(look, value) for value in values} == values, code  # type: ignore[arg-type]
 
 
+def test_a_table_of_a_hidden_sheet_says_so(tmp_path: Path) -> None:
+    """Nobody who opens the workbook sees where its rows are from."""
+    book = openpyxl.Workbook()
+    page: Any = book.active
+    for state, note in (
+        ("visible", None),
+        ("hidden", "The sheet Back is hidden."),
+        ("veryHidden", "The sheet Back is hidden, and no program offers to show it."),
+    ):
+        if state == "visible":
+            page.title = "Front"
+            back = book.create_sheet("Back")
+            for row in (["x", "y"], ["a", 1]):
+                back.append(row)
+        hidden: Any = book["Back"]
+        hidden.sheet_state = state
+        table = FORMAT.read_table(saved(book, tmp_path), "Back", ReadAs(), tmp_path / "t.csv")
+        assert [each for each in table.warnings if "sheet" in each] == ([note] if note else [])
+
+
 def test_a_table_warns_of_what_people_do_not_see_in_it(tmp_path: Path) -> None:
     """Its rows have no place for a label."""
     book = openpyxl.Workbook()

@@ -25,6 +25,9 @@ def play(root: Path, request: str, text: str, earlier: str = "") -> tuple[Player
     [
         ("leave out", {"totals": "leave_out"}), ("leave_out", {"totals": "leave_out"}),
         ("Please leave them out.", {"totals": "leave_out"}), ("keep", {"totals": "keep"}),
+        ("Leave out proven totals", {"totals": "leave_out_proven"}),
+        ("leave_out_proven", {"totals": "leave_out_proven"}),
+        ("totals: leave_out_proven", {"totals": "leave_out_proven"}),
         ("Keep it, thanks", {"totals": "keep"}), ("comma", {"decimal": ","}),
         (",", {"decimal": ","}), (".", {"decimal": "."}), ("decimal point", {"decimal": "."}),
         ("decimal: ,", {"decimal": ","}), ("the comma is the decimal mark", {"decimal": ","}),

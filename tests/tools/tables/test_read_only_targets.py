@@ -76,3 +76,17 @@ async def test_what_is_written_whole_says_so(workbench: Workbench, tools: dict[s
             tools["table_update_from_export"], path="t.csv", target_path="o.parquet", sheet="S",
             mode="append_rows",
         )  # fmt: skip
+
+
+async def test_a_file_that_is_written_anew_is_said_to_be(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """A Parquet file and a text table are replaced with a warning, and made without one."""
+    for name, kind in (("o.parquet", "parquet"), ("o.csv", "csv")):
+        given = {"path": "t.csv", "target_path": name, "format": kind}
+        made = await workbench.call(tools["table_export"], **given)
+        again = await workbench.call(tools["table_export"], **given)
+        assert made.value["warnings"] == []
+        assert again.value["warnings"] == [
+            f"{name} exists: it was written anew, and nothing of it is kept"
+        ]

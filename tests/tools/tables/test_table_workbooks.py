@@ -9,6 +9,7 @@ import openpyxl
 import pytest
 
 from kbd.errors import NotFound, ValidationFailed
+from kbd.formats import ReadAs
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_csv import CsvFormat
@@ -134,3 +135,37 @@ async def test_rows_are_added_to_a_text_table(workbench: Workbench, tools: dict[
     assert (found["sheet"], found["row_count"]) == (None, 2)
     with pytest.raises(ValidationFailed, match="must be a workbook"):
         await ask(workbench, tools, "update_from_export", **update, mode="replace_sheet")
+
+
+async def test_a_header_row_is_said_of_one_sheet(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """It holds for that sheet; another one is read as if nothing was said, or as a call says."""
+    book = openpyxl.Workbook()
+    del book["Sheet"]
+    for name in ("A", "B"):
+        sheet = book.create_sheet(name)
+        for row in (["x", "y"], [1, 2], ["k", "m"], [3, 4], [5, 6]):
+            sheet.append(row)
+    out = BytesIO()
+    book.save(out)
+    workbench.add("b.xlsx", out.getvalue())
+
+    async def columns(sheet: str, **said: Any) -> list[str]:
+        found = await workbench.call(
+            tools["table_get_map"], path="b.xlsx", source_sheet=sheet, read_as=said
+        )
+        return [column["name"] for column in found.value["columns"]]
+
+    of_b = {"header_row": 3, "header_sheet": "b"}
+    assert await columns("A", **of_b) == ["x", "y"]
+    assert await columns("B", **of_b) == ["k", "m"]
+    assert await columns("A", header_row=3) == ["k", "m"]
+    with pytest.raises(ValidationFailed, match="Elsewhere"):
+        await columns("A", header_row=3, header_sheet="Elsewhere")
+    workbench.add("b.xlsx", out.getvalue(), read_as=ReadAs(header_row=3, header_sheet="B"))
+    assert await columns("A") == ["x", "y"]
+    assert await columns("B") == ["k", "m"]
+    assert await columns("A", header_row=3) == ["k", "m"]
+    with pytest.raises(ValidationFailed, match="has no sheets"):
+        await ask(workbench, tools, "get_map", read_as={"header_row": 1, "header_sheet": "A"})

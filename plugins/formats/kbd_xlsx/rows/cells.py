@@ -254,6 +254,27 @@ class RowText:
         digits = str(row)
         return "".join([make(digits, value) for make, value in pairs if value is not None])
 
+    def total(self, row: int, values: Sequence[Any], formulas: Mapping[int, str]) -> str:
+        """Return the cells of a row as `row` does, but some figures as formulas that come to them.
+
+        Args:
+            row: Its number.
+            values: Its values.
+            formulas: Formulas without their sign, by the place of their column.
+        """
+        cells = []
+        for number, (make, value) in enumerate(zip(self._makers, values, strict=True)):
+            if number in formulas:
+                place = f"{self._places[number]}{row}"
+                held = self._typed.held(self._columns[number].type, value, place)
+                style = self._formatting.index(self._bases[number], held)
+                content = held.content
+                content = Content("formula", formulas[number], content.show, content.text)
+                cells.append(cell_xml(self._prefix, place, style, content))
+            elif value is not None:
+                cells.append(make(str(row), value))
+        return "".join(cells)
+
     def _maker(self, number: int) -> _Maker:
         """Return what makes the cells of a column."""
         column, letters, base = self._columns[number], self._places[number], self._bases[number]

@@ -5,8 +5,9 @@ rest. Tables around it grow or shrink along. Programs repair a file whose table 
 than its cells, or refuse it; so a write that would leave one so is refused.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from types import MappingProxyType
 from typing import Any, assert_never
 from unicodedata import east_asian_width
 
@@ -29,7 +30,7 @@ from kbd.sheets.areas import (
 )
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.book import TablePart
-from kbd_xlsx.parts.cells import BLANK, CellEdit
+from kbd_xlsx.parts.cells import BLANK, CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
 from kbd_xlsx.rows.obstacles import check_no_total, last_row_texts
@@ -387,6 +388,7 @@ def _strings(package: Package, main: str) -> str:
 _ROWS = 200
 _MIN_WIDTH, _MAX_WIDTH = 8, 60
 _MARGIN = 2
+_NO_FORMULAS: Mapping[int, str] = MappingProxyType({})
 
 
 class ColumnWidths:
@@ -467,15 +469,21 @@ class RowPlacer:
             base = self._sheet.style_at(row, number)
             self._sheet.set(row, number, self._formatting.name_edit(base, content))
 
-    def row(self, values: Sequence[Any]) -> None:
+    def row(self, values: Sequence[Any], formulas: Mapping[int, str] = _NO_FORMULAS) -> None:
         """Put a row of values; None empties a cell.
+
+        Args:
+            values: A value for each column.
+            formulas: Formulas that come to the values of some columns, by their place.
 
         Raises:
             ValidationFailed: A cell cannot hold a value, or the sheet cannot hold the row.
         """
         row = self._begun()
         if not self._sheet.has_row(row):
-            self._put(row, self._text.row(row, values))
+            text = self._text
+            cells = text.total(row, values, formulas) if formulas else text.row(row, values)
+            self._put(row, cells)
             return
         pairs = zip(self._columns, values, strict=True)
         for number, (column, value) in enumerate(pairs, self._left):
@@ -484,7 +492,11 @@ class RowPlacer:
                 continue
             held = self._typed.held(column.type, value, cell_name(row, number))
             base = self._sheet.style_at(row, number)
-            self._sheet.set(row, number, self._formatting.edit(base, held))
+            edit = self._formatting.edit(base, held)
+            if (formula := formulas.get(number - self._left)) is not None:
+                content = Content("formula", formula, held.content.show, held.content.text)
+                edit = msgspec.structs.replace(edit, content=content)
+            self._sheet.set(row, number, edit)
 
     def _begun(self) -> int:
         """Return the next row, which the caller fills."""

@@ -1,0 +1,195 @@
+"""Texts about totals of a table: what is left out, what stands below a total, what has to be asked.
+
+The figures of an answer are those of the table that it makes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+import msgspec
+
+from kbd.formats import ColumnType, ReadingOption, ReadingQuestion, TableReading, TouchedRows
+from kbd_tables.duck import json_value, parquet_rows
+from kbd_tables.evidence import figure
+from kbd_tables.total_verdicts import Judged, TotalCandidate, TotalsColumn
+
+__all__ = ["SummedColumn", "counted_note", "left_out_note", "totals_question", "touched"]
+
+_MAX_SHOWN = 10
+_MAX_SAMPLES = 3
+_SHOWN_CHARACTERS = 80
+_REMARK = "remark below the last total"
+_KEEPS = {_REMARK: "leave_out_proven"}
+"""What keeps rows that are left out, where "keep" keeps the totals as well."""
+
+
+class SummedColumn(msgspec.Struct, frozen=True):
+    """A column of a table that is loaded.
+
+    Args:
+        name: Its name.
+        type: Its reported type.
+        sql_type: The SQL type that holds it.
+        value: The SQL of its typed value, of the untyped column c0, c1, ...
+    """
+
+    name: str
+    type: ColumnType
+    sql_type: str
+    value: str
+
+
+_WHAT = {
+    ("sum", "above"): "total of the rows above",
+    ("sum", "below"): "total of the rows below",
+    ("sum", "unsure"): "total, as was said",
+    ("carried", "above"): "sum carried forward",
+    ("carried", "below"): "sum carried forward",
+    ("carried", "unsure"): "sum carried forward, as was said",
+    ("average", "above"): "average of the rows above",
+    ("average", "below"): "average of the rows below",
+    ("average", "unsure"): "average, as was said",
+    ("minimum", "above"): "minimum of the rows above",
+    ("minimum", "below"): "minimum of the rows below",
+    ("minimum", "unsure"): "minimum, as was said",
+    ("maximum", "above"): "maximum of the rows above",
+    ("maximum", "below"): "maximum of the rows below",
+    ("maximum", "unsure"): "maximum, as was said",
+    ("count", "above"): "count of the rows above",
+    ("count", "below"): "count of the rows below",
+    ("count", "unsure"): "count, as was said",
+}
+"""What a row is that is left out, by its label and its figures."""
+_BELOW = {"remark": _REMARK, "doubtful": "row below the last total, as was said"}
+"""What one is that stands below a total."""
+
+
+def _what(judged: Judged) -> str:
+    kind = judged.candidate.label.kind if judged.candidate.label else "sum"
+    return _BELOW.get(judged.verdict) or _WHAT[kind, judged.verdict]
+
+
+def touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
+    """Return the rows that are left out, by what they are."""
+    by_what: dict[str, list[TotalCandidate]] = {}
+    for each in out:
+        by_what.setdefault(_what(each), []).append(each.candidate)
+    return [
+        TouchedRows(
+            what,
+            len(found),
+            tuple(_file_row(each.row, reading) for each in found[:_MAX_SHOWN]),
+            "; ".join(_sample(each)[:_SHOWN_CHARACTERS] for each in found[:_MAX_SAMPLES]),
+        )
+        for what, found in by_what.items()
+    ]
+
+
+def _file_row(row: int, reading: TableReading) -> int:
+    """Return the number in the file of a row of the table, rows left out before it counted."""
+    number = reading.header_row + 1 + row
+    for gone in sorted(n for each in reading.left_out for n in each.rows):
+        number += reading.header_row < gone <= number
+    return number
+
+
+def _sample(candidate: TotalCandidate) -> str:
+    figures = (str(json_value(figure)) for figure in candidate.figures if figure is not None)
+    return " | ".join([candidate.text or "(no label)", *figures])
+
+
+def left_out_note(rows: TouchedRows) -> str:
+    """Return a warning about rows that are left out, with what keeps them."""
+    more = " …" if rows.count > len(rows.rows) else ""
+    shown = f"{rows.sample}; …" if rows.count > _MAX_SAMPLES else rows.sample
+    named = ", ".join(map(str, rows.rows))
+    numbered = "row" if rows.count == 1 else "rows"
+    which = "1 row is" if rows.count == 1 else f"{rows.count:,} rows are"
+    keeps = _KEEPS.get(rows.what, "keep")
+    return (
+        f"{which} left out ({rows.what}): {numbered} {named}{more} ({shown}); "
+        f'read_as {{"totals": "{keeps}"}} keeps such rows'
+    )
+
+
+def counted_note(counted: Sequence[Judged], reading: TableReading) -> str:
+    """Return a warning about rows below the last total that are filled as those above it are."""
+    rows = ", ".join(str(_file_row(each.candidate.row, reading)) for each in counted[:_MAX_SHOWN])
+    more = " …" if len(counted) > _MAX_SHOWN else ""
+    one = len(counted) == 1
+    which = "1 row stands" if one else f"{len(counted):,} rows stand"
+    return (
+        f"{which} below the last total and {'is' if one else 'are'} counted, for "
+        f"{'it is' if one else 'they are'} filled as those above: {'row' if one else 'rows'} "
+        f"{rows}{more} ({_sample(counted[0].candidate)[:_SHOWN_CHARACTERS]})"
+    )
+
+
+def totals_question(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    unsure: Sequence[Judged],
+    out: Sequence[Judged],
+    reading: TableReading,
+) -> ReadingQuestion:
+    """Return the question about rows that may be totals, with what each answer means.
+
+    Args:
+        connection: A database.
+        raw: The untyped table, without the rows that are left out.
+        columns: Its columns.
+        unsure: The rows that are asked about.
+        out: Those that are left out without a question.
+        reading: How the format read the table, which counted the rows.
+    """
+    numbers = [each for each in columns if each.type in ("integer", "float")]
+    theirs = unsure[0].candidate.figures
+    filled = [n for n, figure in enumerate(theirs) if figure is not None]
+    added = [n for n in filled if TotalsColumn(numbers[n].name).is_additive]
+    place = (added or filled)[0]
+    first = numbers[place]
+    row = connection.execute(
+        f"SELECT sum({first.value}), count(*) FROM {parquet_rows(raw)}"
+    ).fetchone()
+    assert row is not None, "an aggregate has one row"
+    total, count = row[0] or 0, int(row[1])
+
+    def meaning(added: Sequence[Judged], taken: Sequence[Judged] = ()) -> str:
+        # The sum is in it, so they are of one type.
+        plus: Any = sum(each.candidate.figures[place] or 0 for each in added)
+        minus: Any = sum(each.candidate.figures[place] or 0 for each in taken)
+        rows = count + len(added) - len(taken)
+        return f"{first.name} adds up to {figure(total + plus - minus)} in {rows:,} rows"
+
+    options = [ReadingOption("leave_out", meaning((), unsure))]
+    if out:
+        remarks = [each for each in out if each.verdict == "remark"]
+        options.append(ReadingOption("leave_out_proven", meaning(remarks)))
+    options.append(ReadingOption("keep", meaning(out)))
+    names = tuple(column.name for column in numbers)
+    return ReadingQuestion("totals", names, _asked(unsure, reading), tuple(options))
+
+
+def _asked(unsure: Sequence[Judged], reading: TableReading) -> str:
+    """Return what is asked about rows."""
+    shown = ", ".join(str(_file_row(each.candidate.row, reading)) for each in unsure[:_MAX_SHOWN])
+    first = _sample(unsure[0].candidate)[:_SHOWN_CHARACTERS]
+    below = [each for each in unsure if each.verdict == "doubtful"]
+    one = len(unsure) == 1
+    if not below:
+        doubt = "may sum others up"
+    elif len(below) == len(unsure):
+        stands = "stands" if one else "stand"
+        doubt = f"{stands} below the last total, and may remark on it or be rows like others"
+        doubt = doubt.replace("rows like others", "a row like others") if one else doubt
+    else:
+        doubt = "may sum others up, or stand below the last total"
+    if one:
+        return f"Row {shown} ({first}) {doubt}: leave it out, or keep it?"
+    more = " …" if len(unsure) > _MAX_SHOWN else ""
+    return (
+        f"{len(unsure):,} rows {doubt}: leave them out, or keep them?"
+        f" (rows {shown}{more}; the first: {first})"
+    )
