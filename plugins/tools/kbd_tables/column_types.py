@@ -17,7 +17,7 @@ import msgspec
 
 from kbd.formats import ColumnType
 from kbd_tables.dates import DateColumn, date_column, date_form
-from kbd_tables.numbers import NumberColumn, is_number, number_column, number_form
+from kbd_tables.numbers import NumberColumn, is_no_amount, is_number, number_column, number_form
 from kbd_tables.shapes import Shape, batches, shapes_of
 
 __all__ = ["Aggregates", "ColumnFinding", "TextColumn", "TypedColumn", "find_columns"]
@@ -303,7 +303,7 @@ def _is_likely(shapes: Sequence[Shape] | None) -> bool:
 
 def _text(shapes: Sequence[Shape]) -> TextColumn:
     """Return what is in a column that has texts."""
-    filled = [shape for shape in shapes if not shape.is_missing]
+    filled = [shape for shape in shapes if not is_no_amount(shape)]
     numbers = [shape for shape in filled if number_form(shape) is not None]
     dates = [shape for shape in filled if date_form(shape) is not None]
     most = numbers if len(numbers) > len(dates) else dates

@@ -259,7 +259,9 @@ class _Judge:
         candidate, verdict = self._candidates[place], self._verdicts[place]
         source = self._sources.get(place)
         if verdict not in _SIDES or source is None or not source.columns:
-            return Judged(candidate, verdict)
+            # Nothing else tells of a row without a label than where it agrees.
+            agreed = source.columns if source and candidate.label is None else ()
+            return Judged(candidate, verdict, columns=agreed)
         between = source.between
         rows = [self._candidates[n].row for n in source.left]
         count = sum(stretch.rows for stretch in self._stretches) + len(self._candidates)
@@ -334,7 +336,7 @@ class _Judge:
         if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
         is_weak = candidate.label is not None and candidate.label.is_weak
-        if is_weak and (side == "below" or not candidate.is_bare):
+        if is_weak and (side == "below" or not (candidate.is_bare or candidate.is_alike)):
             return None
         least = 2 if is_weak or candidate.label is None else 1
         recent = starts[-_TRIED_STARTS:]

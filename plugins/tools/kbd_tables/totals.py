@@ -5,6 +5,7 @@ one by one, the plain rows between them only as sums. What is certain is taken o
 question, and stays in the table until it is answered.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -43,6 +44,9 @@ _MAX_WEAK_ROWS = 100_000
 _MAX_WEAK = 60
 _MAX_WEAK_VALUES = 200
 _WEAK_CHARACTERS = 24
+_LEAST_ABOVE = 3
+_TELLING_DIGITS = 4
+"""A figure of so many digits is that of other rows by chance once in thousands of tables."""
 _MAX_SHOWN = 10
 _MAX_SAMPLES = 3
 _MAX_KEPT = 1_000
@@ -223,12 +227,64 @@ def _judged(
     if count <= _MAX_WEAK_ROWS:
         rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
+    last = _judged_last(connection, raw, columns, figures, others, rows, count)
     if not rows:
-        return []
+        return last
     found = _candidates(connection, raw, columns, figures, others, rows, count)
-    stretches = _stretches(connection, raw, [columns[n] for n in figures], sorted(rows))
+    return [*_judged_rows(connection, raw, columns, figures, found), *last]
+
+
+def _judged_rows(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    figures: Sequence[int],
+    found: Sequence[TotalCandidate],
+) -> list[Judged]:
+    """Judge candidates by the plain rows between them."""
+    rows = [each.row for each in found]
+    stretches = _stretches(connection, raw, [columns[n] for n in figures], rows)
     described = [TotalsColumn(columns[n].name, columns[n].type == "integer") for n in figures]
     return judge(described, stretches, found)
+
+
+def _judged_last(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    figures: Sequence[int],
+    others: Sequence[int],
+    rows: Mapping[int, str],
+    count: int,
+) -> list[Judged]:
+    """Judge the last row although nothing labels it, in a table that a person may have written.
+
+    Its label may be a word of any language; what tells is that its figures are those of the rows
+    above it, in several columns or to so many digits that it is no chance.
+    """
+    last = count - 1
+    if last in rows or not _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
+        return []
+    shown = _one(
+        connection,
+        f"SELECT {', '.join(f'c{n}' for n in others) or 'NULL'} FROM {_numbered(raw)}"
+        f" WHERE file_row_number = {last}",
+    )
+    text = next((str(value) for value in shown if value is not None), "")
+    found = _candidates(connection, raw, columns, figures, others, {**rows, last: text}, count)
+    judged = _judged_rows(connection, raw, columns, figures, found)
+    return [
+        each
+        for each in judged
+        if each.candidate.row == last and each.verdict == "unsure" and _is_no_chance(each)
+    ]
+
+
+def _is_no_chance(judged: Judged) -> bool:
+    """Tell whether figures are those of other rows in several columns, or to many digits."""
+    telling = [judged.candidate.figures[place] for place in judged.columns]
+    digits = [len(re.sub(r"[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
+    return len(digits) > 1 or max(digits, default=0) >= _TELLING_DIGITS
 
 
 def _labels(
@@ -368,7 +424,8 @@ def _bare_rows(
         f" AND ({_any_filled(figures)}) LIMIT {_MAX_BARE + 1}"
     ).fetchall()
     rows = {int(row) for (row,) in found}
-    if len(rows) <= _MAX_BARE and len(rows) * 3 <= count:
+    # Beside labeled rows those of groups of two are a third of all, and the last one is one more.
+    if len(rows) <= _MAX_BARE and len(rows) * (2 if others else 3) <= count:
         return rows
     # Most rows are so; then only a last one counts, and not for a single column of figures,
     # whose last number is the sum of those before it by chance (1, 2, 3).
