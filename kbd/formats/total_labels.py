@@ -191,7 +191,8 @@ _WEAK = re.compile(
     r" (?:quarter|half)|jahr|year|full year|gesamtjahr|ytd|year to date|annee|année|año|anno"
     r"|netto|brutto|net|gross|nettobetrag|bruttobetrag|net amount|gross amount|rechnungsbetrag"
     r"|all|alle|alles|everything|everyone|todos|tous|tutti|все|all (?:regions|products|shops|ages)"
-    r"|both|both sexes|beide|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht|ttc|importe neto)"
+    r"|both|both sexes|beide|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht"
+    r"|ttc|importe neto)"
     r"(?: (?:19|20)\d\d)?"
 )
 WEAK_STEMS = (

@@ -207,7 +207,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 19
+_VERSION = 20
 """Version of the cache; raise it when inference or the record changes."""
 _PREFIX = "tables-"
 """With which the name of each file of the cache begins."""

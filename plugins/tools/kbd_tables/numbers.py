@@ -35,7 +35,8 @@ CURRENCIES = (
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₫", "฿", "₪", "₦", "US$", "R$", "A$", "C$", "CA$",
     "NZ$", "HK$", "zł", "kr", "kr.", "Kr", "Kr.", "Kč", "Ft", "lei", "лв", "лв.", "руб", "руб.",
     "Fr.", "SFr.", "sFr.", "Rs", "Rs.", "Euro", "EUR", "USD", "GBP", "JPY", "CHF", "CNY", "INR",
-    "TL", "Rp", "Rp.", "грн", "грн.", "元", "円", "원", "RUB", "KRW", "TRY", "UAH", "IDR", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN",
+    "TL", "Rp", "Rp.", "грн", "грн.", "元", "円", "원", "IDR",
+    "RUB", "KRW", "TRY", "UAH", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN",
     "CAD", "AUD", "NZD", "HKD", "SGD", "BRL", "MXN", "ZAR", "ILS", "THB", "AED", "SAR", "RSD",
 )  # fmt: skip
 """Signs and codes of currencies (ISO 4217), and the abbreviations that stand in tables."""

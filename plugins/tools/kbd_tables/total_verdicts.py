@@ -40,6 +40,8 @@ _MOST_BETWEEN = 200
 """Stretches that a total names: a function of a sheet takes 255 arguments."""
 _LEAST_ROWS = 2
 """Of one row alone the least and the greatest value are its own."""
+_TELLING_DIGITS = 4
+"""A figure of so many digits is that of other rows by chance once in thousands of tables."""
 _RELATIVE_ERROR = 1e-12
 """What sums of doubles may be off by, of the sum of their sizes; a few thousand roundings."""
 
@@ -126,6 +128,13 @@ class Judged(msgspec.Struct, frozen=True):
     verdict: Verdict
     ranges: tuple[tuple[int, int], ...] = ()
     columns: tuple[int, ...] = ()
+
+    @property
+    def is_no_chance(self) -> bool:
+        """Whether its figures are those of other rows in several columns, or to many digits."""
+        telling = [self.candidate.figures[place] for place in self.columns]
+        digits = [len(re.sub("[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
+        return len(digits) > 1 or max(digits, default=0) >= _TELLING_DIGITS
 
 
 _Match = Literal["agrees", "partly", "no"]

@@ -5,7 +5,6 @@ one by one, the plain rows between them only as sums. What is certain is taken o
 question, and stays in the table until it is answered.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -29,7 +28,8 @@ from kbd.formats import (
 )
 from kbd_tables.duck import json_value, parquet_rows, quoted_text
 from kbd_tables.evidence import figure
-from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
+from kbd_tables.row_stretches import stretches_of
+from kbd_tables.total_verdicts import Judged, TotalCandidate, TotalsColumn, judge
 
 __all__ = ["SummedColumn", "SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
@@ -45,8 +45,6 @@ _MAX_WEAK = 60
 _MAX_WEAK_VALUES = 200
 _WEAK_CHARACTERS = 24
 _LEAST_ABOVE = 3
-_TELLING_DIGITS = 4
-"""A figure of so many digits is that of other rows by chance once in thousands of tables."""
 _MAX_SHOWN = 10
 _MAX_SAMPLES = 3
 _MAX_KEPT = 1_000
@@ -243,7 +241,7 @@ def _judged_rows(
 ) -> list[Judged]:
     """Judge candidates by the plain rows between them."""
     rows = [each.row for each in found]
-    stretches = _stretches(connection, raw, [columns[n] for n in figures], rows)
+    stretches = stretches_of(connection, raw, [columns[n].value for n in figures], rows)
     described = [TotalsColumn(columns[n].name, columns[n].type == "integer") for n in figures]
     return judge(described, stretches, found)
 
@@ -276,15 +274,8 @@ def _judged_last(
     return [
         each
         for each in judged
-        if each.candidate.row == last and each.verdict == "unsure" and _is_no_chance(each)
+        if each.candidate.row == last and each.verdict == "unsure" and each.is_no_chance
     ]
-
-
-def _is_no_chance(judged: Judged) -> bool:
-    """Tell whether figures are those of other rows in several columns, or to many digits."""
-    telling = [judged.candidate.figures[place] for place in judged.columns]
-    digits = [len(re.sub(r"[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
-    return len(digits) > 1 or max(digits, default=0) >= _TELLING_DIGITS
 
 
 def _labels(
@@ -478,49 +469,6 @@ def _candidates(
                 len(others) > len(filled) - len(other),
                 row in (0, count - 1),
                 tuple(str(own[n]) for n in other),
-            )
-        )
-    return made
-
-
-def _stretches(
-    connection: duckdb.DuckDBPyConnection,
-    raw: str,
-    columns: Sequence[SummedColumn],
-    rows: Sequence[int],
-) -> list[RowStretch]:
-    """Return what the rows before, between and after the candidates come to."""
-    values = ", ".join(f"{column.value} AS v{n}" for n, column in enumerate(columns))
-    parts = ", ".join(
-        f"count(v{n}), sum(v{n}), sum(abs(v{n})), min(v{n}), max(v{n})" for n in range(len(columns))
-    )
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE marked_rows AS"
-        " SELECT n, row_number() OVER (ORDER BY n) AS place FROM (SELECT unnest(?) AS n)",
-        [list(rows)],
-    )
-    # One scan that keeps no rows: the candidates are few, and are looked up by their place.
-    found = connection.execute(
-        f"SELECT coalesce(place, 0) AS stretch, count(*), {parts}"
-        f" FROM (SELECT file_row_number AS r, {values} FROM {_numbered(raw)}"
-        " WHERE file_row_number NOT IN (SELECT n FROM marked_rows))"
-        " ASOF LEFT JOIN marked_rows ON r > n GROUP BY stretch"
-    ).fetchall()
-    by_place = {int(place): answer for place, *answer in found}
-    width = len(columns)
-    empty = [0, *[0, 0, 0, None, None] * width]
-    made = []
-    for place in range(len(rows) + 1):
-        answer = by_place.get(place, empty)
-        cells = [answer[1 + 5 * n : 6 + 5 * n] for n in range(width)]
-        made.append(
-            RowStretch(
-                answer[0],
-                tuple(cell[0] for cell in cells),
-                tuple(cell[1] or 0 for cell in cells),
-                tuple(cell[2] or 0 for cell in cells),
-                tuple(cell[3] for cell in cells),
-                tuple(cell[4] for cell in cells),
             )
         )
     return made
