@@ -7,6 +7,7 @@ from kbd.formats import ReadAs, ReadingOption, ReadingQuestion, Source
 from kbd.formats.headings import unique_names
 from kbd.plaintext import Encoding, detect
 from kbd_csv.dialect import Dialect, said_delimiter
+from kbd_csv.kinds import is_number
 from kbd_csv.layout import (
     LineRow,
     TableLayout,
@@ -137,7 +138,9 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
             return msgspec.structs.replace(head, joins_decimals=True, layout=layout)
         row = longer[joined.index(found[0])]
         question = _question(head, row, "decimal", (",", found[0]), (".", row.fields))
-    elif len(longer) >= _MOST_SHARE * len(body):
+    elif len(longer) >= (
+        _LONGER_SHARE if has_commas and all(_ends_in_figure(row) for row in longer) else _MOST_SHARE
+    ) * len(body):
         row = longer[0]
         question = _question(head, row, "delimiter", (head.dialect.delimiter, row.fields))
     else:
@@ -153,6 +156,11 @@ _LONGER_SHARE = 0.2
 _JOINED_SHARE = 0.9
 _MOST_SHARE = 0.8
 """If so many rows are longer than the header, the names may belong to other fields."""
+
+
+def _ends_in_figure(row: LineRow) -> bool:
+    """Tell whether a row's last value is a figure: one that a comma in a number moved, perhaps."""
+    return is_number(row.fields[filled_count(row.fields) - 1].strip())
 
 
 def _question(

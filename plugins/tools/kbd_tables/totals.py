@@ -30,6 +30,7 @@ from kbd_tables.duck import json_value, parquet_rows, quoted_text
 from kbd_tables.evidence import figure
 from kbd_tables.row_stretches import stretches_of
 from kbd_tables.total_verdicts import Judged, TotalCandidate, TotalsColumn, judge
+from kbd_tables.unlabeled_totals import unlabeled_rows, with_unlabeled
 
 __all__ = ["SummedColumn", "SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
@@ -225,11 +226,15 @@ def _judged(
     if count <= _MAX_WEAK_ROWS:
         rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
-    last = _judged_last(connection, raw, columns, figures, others, rows, count)
-    if not rows:
-        return last
-    found = _candidates(connection, raw, columns, figures, others, rows, count)
-    return [*_judged_rows(connection, raw, columns, figures, found), *last]
+    found = _candidates(connection, raw, columns, figures, others, rows, count) if rows else []
+    judged = _judged_rows(connection, raw, columns, figures, found) if rows else []
+    if _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
+        more = unlabeled_rows(connection, raw, others, texts[:_MAX_COLUMNS], figures, count)
+        more = {row: text for row, text in more.items() if row not in rows}
+        found = _candidates(connection, raw, columns, figures, others, {**more, **rows}, count)
+        again = _judged_rows(connection, raw, columns, figures, found) if more else []
+        judged = with_unlabeled(judged, again, more, count - 1)
+    return judged
 
 
 def _judged_rows(
@@ -244,38 +249,6 @@ def _judged_rows(
     stretches = stretches_of(connection, raw, [columns[n].value for n in figures], rows)
     described = [TotalsColumn(columns[n].name, columns[n].type == "integer") for n in figures]
     return judge(described, stretches, found)
-
-
-def _judged_last(
-    connection: duckdb.DuckDBPyConnection,
-    raw: str,
-    columns: Sequence[SummedColumn],
-    figures: Sequence[int],
-    others: Sequence[int],
-    rows: Mapping[int, str],
-    count: int,
-) -> list[Judged]:
-    """Judge the last row although nothing labels it, in a table that a person may have written.
-
-    Its label may be a word of any language; what tells is that its figures are those of the rows
-    above it, in several columns or to so many digits that it is no chance.
-    """
-    last = count - 1
-    if last in rows or not _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
-        return []
-    shown = _one(
-        connection,
-        f"SELECT {', '.join(f'c{n}' for n in others) or 'NULL'} FROM {_numbered(raw)}"
-        f" WHERE file_row_number = {last}",
-    )
-    text = next((str(value) for value in shown if value is not None), "")
-    found = _candidates(connection, raw, columns, figures, others, {**rows, last: text}, count)
-    judged = _judged_rows(connection, raw, columns, figures, found)
-    return [
-        each
-        for each in judged
-        if each.candidate.row == last and each.verdict == "unsure" and each.is_no_chance
-    ]
 
 
 def _labels(
