@@ -1,5 +1,8 @@
 """Head of a table: its encoding, its dialect and its layout, found by its first rows or said."""
 
+import re
+from itertools import pairwise
+
 import msgspec
 
 from kbd.errors import ValidationFailed
@@ -139,7 +142,7 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
         row = longer[joined.index(found[0])]
         question = _question(head, row, "decimal", (",", found[0]), (".", row.fields))
     elif len(longer) >= (
-        _LONGER_SHARE if has_commas and all(_ends_in_figure(row) for row in longer) else _MOST_SHARE
+        _LONGER_SHARE if has_commas and all(map(_splits_thousands, longer)) else _MOST_SHARE
     ) * len(body):
         row = longer[0]
         question = _question(head, row, "delimiter", (head.dialect.delimiter, row.fields))
@@ -153,14 +156,20 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
 _LONGER_SHARE = 0.2
 """If so many rows are longer than the header and fit with joined numbers, these may be meant."""
 
+_WHOLE, _GROUP = re.compile("[-+(]?[$€£¥]?[0-9]{1,3}"), re.compile(r"[0-9]{3}(\.[0-9]+)?\)?")
+"""The halves of a number whose thousands a delimiter parts."""
+
 _JOINED_SHARE = 0.9
 _MOST_SHARE = 0.8
 """If so many rows are longer than the header, the names may belong to other fields."""
 
 
-def _ends_in_figure(row: LineRow) -> bool:
-    """Tell whether a row's last value is a figure: one that a comma in a number moved, perhaps."""
-    return is_number(row.fields[filled_count(row.fields) - 1].strip())
+def _splits_thousands(row: LineRow) -> bool:
+    """Tell whether a row may have a number in two fields: 1,500 without quotes, say."""
+    fields = [field.strip() for field in row.fields[: filled_count(row.fields)]]
+    return is_number(fields[-1]) and any(
+        _WHOLE.fullmatch(one) and _GROUP.fullmatch(other) for one, other in pairwise(fields)
+    )
 
 
 def _question(

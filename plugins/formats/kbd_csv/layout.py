@@ -4,6 +4,7 @@ Found by the first rows as a whole: the width and the kinds of values that most 
 which rows above are none of the table.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -36,6 +37,8 @@ _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
 _FEW_REMARKS = 3
+_LEAST_UNIT_ROWS = 3
+"""The units and two rows of figures."""
 
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
@@ -356,9 +359,9 @@ def _joined_names(table: Sequence[LineRow]) -> list[str] | None:
 def _units_line(rows: Sequence[LineRow]) -> int:
     """Return the line of the first row if it has the units of the figures below it, else 0.
 
-    It has a text in each of their columns and nothing beside.
+    It has a text without digits in each of their columns and nothing beside.
     """
-    if len(rows) < 2:
+    if len(rows) < _LEAST_UNIT_ROWS or re.search("[0-9]", rows[0].text):
         return 0
     first, rest = rows[0].fields, [row.fields for row in rows[1:]]
     figures = _figures(rest)

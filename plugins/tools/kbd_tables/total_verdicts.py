@@ -507,7 +507,8 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
             differing += figure is not None and figure != 0 and column.is_additive
             continue
         if _agrees(candidate.label, figure, rows, place):
-            agreed += 1
+            # What is not added up has no sum that could tell of a row without a label.
+            agreed += candidate.label is not None or column.is_additive
             is_telling = is_telling or figure != 0
         elif column.is_additive and not _is_key(column, figure, rows, place):
             differing += 1
