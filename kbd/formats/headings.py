@@ -6,8 +6,9 @@ What a first row says of the rows below it is for `Passage.heading`.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
-__all__ = ["RENAMED", "changed_names", "names_of_columns", "unique_names"]
+__all__ = ["RENAMED", "are_series", "changed_names", "names_of_columns", "unique_names"]
 
 MAX_CHARACTERS = 300
 """Of the names of a wide table, the first ones are enough to tell it by."""
@@ -22,6 +23,9 @@ RENAMED = "column name empty or repeated, changed"
 """What was done to a header, as `TouchedRows` names it."""
 
 _MOST_CHANGED = 4
+
+_FIRST_YEAR, _LAST_YEAR = 1900, 2100
+_LEAST_COUNTED = 3
 
 _NUMBER = re.compile(r"[\W\d_]+")
 
@@ -43,6 +47,18 @@ def names_of_columns(row: Iterable[str]) -> str:
             break
         line = f"{line} {cell}".lstrip()
     return line
+
+
+def are_series(names: Sequence[int]) -> bool:
+    """Tell whether whole numbers are names that count on, as years of a period or months do.
+
+    Two years in a row are one; other numbers are from three on that begin with 0 or 1.
+    """
+    steps = {later - earlier for earlier, later in pairwise(names)}
+    if len(steps) != 1 or not steps <= {1, -1}:
+        return False
+    are_years = all(_FIRST_YEAR <= each <= _LAST_YEAR for each in names)
+    return are_years or (len(names) >= _LEAST_COUNTED and min(names) in (0, 1))
 
 
 def unique_names(given: Iterable[str]) -> list[str]:

@@ -41,7 +41,9 @@ _SUMS = (
     "sammanlagt", "i alt", "ialt", "delsum", "kokku", "kopā", "iš viso", "viso", "σύνολο",
     "μερικό σύνολο", "γενικό σύνολο", "المجموع", "الإجمالي", "الاجمالي", "סך הכל", "סה כ", "tổng",
     "tổng cộng", "cộng", "jumlah", "รวม", "รวมทั้งสิ้น", "total parcial", "total geral",
-    "total gerai", "suma total",
+    "total gerai", "suma total", "sum of", "підсумок", "всього", "جمع", "مجموع", "جمع کل", "कुल",
+    "योग", "कुल योग", "végösszeg", "összeg", "samtals", "ttl", "tot", "вкупно", "ümumi", "cəmi",
+    "jami", "барлығы", "gjithsej", "iomlán", "cyfanswm", "sumë", "jumlah besar", "kabuuan",
 )  # fmt: skip
 _CARRIED = (
     "carried forward", "carry forward", "brought forward", "carried over", "brought over", "c f",
@@ -140,7 +142,7 @@ _ALONE = frozenset(
     for word in (
         "σ", "ø", "c f", "b f", "media", "mean", "transport", "report à nouveau", "sum", "suma",
         "spolu", "viso", "medel", "average", "averages", "avg", "jumlah", "cộng", "vortrag",
-        "overall",
+        "overall", "tot", "ttl", "összeg", "योग", "ümumi", "jami", "جمع",
     )
 )  # fmt: skip
 _EDGE = {word: kind for word, kind in _KINDS.items() if word not in _ALONE}
@@ -205,13 +207,16 @@ _WEAK = re.compile(
     r"|(?:quartal|quarter|halbjahr|half|trimestre|semestre) [1-4]|(?:first|second|third|fourth)"
     r" (?:quarter|half)|jahr|year|full year|gesamtjahr|ytd|year to date|annee|année|año|anno"
     r"|netto|brutto|net|gross|nettobetrag|bruttobetrag|net amount|gross amount|rechnungsbetrag"
-    r"|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht|ttc|importe neto)"
+    r"|all|alle|alles|everything|everyone|todos|tous|tutti|все|all (?:regions|products|shops|ages)"
+    r"|both|both sexes|beide|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht"
+    r"|ttc|importe neto)"
     r"(?: (?:19|20)\d\d)?"
 )
 WEAK_STEMS = (
     "q1", "q2", "q3", "q4", "h1", "h2", "1q", "2q", "3q", "4q", "1h", "2h", "quart", "half",
     "halb", "trimestre", "semestre", "jahr", "year", "ytd", "ann", "año", "nett", "brutt", "net",
-    "gross", "betrag", "zahlen", "due", "montant", "ht", "ttc", "importe",
+    "gross", "betrag", "zahlen", "due", "montant", "ht", "ttc", "importe", "all", "every", "todos",
+    "tous", "tutti", "все", "both", "beide",
 )  # fmt: skip
 """Every weak label has one of these in it, in small letters."""
 

@@ -31,8 +31,8 @@ _PRIORS = {
     "cp1252": 0.0, "latin-1": 0.7, "iso8859-15": 1.0, "cp1250": 1.0, "iso8859-2": 1.5,
     "cp1251": 1.0, "koi8-r": 2.0, "koi8-u": 2.8, "cp866": 4.0, "iso8859-5": 4.5,
     "mac_cyrillic": 5.0, "cp1253": 1.0, "iso8859-7": 2.3, "cp1254": 1.2, "cp1257": 1.2,
-    "cp1255": 1.5, "cp1256": 1.5, "cp874": 1.5, "cp850": 3.5, "cp437": 3.8, "cp852": 4.5,
-    "cp857": 5.5, "cp775": 5.5, "mac_roman": 3.8, "mac_latin2": 6.0,
+    "cp1255": 1.5, "cp1256": 1.5, "iso8859-6": 4.0, "cp874": 1.5, "cp850": 3.5, "cp437": 3.8,
+    "cp852": 4.5, "cp857": 5.5, "cp775": 5.5, "mac_roman": 3.8, "mac_latin2": 6.0,
     "cp932": 1.0, "gb18030": 1.0, "big5": 1.2, "cp949": 1.0, "euc_jp": 1.5,
 }  # fmt: skip
 """What an encoding costs for being rare; of two that read a text alike the cheaper one is named."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from kbd.formats.headings import are_series
 from kbd.sheets.areas import Area
 from kbd.sheets.values import Stamp, Value, plain_text
 
@@ -122,6 +123,8 @@ def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
     first, below = rows[0], rows[1:]
     filled = [plain_text(value) for value in first if value != ""]
     texts = sum(isinstance(value, str) and value != "" for value in first)
+    if _heads_series(first, below):
+        return True
     # A row with half of its cells blank is more likely a title above the table.
     if not texts or len(filled) * 2 <= len(first):
         return False
@@ -142,6 +145,26 @@ def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
         elif kind:
             differs = differs or bool(kinds)
     return differs or (texts == len(filled) and len(first) > 1)
+
+
+def _heads_series(first: Sequence[Value], below: Sequence[Sequence[Value]]) -> bool:
+    """Tell whether the first row has years that count on, above numbers that are not all years.
+
+    What else it has is no more than the names above texts.
+    """
+    places = [place for place, value in enumerate(first) if _kind(value) == "number"]
+    years = [int(value) for value in first if isinstance(value, int | float) and _is_year(value)]
+    if len(places) < 2 or len(years) < len(places) or not are_series(years):
+        return False
+    under = [[row[place] for row in below if row[place] != ""] for place in range(len(first))]
+    if any(not under[n] or {*map(_kind, under[n])} != {"number"} for n in places):
+        return False
+    if any(all(map(_is_year, under[n])) for n in places):
+        return False
+    others = [place for place in range(len(first)) if place not in places]
+    return all(first[n] == "" or _kind(first[n]) == "text" for n in others) and all(
+        {*map(_kind, under[n])} <= {"text"} for n in others
+    )
 
 
 def _head_figures(first: Sequence[Value], below: Sequence[Sequence[Value]]) -> bool:

@@ -22,3 +22,11 @@ def test_equal_names_are_not_compared_with_all_others() -> None:
 
     assert names_columns([first, [1.0] * 300])
     assert CountedText.compared < 20 * 300
+
+
+def test_years_that_count_on_are_names_without_a_corner() -> None:
+    """Above figures they name columns; years above years, and numbers of another step, do not."""
+    assert names_columns([["", 2022.0, 2023.0], ["North", 10.0, 20.0], ["South", 11.0, 21.0]])
+    assert names_columns([[2022.0, 2023.0], [10.0, 20.0]])
+    assert not names_columns([["", 2022.0, 2023.0], ["North", 2023.0, 2024.0]])
+    assert not names_columns([["", 2022.0, 2020.0, 2021.0], ["North", 1.0, 2.0, 3.0]])

@@ -3,7 +3,8 @@
 `encoding_tables`: letters; `number_tables`: marks, signs, currencies; `date_tables`: their orders;
 `row_tables`: line ends, quotes, ragged rows, remarks, delimiters; `header_tables`: names, titles
 above and lines below; `total_tables`: sums in the source; `statement_tables`: statements of banks;
-`workbook_tables`: sheets; `spreadsheet_tables`: the same sheets in OpenDocument files.
+`workbook_tables`: sheets; `spreadsheet_tables`: the same sheets in OpenDocument files;
+`foreign_tables`: what tables of other countries and programs add to each of these.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 from golden_tables import (
     date_tables,
     encoding_tables,
+    foreign_tables,
     header_tables,
     number_tables,
     row_tables,
@@ -36,6 +38,7 @@ SUBJECTS: Mapping[str, tuple[Case, ...]] = {
     "statements": statement_tables.CASES,
     "workbooks": workbook_tables.CASES,
     "spreadsheets": spreadsheet_tables.CASES,
+    "foreign": foreign_tables.CASES,
 }
 
 CASES: tuple[Case, ...] = tuple(case for cases in SUBJECTS.values() for case in cases)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from golden_tables.cases import Case, Column, Expected, case, day, number, page, text, written
 from golden_tables.styles import english, german
 
-__all__ = ["CASES"]
+__all__ = ["CASES", "asked"]
 
 SHOPS = text("Shop", "North|South|East|West|Center")
 AMOUNTS = number("Amount", "10.50 20.25 -3.00 40.00 2.25", decimal=".")
@@ -187,8 +187,8 @@ def _first() -> list[Case]:
             text("Item", f"{word}|a|b|c|d|e"),
             number("Amount", f"{figure} {' '.join(map(str, amounts.texts))}"),
         ]
-        asked = _asked(f"first rows/{word.lower()}_alone", page(kept), [items, amounts], kept)
-        found.append(asked)
+        label = f"first rows/{word.lower()}_alone"
+        found.append(asked(label, page(kept), [items, amounts], kept))
     # People whose other fields are filled.
     names, ages = text("Name", "Max|Eva|Ben"), number("Points", "50 20 30")
     town = text("Town", "Ulm|Bonn|Kiel")
@@ -205,8 +205,8 @@ def _balances() -> list[Case]:
                number("Betrag", "-800 2500 -45 2655")]  # fmt: skip
     agreeing = "Text,Betrag\nMiete,-800\nLohn,2500\nEssen,-45\nEndsaldo,1655\n"
     return [
-        _asked("balances/opening", page(opening), [booked, moved], opening),
-        _asked("balances/closing", page(closing), [booked, moved], closing),
+        asked("balances/opening", page(opening), [booked, moved], opening),
+        asked("balances/closing", page(closing), [booked, moved], closing),
         written("balances/agreeing", agreeing, [booked, moved], left_out=1,
                 words=(*TOTAL_WORDS, "carried")),
     ]  # fmt: skip
@@ -259,7 +259,7 @@ def _wrong_sums() -> list[Case]:
             number("Amount", f"{' '.join(AMOUNTS.texts)} {totals[0]}", decimal="."),
             number("Count", f"{' '.join(COUNTS.texts)} {totals[1]}"),
         ]
-        found.append(_asked(f"wrong totals/{name}", page(kept), out, kept))
+        found.append(asked(f"wrong totals/{name}", page(kept), out, kept))
     return found
 
 
@@ -305,7 +305,7 @@ def _remarks() -> list[Case]:
     return [*found, Case(left.subject, left.name, left.content, tables, must_ask="totals")]
 
 
-def _asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column]) -> Case:
+def asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column]) -> Case:
     """Return a case in which it has to be asked whether a row is a total."""
     left = written(label, content, out, left_out=1, words=TOTAL_WORDS, totals="leave_out")
     keep = written(label, content, kept, totals="keep")

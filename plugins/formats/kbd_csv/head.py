@@ -1,5 +1,8 @@
 """Head of a table: its encoding, its dialect and its layout, found by its first rows or said."""
 
+import re
+from itertools import pairwise
+
 import msgspec
 
 from kbd.errors import ValidationFailed
@@ -7,6 +10,7 @@ from kbd.formats import ReadAs, ReadingOption, ReadingQuestion, Source
 from kbd.formats.headings import unique_names
 from kbd.plaintext import Encoding, detect
 from kbd_csv.dialect import Dialect, said_delimiter
+from kbd_csv.kinds import is_number
 from kbd_csv.layout import (
     LineRow,
     TableLayout,
@@ -139,7 +143,9 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
             return msgspec.structs.replace(head, joins_decimals=True, layout=layout)
         row = longer[joined.index(found[0])]
         question = _question(head, row, "decimal", (",", found[0]), (".", row.fields))
-    elif len(longer) >= _MOST_SHARE * len(body):
+    elif len(longer) >= (
+        _LONGER_SHARE if has_commas and all(map(_splits_thousands, longer)) else _MOST_SHARE
+    ) * len(body):
         row = longer[0]
         question = _question(head, row, "delimiter", (head.dialect.delimiter, row.fields))
     else:
@@ -152,9 +158,20 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
 _LONGER_SHARE = 0.2
 """If so many rows are longer than the header and fit with joined numbers, these may be meant."""
 
+_WHOLE, _GROUP = re.compile("[-+(]?[$€£¥]?[0-9]{1,3}"), re.compile(r"[0-9]{3}(\.[0-9]+)?\)?")
+"""The halves of a number whose thousands a delimiter parts."""
+
 _JOINED_SHARE = 0.9
 _MOST_SHARE = 0.8
 """If so many rows are longer than the header, the names may belong to other fields."""
+
+
+def _splits_thousands(row: LineRow) -> bool:
+    """Tell whether a row may have a number in two fields: 1,500 without quotes, say."""
+    fields = [field.strip() for field in row.fields[: filled_count(row.fields)]]
+    return is_number(fields[-1]) and any(
+        _WHOLE.fullmatch(one) and _GROUP.fullmatch(other) for one, other in pairwise(fields)
+    )
 
 
 def _question(

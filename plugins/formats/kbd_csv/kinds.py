@@ -1,9 +1,10 @@
 """Kinds of fields by how they look, and whether a table's first row names its columns."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kbd.formats import total_label
+from kbd.formats.headings import are_series
 
 __all__ = ["has_header", "heads_figures", "is_number", "is_total", "kind"]
 
@@ -43,13 +44,15 @@ def is_total(fields: Sequence[str]) -> bool:
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first of a table's rows names its columns.
 
-    A text above typed values speaks for it, a typed value above typed values against it, a year is
-    a name where what is below are no years. Where all is text, a first row of distinct, filled
-    fields is a header.
+    Names that count on do so at once. A text above typed values speaks for it, a typed value above
+    typed values against it, a year is a name where what is below are no years. Where all is text,
+    a first row of distinct, filled fields is a header.
     """
     filled = [field.strip() for field in rows[0] if field.strip()]
     if not filled:
         return False
+    if _heads_series(rows):
+        return True
     votes = _votes(rows)
     texts = sum(kind(field) in ("text", "boolean") for field in rows[0])
     if votes:
@@ -60,6 +63,43 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 def heads_figures(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first row plainly heads the others: texts above figures or dates."""
     return _votes(rows) > 0 and has_header(rows)
+
+
+def _heads_series(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row names its columns by years, days or numbers that count on.
+
+    Below them stand figures that do not, and below what else it has, if anything, stand texts.
+    """
+    first, below = [field.strip() for field in rows[0]], rows[1:]
+    kinds = [kind(field) for field in first]
+    places = [place for place, own in enumerate(kinds) if own in ("year", "number", "date")]
+    others = [place for place in range(len(first)) if place not in places]
+    if len(places) < 2 or not below or any(kinds[place] == "boolean" for place in others):
+        return False
+    under = [{kind(row[n]) for row in below if n < len(row)} - {""} for n in range(len(first))]
+    if not all(under[n] and under[n] <= {"number", "year"} for n in places):
+        return False
+    named = [first[place] for place in places]
+    if all(kinds[place] == "date" for place in places):
+        # Days above figures are names, for what is below them is no day.
+        return len({*named}) == len(named) and all("text" in under[n] for n in others[:1])
+    if not all(field.isdecimal() for field in named) or not are_series([*map(int, named)]):
+        return False
+    if any(under[place] == {"year"} for place in places) or any(map(_counts_on(places), below)):
+        return False
+    # Numbers alone that count from 1 may be the first row as well; years above figures are none.
+    is_labeled = any("text" in under[place] for place in others)
+    return is_labeled or (not others and all(kinds[place] == "year" for place in places))
+
+
+def _counts_on(places: Sequence[int]) -> Callable[[Sequence[str]], bool]:
+    """Return what tells whether a row has numbers in some places that count on."""
+
+    def test(row: Sequence[str]) -> bool:
+        own = [row[place].strip() for place in places if place < len(row)]
+        return all(field.isdecimal() for field in own) and are_series([*map(int, own)])
+
+    return test
 
 
 def _votes(rows: Sequence[Sequence[str]]) -> int:

@@ -4,13 +4,14 @@ Found by the first rows as a whole: the width and the kinds of values that most 
 which rows above are none of the table.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from kbd.formats import is_remark
+from kbd.formats import MISSING_TEXTS, is_remark
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
 
@@ -36,6 +37,8 @@ _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
 _FEW_REMARKS = 3
+_LEAST_UNIT_ROWS = 3
+"""The units and two rows of figures."""
 
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
@@ -68,6 +71,7 @@ class TableLayout(msgspec.Struct, frozen=True):
         is_lower: Whether lines with values stand above it.
         is_chosen: Whether it was chosen from several tables.
         is_list: Whether it has one column, in which an empty line is an empty value.
+        units_line: The line below the header that has the units of the figures, 0 for none.
     """
 
     start: int = 1
@@ -85,6 +89,7 @@ class TableLayout(msgspec.Struct, frozen=True):
     is_lower: bool = False
     is_chosen: bool = False
     is_list: bool = False
+    units_line: int = 0
 
     def is_comment(self, row: LineRow) -> bool:
         """Tell whether a row is a comment."""
@@ -208,8 +213,12 @@ def find_layout(
         table = [commented, *table]
     if said is None and not is_first and _are_bands(table):
         table = table[1:]
-    header = _header(table, said)
+    names = _joined_names(table) if said is None and not is_first else None
+    table = table[1:] if names else table
+    header = names or _header(table, said)
     below = table[1:] if header is not None else table
+    units_line = _units_line(below) if header is not None else 0
+    below = below[1:] if units_line else below
     declared = len(table[0].fields)
     width = max(filled_count(row.fields) for row in table)
     plain = [row.fields for row in _without_last_remarks(table)]
@@ -227,6 +236,7 @@ def find_layout(
         has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
         has_plain_blanks=declared > 1 and not any(map(_has_blanks, plain)),
         is_chosen=is_first,
+        units_line=units_line,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
 
@@ -318,6 +328,49 @@ def _are_bands(table: Sequence[LineRow]) -> bool:
         and all(kind(field) == "text" for field in lower)
         and heads_figures([row.fields for row in table[1:]])
     )
+
+
+def _joined_names(table: Sequence[LineRow]) -> list[str] | None:
+    """Return the names that two rows make together: years below names that head several columns.
+
+    Each column has a name in one of them, and the upper one heads more columns than its own.
+    """
+    if len(table) < 3:
+        return None
+    upper, lower = table[0].fields, table[1].fields
+    if len(upper) != len(lower) or value_count(upper) == len(upper):
+        return None
+    kinds = [kind(field) for field in lower]
+    if "year" not in kinds or not {*kinds} <= {"", "text", "year"}:
+        return None
+    if any(kind(field) not in ("", "text") for field in upper):
+        return None
+    names, group = [], ""
+    for above, below in zip(upper, lower, strict=True):
+        group = above.strip() or group
+        names.append(f"{group} {below.strip()}".strip() if below.strip() else above.strip())
+    rest = [row.fields for row in table[2:]]
+    years = [place for place, own in enumerate(kinds) if own == "year"]
+    are_years = any(all(kind(row[n]) == "year" for row in rest if n < len(row)) for n in years)
+    are_named = all(names) and not are_years
+    return names if are_named and heads_figures([names, *rest]) else None
+
+
+def _units_line(rows: Sequence[LineRow]) -> int:
+    """Return the line of the first row if it has the units of the figures below it, else 0.
+
+    It has a text without digits in each of their columns and nothing beside.
+    """
+    if len(rows) < _LEAST_UNIT_ROWS or re.search("[0-9]", rows[0].text):
+        return 0
+    first, rest = rows[0].fields, [row.fields for row in rows[1:]]
+    figures = _figures(rest)
+    are_units = bool(figures) and all(
+        (place in figures) == (kind(field) == "text") and (place in figures or not field.strip())
+        for place, field in enumerate(first)
+    )
+    are_missing = all(first[n].strip().lower() in MISSING_TEXTS for n in figures if n < len(first))
+    return rows[0].line if are_units and not are_missing else 0
 
 
 def _uncommented(name: str) -> str:

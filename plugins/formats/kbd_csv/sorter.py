@@ -23,6 +23,7 @@ COMMENT = "comment"
 RULE = "drawn line"
 REPEATED = "header repeated between rows"
 BETWEEN = "title above a repeated header"
+UNITS = "units below the header"
 BELOW = "line below the table"
 EMPTY = "empty line between rows"
 VALUELESS = "row without any value below the table"
@@ -39,6 +40,11 @@ _FEW_REMARKS = 3
 
 _MOST_TABLES = 9
 _MOST_BESIDE = 10_000
+
+
+def _folded(fields: Sequence[str] | None) -> list[str]:
+    """Return fields as capitals and blanks around them do not count."""
+    return [field.strip().casefold() for field in fields or ()]
 
 
 class _Other:
@@ -121,7 +127,8 @@ class RowSorter:
         name = layout.header[0] if layout.header else None
         quote = reader.dialect.quote_char
         marked = (f"{BYTE_ORDER_MARK}{name}", f"{BYTE_ORDER_MARK}{quote}{name}{quote}")
-        names = () if name is None else (name, *marked)
+        written = () if name is None else (name.upper(), name.lower(), name.title())
+        names = () if name is None else (name, *marked, *written)
         has_rules = layout.has_rules
         mark = COMMENT_MARK if layout.has_comments or layout.has_lone_comments else "\0"
         declared = layout.declared if layout.has_plain_firsts else 0
@@ -129,6 +136,8 @@ class RowSorter:
         least = 0 if layout.is_list else max(1, layout.typical // 2)
         rows = iter(reader)
         yield from self._first_rows(rows)
+        while layout.units_line > reader.line and (units := next(rows, None)) is not None:
+            yield from self._give(self._taken(LineRow(reader.line, units, reader.row_text)))
         for row in rows:
             # Most rows of most files: nothing is held, and it has too many values for a remark.
             if (
@@ -204,6 +213,9 @@ class RowSorter:
         if layout.is_comment(row) or layout.is_rule(row):
             self._leave(COMMENT if layout.is_comment(row) else RULE, row)
             return ()
+        if row.line == layout.units_line:
+            self._leave(UNITS, row)
+            return ()
         if layout.is_list:
             return self._taken_by_list(row)
         if layout.header is not None and self._is_header(row.fields):
@@ -251,7 +263,7 @@ class RowSorter:
     def _is_header(self, fields: Sequence[str]) -> bool:
         """Tell whether a row is the header again, also behind a byte order mark."""
         header = self._layout.header
-        if fields == header:
+        if fields == header or _folded(fields) == _folded(header):
             return value_count(fields) > 1
         if not fields or not fields[0].startswith(BYTE_ORDER_MARK):
             return False

@@ -8,8 +8,9 @@ Read in this order: `cache` (a table's record and its Parquet), `loader` (a tabl
 with `column_types` (what a column is by its own values: `shapes`, `numbers`, `dates`), `evidence`
 (what the columns of a file prove for each other), `verdicts` (how each is held: `number_types`,
 `date_types`; `column_roles` and `currencies` are whether a sum of it means anything,
-`summed_columns` whether a statement makes one), `totals` (rows that sum others up; `total_verdicts`
-judges them, `rows_below` what stands below the last one, `total_notes` says it, `open_questions`
+`summed_columns` whether a statement makes one), `totals` (rows that sum others up; `row_stretches`
+adds up what is between them, `total_verdicts` judges them, `unlabeled_totals` finds those that
+nothing labels, `rows_below` what stands below the last one, `total_notes` says it, `open_questions`
 holds figures back) and `blanks`, `read_tools` and `results` (the
 tools that only read, and what they answer with), `named_tables` and `table_names` (which tables a
 statement means), `sandbox` (SQL and its lock-down, with `statements`, what may run,

@@ -17,7 +17,7 @@ import msgspec
 
 from kbd.formats import ColumnType
 from kbd_tables.dates import DateColumn, date_column, date_form
-from kbd_tables.numbers import NumberColumn, is_number, number_column, number_form
+from kbd_tables.numbers import NumberColumn, is_no_amount, is_number, number_column, number_form
 from kbd_tables.shapes import Shape, batches, shapes_of
 
 __all__ = ["Aggregates", "ColumnFinding", "TextColumn", "TypedColumn", "find_columns"]
@@ -31,6 +31,10 @@ _MIN_COMPACT = 5
 """So many different whole numbers that are all dates of this form are dates, whatever the name."""
 
 
+_MONTH_NAME = re.compile(
+    r"(month|monat|mois|mes|mese|maand|miesiąc|месяц|period|periode)s?", re.IGNORECASE
+)
+_MONTH = re.compile(r"9{1,2}[./](99|9999)")
 _VERSION_NAME = re.compile(
     r"(^|[^a-z])(version|release|revision|section|chapter|paragraph|kapitel|abschnitt)"
     r"([^a-z]|$)",
@@ -90,8 +94,9 @@ class TextColumn(msgspec.Struct, frozen=True):
 
     @property
     def is_likely(self) -> bool:
-        """Whether most values are numbers, or most are dates."""
-        return max(self.number_count, self.date_count) >= _LIKELY * self.value_count
+        """Whether most values are numbers, or most are dates; of three or four all but one."""
+        count = max(self.number_count, self.date_count)
+        return count >= _LIKELY * self.value_count or count == self.value_count - 1 > 1
 
 
 ColumnFinding = TypedColumn | NumberColumn | DateColumn | TextColumn
@@ -301,9 +306,16 @@ def _is_likely(shapes: Sequence[Shape] | None) -> bool:
     return _text(shapes).is_likely
 
 
+def _are_months(shapes: Sequence[Shape], name: str) -> bool:
+    """Tell whether values are months of a year, by the name of their column and their form."""
+    filled = [shape for shape in shapes if not shape.is_missing]
+    are_formed = all(_MONTH.fullmatch(shape.text) is not None for shape in filled)
+    return are_formed and _MONTH_NAME.fullmatch(name.strip()) is not None
+
+
 def _text(shapes: Sequence[Shape]) -> TextColumn:
     """Return what is in a column that has texts."""
-    filled = [shape for shape in shapes if not shape.is_missing]
+    filled = [shape for shape in shapes if not is_no_amount(shape)]
     numbers = [shape for shape in filled if number_form(shape) is not None]
     dates = [shape for shape in filled if date_form(shape) is not None]
     most = numbers if len(numbers) > len(dates) else dates
@@ -337,6 +349,9 @@ def _finding(
     if dates and known is None and (numbers is None or dates.is_named_date(name)):
         return dates
     if numbers and known != "string":
+        if known is None and _are_months(shapes, name):
+            fault = "by its name it holds months, of which 1.24 is one of a year"
+            return msgspec.structs.replace(numbers, fault=fault)
         if known is None and numbers.is_marked and _VERSION_NAME.search(name):
             fault = "by its name it holds versions or sections, of which 1.10 is not 1.1"
             return msgspec.structs.replace(numbers, fault=fault)

@@ -20,6 +20,7 @@ __all__ = [
     "DecimalMark",
     "Notation",
     "NumberColumn",
+    "is_no_amount",
     "is_number",
     "number_column",
     "number_form",
@@ -34,6 +35,7 @@ CURRENCIES = (
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₫", "฿", "₪", "₦", "US$", "R$", "A$", "C$", "CA$",
     "NZ$", "HK$", "zł", "kr", "kr.", "Kr", "Kr.", "Kč", "Ft", "lei", "лв", "лв.", "руб", "руб.",
     "Fr.", "SFr.", "sFr.", "Rs", "Rs.", "Euro", "EUR", "USD", "GBP", "JPY", "CHF", "CNY", "INR",
+    "TL", "Rp", "Rp.", "грн", "грн.", "元", "円", "원", "IDR",
     "RUB", "KRW", "TRY", "UAH", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN",
     "CAD", "AUD", "NZD", "HKD", "SGD", "BRL", "MXN", "ZAR", "ILS", "THB", "AED", "SAR", "RSD",
 )  # fmt: skip
@@ -48,10 +50,15 @@ _CURRENCY = alternatives(CURRENCIES)
 _SHAPE = re.compile(
     rf"(?P<c1>{_CURRENCY})?{_BLANK}*(?P<open>\()?{_BLANK}*(?P<s1>[-+−–])?{_BLANK}*"
     rf"(?P<c2>{_CURRENCY})?{_BLANK}*(?P<s2>[-+−–])?{_BLANK}*"
-    rf"(?P<core>[.,]?9(?:[{_MARKS}]?9)*\.?)(?P<exponent>[eE](?P<es>[-+]?)9{{1,3}})?"
+    rf"(?P<core>[.,]?9(?:[{_MARKS}]?9)*(?:\.(?![-−–—]))?)(?P<cents>[.,](?:--?|[−–—]))?"
+    rf"(?P<exponent>[eE](?P<es>[-+]?)9{{1,3}})?"
     rf"{_BLANK}*(?P<percent>%)?{_BLANK}*(?P<c3>{_CURRENCY})?{_BLANK}*(?P<trail>[-−])?"
     rf"{_BLANK}*(?P<close>\))?{_BLANK}*(?P<c4>{_CURRENCY})?"
 )
+_NEGATIVE = "^[^0-9]*[-−–(]|(^|[^-.,])[-−][ )]*$"
+"""What makes a number negative; a dash behind a decimal mark stands for no cents (12.-)."""
+_NOTHING = re.compile(rf"\(?(?:{_CURRENCY}){_BLANK}*[-−–—]+\)?|[-−–—]+{_BLANK}*(?:{_CURRENCY})")
+"""A dash beside a currency: no amount, as accounting formats show it."""
 _LETTERS = str.maketrans({**dict.fromkeys(BLANKS, " "), "’": "'"})
 
 
@@ -131,7 +138,7 @@ class NumberColumn(msgspec.Struct, frozen=True):
         if not self.is_plain:
             for currency in self.currencies:
                 core = f"replace({core}, {quoted_text(currency)}, '')"
-            negative = f"regexp_matches({core}, '^[^0-9]*[-−–(]|[-−][ )]*$')"
+            negative = f"regexp_matches({core}, '{_NEGATIVE}')"
             marks = _MARKS.replace("'", "''")
             digits = f"regexp_extract({core}, '[.,]?[0-9](?:[{marks}]?[0-9])*(?:[eE][-+]?[0-9]+)?')"
             # Not concat, which makes a text of NULL.
@@ -149,7 +156,10 @@ class NumberColumn(msgspec.Struct, frozen=True):
             core = f"replace({core}, ',', '.')"
         if not self.missing and not self.blank_count:
             return core
-        return f"CASE WHEN {missing_sql(value)} THEN NULL ELSE {core} END"
+        is_missing = missing_sql(value)
+        if any(_NOTHING.fullmatch(text) for text, _ in self.missing):
+            is_missing = f"NOT regexp_matches({value}, '[0-9]')"
+        return f"CASE WHEN {is_missing} THEN NULL ELSE {core} END"
 
     def number(self, value: str, notation: Notation) -> str:
         """Return the number that a value is, as `sql` does; 12% is 12 here."""
@@ -160,7 +170,7 @@ class NumberColumn(msgspec.Struct, frozen=True):
         digits = core[0].translate(_LETTERS)
         if notation.group:
             digits = digits.replace(notation.group, "")
-        is_negative = re.search(r"^[^0-9]*[-−–(]|[-−][ )]*$", value) is not None
+        is_negative = re.search(_NEGATIVE, value) is not None
         return ("-" if is_negative else "") + digits.replace(",", ".")
 
 
@@ -187,7 +197,8 @@ def number_form(shape: Shape) -> NumberForm | None:
         return None
     if part["percent"] and currencies:
         return None
-    core = part["core"]
+    # "12.-" is 12.00.
+    core = part["core"] + (f"{part['cents'][0]}99" if part["cents"] else "")
     runs = tuple(len(run) for run in re.split("[^9]", core))
     marks = re.sub("9", "", core).translate(_LETTERS)
     sign = signs[0] if signs else ""
@@ -235,7 +246,7 @@ def _systems(whole: Sequence[int]) -> frozenset[str]:
 
 def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
     """Return what a column of numbers is; None if a value is neither a number nor missing."""
-    filled = [(shape, number_form(shape)) for shape in shapes if not shape.is_missing]
+    filled = [(shape, number_form(shape)) for shape in shapes if not is_no_amount(shape)]
     forms = [(shape, form) for shape, form in filled if form is not None]
     if not forms or len(forms) < len(filled):
         return None
@@ -255,7 +266,7 @@ def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
     example = min(marked or [shape for shape, _ in forms], key=lambda shape: shape.row)
     missing = Counter[str]()
     for shape in shapes:
-        if shape.is_missing and shape.text:
+        if is_no_amount(shape) and shape.text:
             missing[shape.example] += shape.count
     return NumberColumn(
         notations=notations,
@@ -264,7 +275,7 @@ def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
             not form.currency and not form.is_percent and form.sign in ("", "-")
             for _, form in forms
         )
-        and not any(re.search(rf"[−–]|-[{BLANKS}]", shape.text) for shape, _ in forms),
+        and not any(re.search(rf"[−–—]|-[{BLANKS}]|[.,]-", shape.text) for shape, _ in forms),
         fault=_fault(forms, notations, currencies),
         is_code=_is_code([form for _, form in forms], notations),
         currency=currencies[0] if currencies else "",
@@ -275,6 +286,11 @@ def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
         missing=tuple(sorted(missing.items())),
         blank_count=sum(shape.count for shape in shapes if not shape.text),
     )
+
+
+def is_no_amount(shape: Shape) -> bool:
+    """Tell whether values are missing among numbers: also a dash beside a currency."""
+    return shape.is_missing or _NOTHING.fullmatch(shape.text) is not None
 
 
 def is_number(shape: Shape) -> bool:

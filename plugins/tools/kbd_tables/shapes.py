@@ -24,10 +24,12 @@ __all__ = [
     "trimmed_sql",
 ]
 
-BLANKS = " \u00a0\u202f\u2009"
-"""The blanks that people write between groups of digits: plain, no-break, narrow, thin."""
+BLANKS = " \u00a0\u202f\u2009\u2007"
+"""The blanks that people write between groups of digits: plain, no-break, narrow, thin, as wide as
+a figure."""
 
-_AROUND = f"{BLANKS}\t"
+_AROUND = f"{BLANKS}\t\u200b\u200e\u200f\ufeff"
+"""What may stand around a value and is none of it: blanks, and signs that nobody sees."""
 
 MAX_SHAPES = 2_000
 _BATCH = 50

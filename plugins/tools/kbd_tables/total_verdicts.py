@@ -40,6 +40,8 @@ _MOST_BETWEEN = 200
 """Stretches that a total names: a function of a sheet takes 255 arguments."""
 _LEAST_ROWS = 2
 """Of one row alone the least and the greatest value are its own."""
+_TELLING_DIGITS = 4
+"""A figure of so many digits is that of other rows by chance once in thousands of tables."""
 _RELATIVE_ERROR = 1e-12
 """What sums of doubles may be off by, of the sum of their sizes; a few thousand roundings."""
 
@@ -127,6 +129,13 @@ class Judged(msgspec.Struct, frozen=True):
     verdict: Verdict
     ranges: tuple[tuple[int, int], ...] = ()
     columns: tuple[int, ...] = ()
+
+    @property
+    def is_no_chance(self) -> bool:
+        """Whether its figures are those of other rows in several columns, or to many digits."""
+        telling = [self.candidate.figures[place] for place in self.columns]
+        digits = [len(re.sub("[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
+        return len(digits) > 1 or max(digits, default=0) >= _TELLING_DIGITS
 
 
 _Match = Literal["agrees", "partly", "no"]
@@ -335,7 +344,7 @@ class _Judge:
         if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
         is_weak = candidate.label is not None and candidate.label.is_weak
-        if is_weak and (side == "below" or not candidate.is_bare):
+        if is_weak and (side == "below" or not (candidate.is_bare or candidate.is_alike)):
             return None
         least = 2 if is_weak or candidate.label is None else 1
         recent = starts[-_TRIED_STARTS:]
@@ -497,7 +506,8 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
             differing += figure is not None and figure != 0 and column.is_additive
             continue
         if _agrees(candidate.label, figure, rows, place):
-            agreed += 1
+            # What is not added up has no sum that could tell of a row without a label.
+            agreed += candidate.label is not None or column.is_additive
             is_telling = is_telling or figure != 0
         elif column.is_additive and not _is_key(column, figure, rows, place):
             differing += 1

@@ -22,6 +22,7 @@ from kbd.formats import (
     weak_label,
 )
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
+from kbd_tables.row_stretches import stretches_of
 from kbd_tables.rows_below import rows_below
 from kbd_tables.total_notes import (
     SummedColumn,
@@ -30,7 +31,8 @@ from kbd_tables.total_notes import (
     totals_question,
     touched,
 )
-from kbd_tables.total_verdicts import Judged, RowStretch, TotalCandidate, TotalsColumn, judge
+from kbd_tables.total_verdicts import Judged, TotalCandidate, TotalsColumn, judge
+from kbd_tables.unlabeled_totals import unlabeled_rows, with_unlabeled
 
 __all__ = ["SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
@@ -45,6 +47,7 @@ _MAX_WEAK_ROWS = 100_000
 _MAX_WEAK = 60
 _MAX_WEAK_VALUES = 200
 _WEAK_CHARACTERS = 24
+_LEAST_ABOVE = 3
 _MAX_KEPT = 1_000
 _FUNCTIONS = ("sum", "minimum", "maximum", "average")
 """What rows come to as a function of a sheet has it, to the last digit."""
@@ -231,10 +234,27 @@ def _judged(
     if count <= _MAX_WEAK_ROWS:
         rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
-    if not rows:
-        return []
-    found = _candidates(connection, raw, columns, figures, others, rows, count)
-    stretches = _stretches(connection, raw, [columns[n] for n in figures], sorted(rows))
+    found = _candidates(connection, raw, columns, figures, others, rows, count) if rows else []
+    judged = _judged_rows(connection, raw, columns, figures, found) if rows else []
+    if _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
+        more = unlabeled_rows(connection, raw, others, texts[:_MAX_COLUMNS], figures, count)
+        more = {row: text for row, text in more.items() if row not in rows}
+        found = _candidates(connection, raw, columns, figures, others, {**more, **rows}, count)
+        again = _judged_rows(connection, raw, columns, figures, found) if more else []
+        judged = with_unlabeled(judged, again, more, count - 1)
+    return judged
+
+
+def _judged_rows(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    figures: Sequence[int],
+    found: Sequence[TotalCandidate],
+) -> list[Judged]:
+    """Judge candidates by the plain rows between them."""
+    rows = [each.row for each in found]
+    stretches = stretches_of(connection, raw, [columns[n].value for n in figures], rows)
     described = [TotalsColumn(columns[n].name, columns[n].type == "integer") for n in figures]
     return judge(described, stretches, found)
 
@@ -376,7 +396,8 @@ def _bare_rows(
         f" AND ({_any_filled(figures)}) LIMIT {_MAX_BARE + 1}"
     ).fetchall()
     rows = {int(row) for (row,) in found}
-    if len(rows) <= _MAX_BARE and len(rows) * 3 <= count:
+    # Beside labeled rows those of groups of two are a third of all, and the last one is one more.
+    if len(rows) <= _MAX_BARE and len(rows) * (2 if others else 3) <= count:
         return rows
     # Most rows are so; then only a last one counts, and not for a single column of figures,
     # whose last number is the sum of those before it by chance (1, 2, 3).
@@ -429,49 +450,6 @@ def _candidates(
                 len(others) > len(filled) - len(other),
                 row in (0, count - 1),
                 tuple(str(own[n]) for n in other),
-            )
-        )
-    return made
-
-
-def _stretches(
-    connection: duckdb.DuckDBPyConnection,
-    raw: str,
-    columns: Sequence[SummedColumn],
-    rows: Sequence[int],
-) -> list[RowStretch]:
-    """Return what the rows before, between and after the candidates come to."""
-    values = ", ".join(f"{column.value} AS v{n}" for n, column in enumerate(columns))
-    parts = ", ".join(
-        f"count(v{n}), sum(v{n}), sum(abs(v{n})), min(v{n}), max(v{n})" for n in range(len(columns))
-    )
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE marked_rows AS"
-        " SELECT n, row_number() OVER (ORDER BY n) AS place FROM (SELECT unnest(?) AS n)",
-        [list(rows)],
-    )
-    # One scan that keeps no rows: the candidates are few, and are looked up by their place.
-    found = connection.execute(
-        f"SELECT coalesce(place, 0) AS stretch, count(*), {parts}"
-        f" FROM (SELECT file_row_number AS r, {values} FROM {_numbered(raw)}"
-        " WHERE file_row_number NOT IN (SELECT n FROM marked_rows))"
-        " ASOF LEFT JOIN marked_rows ON r > n GROUP BY stretch"
-    ).fetchall()
-    by_place = {int(place): answer for place, *answer in found}
-    width = len(columns)
-    empty = [0, *[0, 0, 0, None, None] * width]
-    made = []
-    for place in range(len(rows) + 1):
-        answer = by_place.get(place, empty)
-        cells = [answer[1 + 5 * n : 6 + 5 * n] for n in range(width)]
-        made.append(
-            RowStretch(
-                answer[0],
-                tuple(cell[0] for cell in cells),
-                tuple(cell[1] or 0 for cell in cells),
-                tuple(cell[2] or 0 for cell in cells),
-                tuple(cell[3] for cell in cells),
-                tuple(cell[4] for cell in cells),
             )
         )
     return made

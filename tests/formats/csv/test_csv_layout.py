@@ -317,6 +317,55 @@ def test_the_largest_of_several_tables(tmp_path: Path) -> None:
     assert [each[:2] for each in left_out(found)] == [("another table", 251), ("another table", 3)]
 
 
+@pytest.mark.parametrize(
+    "names", [",2022,2023", "2022,2023", "Item,1,2,3", "Item,2024-01-31,2024-02-29", ",2023,2022"]
+)
+def test_years_days_and_numbers_that_count_on_are_names(tmp_path: Path, names: str) -> None:
+    """They name columns of figures, above which they stand, and are none of these."""
+    rows = [
+        ",".join(text if each in ("", "Item") else f"{place}{place + step}"
+                 for place, each in enumerate(names.split(","), 3))
+        for step, text in ((0, "a"), (2, "b"))
+    ]  # fmt: skip
+    found = read(tmp_path, "\n".join([names, *rows, ""]))
+
+    assert (found.table.reading.header_row, found.table.row_count) == (1, 2)
+
+
+@pytest.mark.parametrize("first", ["2022,5", "a,1,2,3", "2022,2023", "5,6"])
+def test_rows_that_are_like_the_first_say_that_it_is_none(tmp_path: Path, first: str) -> None:
+    """Values that go on as they begin have no header above them."""
+    found = read(tmp_path, f"{first}\n{first.replace('a', 'b')}\n{first.replace('a', 'c')}\n")
+
+    assert (found.table.reading.header_row, found.table.row_count) == (0, 3)
+
+
+def test_names_of_two_rows_with_years_are_joined(tmp_path: Path) -> None:
+    """Years below names that head several columns name these with them, and are no figures."""
+    found = read(tmp_path, "Region,Sales,,Cost,\n,2023,2024,2023,2024\nN,1,2,3,4\nS,5,6,7,8\n")
+
+    names = [column.name for column in found.table.columns]
+    assert names == ["Region", "Sales 2023", "Sales 2024", "Cost 2023", "Cost 2024"]
+    assert left_out(found) == [(ABOVE, 1, (1,))]
+
+
+def test_units_below_the_header_are_left_out(tmp_path: Path) -> None:
+    """Texts in all columns of figures and nothing beside are units, or the ends of names."""
+    found = read(tmp_path, "Name,Weight,Price\n,kg,EUR\na,1.5,2\nb,2.5,3\n")
+
+    assert found.table.row_count == 2
+    assert left_out(found) == [("units below the header", 1, (2,))]
+    kept = read(tmp_path, "Name,Weight,Price\nz,n/a,none\na,1.5,2\nb,2.5,3\n")
+    assert kept.table.row_count == 3
+
+
+def test_a_header_in_other_letters_is_one_again(tmp_path: Path) -> None:
+    """Capitals and blanks do not make a row of a header that comes again."""
+    found = read(tmp_path, "Name,n\na,1\nNAME,N\nb,2\n")
+
+    assert left_out(found) == [(REPEATED, 1, (3,))]
+
+
 def test_another_header_of_the_same_width(tmp_path: Path) -> None:
     """Texts over figures below an empty line begin another table; they are no row of the first."""
     found = read(tmp_path, "id,v\n1,2\n3,4\n5,6\n\nkey,share\n7,8\n9,1\n")

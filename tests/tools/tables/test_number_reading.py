@@ -30,6 +30,8 @@ COMMA = {
     "powers": (["1,5E+03", "2,5e-1"], [1500, 0.25]),
     "ungrouped ones with a comma": (["1.234,50", "12345,00"], [1234.5, 12345]),
     "bare fractions": ([",5", "-,25"], [0.5, -0.25]),
+    "dashes for cents": (["1.234,-", "-12,--", "95,50"], [1234, -12, 95.5]),
+    "lira": (["1.234,50 TL", "-3,00 TL"], [1234.5, -3]),
 }  # fmt: skip
 """Columns of a file with decimal commas, and the numbers that they are."""
 
@@ -50,6 +52,9 @@ POINT = {
                 [None, 5.5, None, None, None, None, None]),
     "bare points": ([".50", "5.", "-.25"], [0.5, 5, -0.25]),
     "blanks around": ([" 5.25", "7 ", "\u00a08"], [5.25, 7, 8]),
+    "signs that are not seen": (["\u200e5.25\u200e", "7\u200b", "-8"], [5.25, 7, -8]),
+    "no cents": (["Fr. 1'234.-", "Fr. 95.50", "-Fr. 5.—"], [1234, 95.5, -5]),
+    "no amount": (["$ 1,234.50", "$ -", "$ (95.75)"], [1234.5, None, -95.75]),
 }  # fmt: skip
 """Columns of a file with decimal points."""
 

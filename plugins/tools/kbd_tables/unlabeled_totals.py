@@ -1,0 +1,78 @@
+"""Rows that sum others up although nothing labels them: where they are, and which to ask about."""
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from kbd_tables.duck import parquet_rows
+from kbd_tables.total_verdicts import Judged
+
+__all__ = ["unlabeled_rows", "with_unlabeled"]
+
+_MAX_BARE = 1_000
+_LEAST_KEYS = 2
+_LEAST_GAPS = 2
+_GAPS_SHARE = 0.8
+"""So many of the rows with a gap are sums, if that is what the gap says."""
+
+
+def unlabeled_rows(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    others: Sequence[int],
+    texts: Sequence[int],
+    figures: Sequence[int],
+    count: int,
+) -> dict[int, str]:
+    """Return rows that may sum others up although nothing labels them, with the texts they have.
+
+    The last row, whose label may be a word of any language; and those that say what the row above
+    them says, with a gap where it says more, as the sums of groups have it that databases make.
+
+    Args:
+        connection: A database.
+        raw: The Parquet of texts.
+        others: The columns that are no figures.
+        texts: Those of them that are texts.
+        figures: The columns of figures.
+        count: How many rows there are.
+    """
+    source = parquet_rows(raw, numbered=True)
+    shown = connection.execute(
+        f"SELECT {', '.join(f'c{n}' for n in others) or 'NULL'} FROM {source}"
+        f" WHERE file_row_number = {count - 1}"
+    ).fetchone()
+    found = {count - 1: next((str(value) for value in shown or () if value is not None), "")}
+    if len(texts) < _LEAST_KEYS:
+        return found
+    above = {n: f"lag(c{n}) OVER (ORDER BY file_row_number)" for n in texts}
+    same = " AND ".join(f"(c{n} IS NULL OR c{n} = {above[n]})" for n in texts)
+    less = " OR ".join(f"(c{n} IS NULL AND {above[n]} IS NOT NULL)" for n in texts)
+    filled = " OR ".join(f"c{n} IS NOT NULL" for n in texts)
+    added = " OR ".join(f"c{n} IS NOT NULL" for n in figures)
+    rows = connection.execute(
+        f"SELECT r FROM (SELECT file_row_number AS r, ({same}) AND ({less}) AND ({filled})"
+        f" AND ({added}) AS is_gap FROM {source})"
+        f" WHERE is_gap LIMIT {_MAX_BARE + 1}"
+    ).fetchall()
+    gaps = {int(row): "" for (row,) in rows}
+    return {**found, **gaps} if len(gaps) <= min(_MAX_BARE, count // 2) else found
+
+
+def with_unlabeled(
+    judged: list[Judged], again: Sequence[Judged], more: Mapping[int, str], last: int
+) -> list[Judged]:
+    """Add the rows that nothing labels and that sum others up by their figures to those judged.
+
+    Args:
+        judged: The rows that something labels.
+        again: The same with the others.
+        more: These, with their texts.
+        last: The last row of the table.
+    """
+    gaps = [each for each in again if each.candidate.row in more and each.candidate.is_alike]
+    agreeing = [each for each in gaps if each.verdict == "unsure"]
+    if len(agreeing) >= _LEAST_GAPS and len(agreeing) >= _GAPS_SHARE * len(gaps):
+        return [each for each in again if each in agreeing or each.candidate.row not in more]
+    found = (each for each in again if each.candidate.row == last and last in more)
+    return [*judged, *(each for each in found if each.verdict == "unsure" and each.is_no_chance)]
