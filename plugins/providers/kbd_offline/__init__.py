@@ -6,6 +6,7 @@ does its main jobs with no network and no key.
     provider         its one model, and a turn of it
     conversation     what the messages hold, read anew each turn
     phases           research, plan, implement and summary
+    table_choice     which of several tables a request is about
     table_research   a request about one table, completed by looking
     intents          what a request was understood to ask
     findings         what research writes down, and an intent as the items of a plan

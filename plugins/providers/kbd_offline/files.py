@@ -12,11 +12,13 @@ from kbd_offline.names import fold, free_name, split_suffix
 from kbd_offline.request_text import UnclearError, Wording
 
 __all__ = [
+    "ALL_TABLES",
     "BOOK",
     "BOOK_SUFFIX",
     "BOOK_SUFFIXES",
     "DECK_SUFFIXES",
     "DOCUMENT_SUFFIXES",
+    "JSON_SUFFIXES",
     "MAX_REQUEST_CHARACTERS",
     "READ_BOOKS",
     "READ_TABLES",
@@ -25,11 +27,13 @@ __all__ = [
     "TABLE_SUFFIXES",
     "NamedFiles",
     "RequestFiles",
+    "candidate_files",
     "choose_files",
     "chosen_files",
     "named_files",
     "only_target",
     "requested_suffix",
+    "several_files",
     "target_for",
     "without_names",
     "without_stems",
@@ -42,6 +46,10 @@ READ_TABLES = (*TABLE_SUFFIXES, ".parquet", ".pq", ".arrow", ".feather", ".ipc",
 """Files that are one table each; only the first are written."""
 READ_BOOKS = (*BOOK_SUFFIXES, ".ods", ".ots", ".fods")
 """Files of sheets; only the first are written."""
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+"""Files that may be a list of records; most of them are none, so other tables go before them."""
+ALL_TABLES = (*READ_TABLES, *READ_BOOKS, *JSON_SUFFIXES)
+"""All files that a table is read from."""
 RESULT_SUFFIXES = (BOOK_SUFFIX, *TABLE_SUFFIXES, ".parquet")
 """What the result of a request about one table can be."""
 DOCUMENT_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
@@ -170,7 +178,35 @@ def choose_files(request: str, paths: Sequence[str]) -> RequestFiles:
         UnclearError: No table is there, or more than one may be meant, or a file is missing.
     """
     named = named_files(request, paths)
-    source = _only_source(named.sources, paths)
+    first, *others = _likely_sources(named.sources, paths)
+    if others:
+        raise several_files((first, *others))
+    return _request_files(named, first, paths)
+
+
+def candidate_files(request: str, paths: Sequence[str]) -> tuple[tuple[RequestFiles, ...], ...]:
+    """Return the files of a request once for each table that it may be about.
+
+    In groups, likely ones first: the tables that it names; where it names none the plain ones, then
+    workbooks, then what may be a table.
+
+    Raises:
+        UnclearError: No table is there, or a file is missing.
+    """
+    named = named_files(request, paths)
+    _likely_sources(named.sources, paths)
+    results = {target.casefold() for target in named.targets}
+    groups = list[tuple[RequestFiles, ...]]()
+    for kinds in (ALL_TABLES,) if named.sources else (READ_TABLES, READ_BOOKS, JSON_SUFFIXES):
+        tables = [path for path in named.sources or paths if split_suffix(path)[1] in kinds]
+        # What the result is to be is not read, unless it is all that there is: that is refused.
+        tables = [path for path in tables if path.casefold() not in results] or tables
+        if tables:
+            groups.append(tuple(_request_files(named, path, paths) for path in tables))
+    return tuple(groups)
+
+
+def _request_files(named: NamedFiles, source: str, paths: Sequence[str]) -> RequestFiles:
     target = only_target(named.targets, RESULT_SUFFIXES, "only xlsx, csv and parquet")
     if target is not None and target.casefold() == source.casefold():
         raise UnclearError("the result would overwrite the table that it is made from")
@@ -278,18 +314,24 @@ def _candidates(request: str, known: Mapping[str, str]) -> Iterator[tuple[int, i
     yield from (match.span(1) for match in _PLAIN_NAME.finditer(request))
 
 
-def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
-    """Return the only table; where none is named, plain ones go before workbooks."""
-    readable = (*READ_TABLES, *READ_BOOKS)
-    for suffixes in (readable,) if named else (READ_TABLES, READ_BOOKS):
+def several_files(tables: Sequence[str]) -> UnclearError:
+    """Return the question which of several tables is meant."""
+    names = ", ".join(tables[:_MAX_NAMED])
+    more = f" and {len(tables) - _MAX_NAMED} more" if len(tables) > _MAX_NAMED else ""
+    return UnclearError(f"it may be about any of {names}{more}; name the file in the request")
+
+
+_MAX_NAMED = 8
+
+
+def _likely_sources(named: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return the tables that are meant; where none is named, plain ones go before workbooks."""
+    for suffixes in (ALL_TABLES,) if named else (READ_TABLES, READ_BOOKS, JSON_SUFFIXES):
         tables = [path for path in named or paths if split_suffix(path)[1] in suffixes]
-        if len(tables) == 1:
-            return tables[0]
         if tables:
-            names = ", ".join(tables[:8])
-            raise UnclearError(f"it may be about any of {names}; name the file in the request")
+            return tables
     written = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
-    kinds = f"{written}, ods, parquet, arrow"
+    kinds = f"{written}, ods, parquet, arrow, json, jsonl"
     if named:
         raise UnclearError(f"{named[0]} is not a table that I read ({kinds})")
     raise UnclearError(f"there is no table in the workbench that I read ({kinds})")

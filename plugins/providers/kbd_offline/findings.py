@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from kbd_offline.conversation import PlannerConversation
+from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.intents import (
     ColumnIntent,
     Condition,
@@ -33,6 +33,7 @@ __all__ = [
     "PlanStep",
     "check_sheet",
     "describe_intent",
+    "inspect_outcomes",
     "inspect_table",
     "inspect_tables",
     "listed",
@@ -260,14 +261,41 @@ def inspect_tables(
     conversation: PlannerConversation, tables: list[TableIntent]
 ) -> list[FileFinding]:
     """Inspect tables; see `PlannerConversation.call` for what it raises."""
+    found = list[FileFinding]()
+    for outcome in inspect_outcomes(conversation, tables):
+        if isinstance(outcome, CallFailedError):
+            raise outcome
+        found.append(outcome)
+    return found
+
+
+def inspect_outcomes(
+    conversation: PlannerConversation, tables: Sequence[TableIntent]
+) -> list[FileFinding | CallFailedError]:
+    """Inspect tables, some of which may not be readable.
+
+    Raises:
+        PendingError, ValidationFailed: As for `PlannerConversation.call`.
+    """
     wanted = [
         (tool, table.arguments) for table in tables for tool in ("table_get_map", "table_describe")
     ]
     # In the order of the calls: of each table its map, then its columns.
-    found = conversation.calls(*wanted)
+    found = conversation.outcomes(*wanted)
     return [
-        _seen(table, found[2 * place], found[2 * place + 1]) for place, table in enumerate(tables)
+        _outcome(table, found[2 * place], found[2 * place + 1])
+        for place, table in enumerate(tables)
     ]
+
+
+def _outcome(
+    table: TableIntent,
+    table_map: dict[str, Any] | CallFailedError,
+    facts: dict[str, Any] | CallFailedError,
+) -> FileFinding | CallFailedError:
+    if isinstance(table_map, CallFailedError):
+        return table_map
+    return facts if isinstance(facts, CallFailedError) else _seen(table, table_map, facts)
 
 
 def check_sheet(rows: int, columns: int) -> None:
