@@ -9,6 +9,7 @@ does its main jobs with no network and no key.
     table_choice     which of several tables a request is about
     table_research   a request about one table, completed by looking
     intents          what a request was understood to ask
+    abilities        what can be asked for, told to who asked for another thing
     findings         what research writes down, and an intent as the items of a plan
 
 Reading a request: `request_text` finds phrases and columns and has the words that mean nothing

@@ -11,6 +11,7 @@ from enum import Enum, auto
 
 import msgspec
 
+from kbd_offline.abilities import all_abilities, asks_for_abilities, nearest_abilities
 from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
     Figure,
@@ -132,32 +133,22 @@ def job_of(text: str) -> JobKind:
 
 NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."
 
-_WHAT_IT_CAN = """\
-I am kbd's offline provider: fixed rules, not a language model. On a table of the workbench (csv, \
-tsv, or a sheet of a workbook or an ods file) I can
-- put each value of a column on its own sheet, with a summary sheet of totals
-- total, average or count by one or more columns
-- filter, sort and choose columns
-- convert it: csv to xlsx or parquet, a sheet or every sheet to csv or tsv
-- remove duplicate rows, as a whole or by columns
-On several files I can
-- merge tables with the same columns into one
-- write a report of what they hold (docx, md, txt, xlsx)
-- replace a text by another one, in documents, decks, cells and texts
-
-Say it with the names of columns, for example: one sheet per Category with Date and Amount sorted \
-by Date, and a summary sheet with totals.
+_A_MODEL = """\
 For anything else connect a model: set OPENAI_API_KEY (or OPENAI_BASE_URL for a server of your \
 own) and use --model openai:NAME."""
 
 
 def decline_text(intent: Declined) -> str:
-    """Return what was understood, why it is not done, what can be done, how to connect a model."""
+    """Return what was understood, why it is not done, what comes near, how to connect a model."""
+    asks = asks_for_abilities(intent.understood)
+    can = all_abilities() if asks else nearest_abilities(intent.understood)
     return (
         f"{NOT_DONE}\n\n"
         f"I read the request as: {intent.understood}\n"
         f"Why not: {intent.reason}\n\n"
-        f"{_WHAT_IT_CAN}"
+        "I am kbd's offline provider: fixed rules, not a language model.\n"
+        f"{can}\n"
+        f"{_A_MODEL}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
+from kbd_offline.abilities import asks_for_abilities
 from kbd_offline.answers import encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import convert_sheet, export_table
@@ -61,6 +62,8 @@ def research(conversation: PlannerConversation) -> str:
     """Return research.md; see `PlannerConversation.call` for what it raises."""
     request = conversation.request
     try:
+        if asks_for_abilities(request):
+            raise UnclearError("it asks what can be done, which is below")
         # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
         # is declined when the files are looked for.
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
