@@ -1,4 +1,4 @@
-"""Sheets of a workbook, each into a text table of its own.
+"""Sheets of a workbook, each into a text table or Parquet file of its own.
 
 Tables written as plain text, and how many rows they got.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.files import BOOK_SUFFIX, RequestFiles, requested_suffix
+from kbd_offline.files import BOOK_SUFFIX, RequestFiles, check_written, requested_suffix
 from kbd_offline.findings import Findings, row_count_text
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
@@ -69,8 +69,10 @@ def read_sheets(
     """
     wording = Wording(files.text)
     suffix = requested_suffix(wording)
-    if suffix is None and re.search(r"\b(?:csv|tsv)\b", wording.folded):
-        suffix = ".tsv" if "tsv" in wording.folded else ".csv"
+    check_written(wording)
+    named = re.search(r"\b(csv|tsv|psv|parquet)\b", wording.folded)
+    if suffix is None and named:
+        suffix = f".{named.group(1)}"
     if suffix in (None, BOOK_SUFFIX):
         raise book.several()
     try:

@@ -15,6 +15,7 @@ from kbd_offline.files import (
     READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
+    check_written,
     requested_suffix,
     target_for,
 )
@@ -133,6 +134,7 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
             )
         wording.take(*last.span())
     keys = _take_keys(wording)
+    check_written(wording)
     wording.check_rest(DEDUPING, [files.source])
     return Deduped(
         RowSelection(files.source, sheet=files.sheet, exact=exact),

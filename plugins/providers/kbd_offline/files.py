@@ -19,15 +19,19 @@ __all__ = [
     "DECK_SUFFIXES",
     "DOCUMENT_SUFFIXES",
     "JSON_SUFFIXES",
+    "LEADS_TO_RESULT",
     "MAX_REQUEST_CHARACTERS",
+    "NOT_SHEETS",
     "READ_BOOKS",
     "READ_TABLES",
     "RESULT",
     "RESULT_SUFFIXES",
     "TABLE_SUFFIXES",
+    "WRITTEN",
     "NamedFiles",
     "RequestFiles",
     "candidate_files",
+    "check_written",
     "choose_files",
     "chosen_files",
     "named_files",
@@ -62,27 +66,25 @@ _QUOTED_NAME = re.compile(
 )
 _PLAIN_NAME = re.compile(
     r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|f?od[ts]|o[dt]s"
-    r"|parquet|pq|arrows?|feather|ipc))\b"
+    r"|jsonl|ndjson|html?|xml|ya?ml|parquet|pq|arrows?|feather|ipc))\b"
 )
 _QUOTES = "\"'“”‘’`"
 _CALLED = re.compile(r"(?i)\b(?:called|named)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?")
 # These always lead to a result; "to" and "in" may lead to a source as well.
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named)\Z")
-_TO = re.compile(r"(?i)\b(?:to|in)\Z")
+_LEADS = re.compile(r"(?i)\b(?:to|in)\Z")
 
 _AS_RESULT = re.compile(r"\b(?:into|to|as|in|make)\s+(?:(?:an?|one|new|single)\s+)*\Z")
 _EACH = re.compile(r"\b(?:all|every|each)\s+(?:(?:of|the|these|those|my)\s+)*\Z")
 _THE_ONE = re.compile(r"\b(?:the|this|that|my)\s+\Z")
 
-_TO_PARQUET = re.compile(
-    r"(?i)\b(?:convert|turn|transform|export|save)\b.*"
-    r"(\b(?:to|into|as)\s+(?:an?\s+|one\s+)?parquet(?:\s+files?)?)\b"
-)
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?)\b", TABLE_SUFFIXES),
     (r"(?:excel\s+files?|xlsx(?:\s+files?)?)\b", BOOK_SUFFIXES),
     (r"(?:workbooks?|spreadsheets?)\b", READ_BOOKS),
     (r"(?:ods|opendocument)\s+(?:files?|spreadsheets?)\b", (".ods", ".ots", ".fods")),
+    (r"json(?:\s+files?)?\b", (".json",)),
+    (r"(?:jsonl|ndjson|json\s+lines)(?:\s+files?)?\b", (".jsonl", ".ndjson")),
     (r"parquet\s+files?\b", (".parquet", ".pq")),
     (r"(?:arrow|feather)\s+files?\b", (".arrow", ".feather", ".ipc", ".arrows")),
     (r"(?:word\s+(?:documents?|files?|docs?)|docx(?:\s+files?)?)\b", DOCUMENT_SUFFIXES),
@@ -152,7 +154,7 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         if in_place:
             leads = before.lower().endswith(" to") and path is None
         else:
-            leads = _TO.search(before) is not None and (path is None or bool(sources))
+            leads = _LEADS.search(before) is not None and (path is None or bool(sources))
         if _INTO.search(before) or leads:
             targets.append(path or name)
         elif path is None:
@@ -207,20 +209,17 @@ def candidate_files(request: str, paths: Sequence[str]) -> tuple[tuple[RequestFi
 
 
 def _request_files(named: NamedFiles, source: str, paths: Sequence[str]) -> RequestFiles:
-    target = only_target(named.targets, RESULT_SUFFIXES, "only xlsx, csv and parquet")
+    target = only_target(named.targets, RESULT_SUFFIXES, f"only {WRITTEN}")
     if target is not None and target.casefold() == source.casefold():
         raise UnclearError("the result would overwrite the table that it is made from")
-    text = named.text
-    asked = _TO_PARQUET.search(text) if target is None else None
-    if asked:
-        text = text[: asked.start(1)] + " " * len(asked.group(1)) + text[asked.end(1) :]
-        stem = split_suffix(source)[0].rpartition("/")[2]
-        target = free_name(f"{stem}.parquet", paths)
-    return RequestFiles(source, target, text, tuple(paths))
+    return RequestFiles(source, target, named.text, tuple(paths))
 
 
 def chosen_files(
-    named: NamedFiles, paths: Sequence[str], suffixes: Collection[str] = ()
+    named: NamedFiles,
+    paths: Sequence[str],
+    suffixes: Collection[str] = (),
+    if_mentioned: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the files that a request names or speaks of ("all csv files"), else all that fit.
 
@@ -228,6 +227,7 @@ def chosen_files(
         named: What it names.
         paths: The files of the workbench.
         suffixes: Those of the files that the job can take; none for any.
+        if_mentioned: More of them, where the request speaks of their kind.
 
     Raises:
         UnclearError: It speaks of one file where there are several.
@@ -247,7 +247,8 @@ def chosen_files(
                 raise UnclearError(f"it may be about any of {', '.join(some[:8])}")
     fitting = [path for path in paths if not suffixes or split_suffix(path)[1] in suffixes]
     if mentioned:
-        fitting = [path for path in fitting if split_suffix(path)[1] in mentioned]
+        kinds = mentioned.intersection((*suffixes, *if_mentioned)) if suffixes else mentioned
+        fitting = [path for path in paths if split_suffix(path)[1] in kinds]
     elif named.sources:
         fitting = []
     return tuple(dict.fromkeys((*named.sources, *fitting)))
@@ -340,13 +341,32 @@ def _likely_sources(named: Sequence[str], paths: Sequence[str]) -> list[str]:
 BOOK = r"\b(?:excel|xlsx|workbook|spreadsheet|(?:work)?sheets?)\b"
 """Words that speak of a workbook."""
 
+_TO = r"(?:(?:an?|one|new|single|its|their|own|separate)\s+)*"
+_PLAIN = {
+    "csv": ".csv", "tsv": ".tsv", "psv": ".psv", "parquet": ".parquet", "tab": ".tsv",
+    "pipe": ".psv",
+}  # fmt: skip
+_TEXT_KIND = r"csv|tsv|psv|parquet|(?:tab|pipe)[- ](?:separated|delimited)"
+
 RESULT = (
-    r"\b(?:to|into|as|in|an?)\s+(?:(?:an?|one|new|single|its|their|own|separate)\s+)*"
-    r"(csv|tsv|tab[- ](?:separated|delimited)|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
+    rf"\b(?:to|into|as|in|an?)\s+{_TO}"
+    rf"({_TEXT_KIND}|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
 )
 """Phrases for the kind of the result; the first group is the kind."""
 
-_PLAIN = {"csv": ".csv", "tsv": ".tsv"}
+LEADS_TO_RESULT = (
+    rf"\b(?:to|into|as)\s+{_TO}({_TEXT_KIND}|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
+)
+"""Those that say so without a verb: "a.csv to parquet"."""
+
+NOT_SHEETS = rf"\b(?:to|into|as)\s+{_TO}({_TEXT_KIND})s?\b"
+"""Those for kinds that have no sheets."""
+
+_UNWRITTEN = (
+    rf"\b(?:to|into|as|in)\s+{_TO}"
+    r"(ods|opendocument|json|jsonl|ndjson|arrow|feather|ipc|xls|html|xml|markdown|yaml|sqlite|sql)\b"
+)
+WRITTEN = "xlsx, csv, tsv, psv and parquet"
 
 
 def requested_suffix(wording: Wording) -> str | None:
@@ -354,9 +374,24 @@ def requested_suffix(wording: Wording) -> str | None:
     matches = list(re.finditer(RESULT, wording.folded))
     if not matches:
         return None
-    # "Turn a csv into a workbook" has two; the result is named last.
-    kind = matches[-1].group(1)
-    return ".tsv" if kind.startswith("tab") else _PLAIN.get(kind, BOOK_SUFFIX)
+    # "Turn a csv into a workbook" has two; the result is named last, or behind "to".
+    leading = [match for match in matches if re.match(LEADS_TO_RESULT, match.group())]
+    kind = (leading or matches)[-1].group(1)
+    return _PLAIN.get(re.split(r"[- ]", kind)[0], BOOK_SUFFIX)
+
+
+def check_written(wording: Wording) -> None:
+    """Check that a request asks for no kind of file that tables are not written to.
+
+    Args:
+        wording: What is left of it when its clauses are taken: a value may be called so.
+
+    Raises:
+        UnclearError: It does.
+    """
+    asked = wording.find(_UNWRITTEN)
+    if asked and wording.column_at(asked.start(1), exact=True) is None:
+        raise UnclearError(f"I do not write {asked.group(1)} files, only {WRITTEN}")
 
 
 def target_for(files: RequestFiles, name: str, suffix: str) -> str:

@@ -25,7 +25,17 @@ from kbd_offline.clauses import (
     take_order,
 )
 from kbd_offline.equality import take_exactness
-from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, RequestFiles, requested_suffix, target_for
+from kbd_offline.files import (
+    BOOK,
+    BOOK_SUFFIX,
+    LEADS_TO_RESULT,
+    NOT_SHEETS,
+    RESULT,
+    RequestFiles,
+    check_written,
+    requested_suffix,
+    target_for,
+)
 from kbd_offline.intents import (
     ColumnIntent,
     Declined,
@@ -220,7 +230,7 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     if figures or _asks_for_figures(wording):
         figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
-        wording.check_rest(HARMLESS, [files.source])
+        _check_rest(wording, files)
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         # A question and a single figure are answered in words, unless a file is asked for.
         answers = (question or not keys) and not names_kind
@@ -230,9 +240,10 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     if keys:
         raise UnclearError("it groups by a column, but does not say what to work out")
     columns = take_columns(wording)
-    wording.check_rest(HARMLESS, [files.source])
-    # Of a sheet it is enough to say into what: that it is a table was said already.
-    is_converted = names_kind and (converts or bool(files.sheet))
+    _check_rest(wording, files)
+    # "To parquet" or the name of a result is enough; of a sheet, whatever says into what.
+    leads = whole.has(LEADS_TO_RESULT) or files.target is not None
+    is_converted = names_kind and (converts or leads or bool(files.sheet))
     if not (conditions or order or columns or is_converted):
         raise UnclearError("I found nothing in it that I can do with a table")
     name = split_suffix(files.source)[0].rpartition("/")[2]
@@ -262,7 +273,9 @@ def _split(
     wants_totals = bool(figures) or wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
     figures = [*figures, *take_figures(wording)]
-    wording.check_rest(HARMLESS, [files.source])
+    _check_rest(wording, files)
+    if wording.has(NOT_SHEETS):
+        raise UnclearError("sheets need a workbook: name the result with .xlsx")
     _check_order(order, wording.columns)
     measures: tuple[Measure, ...] = ()
     if wants_totals:
@@ -280,6 +293,12 @@ def _split(
     if split_suffix(target)[1] != BOOK_SUFFIX:
         raise UnclearError("sheets need a workbook: name the result with .xlsx")
     return Split(selection, keys[0], tuple(columns), order, measures, target)
+
+
+def _check_rest(wording: Wording, files: RequestFiles) -> None:
+    """Check that nothing is left that may matter, nor a kind of file that is not written."""
+    check_written(wording)
+    wording.check_rest(HARMLESS, [files.source])
 
 
 def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:

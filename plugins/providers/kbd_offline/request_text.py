@@ -59,7 +59,7 @@ REFUSED = (
     ("translate", r"\btranslat\w+|\binto\s+(?:german|french|spanish|italian|english|chinese)\b"),
     ("summarise a document", _A_DOCUMENT),
     ("write prose", _PROSE),
-    ("edit a document", _DOCUMENTS),
+    ("make or edit a document", _DOCUMENTS),
     ("draw charts", r"\b(?:charts?|graphs?|plots?|diagrams?|histograms?|visuali[sz]\w+)\b"),
     # `job_of` finds the jobs on duplicates, merges and texts before; what comes here with these
     # words is none of them.
@@ -95,7 +95,7 @@ spreadsheets subtotals summaries summary tab table tables tabs take tell that th
 then there these this those to together too transaction transactions transform turn under up us
 use using value values want was we well were what where which whole will with work workbook
 workbooks worksheet worksheets would write xlsx you
-tsv delimited
+tsv psv delimited parquet json jsonl ndjson ods opendocument arrow feather pipe
 """
 HARMLESS = frozenset(_HARMLESS.split())
 """Words that may be left over in a request about one table."""
@@ -104,6 +104,7 @@ _CONVERTING = """
 book books change convert converted copy create csv delimited different dump every excel export
 extract individual individually its make own psv save separate separated separately sheet sheets
 single split spreadsheet tab tabs text transform tsv turn values workbook worksheet worksheets xlsx
+parquet ods opendocument pipe
 """
 CONVERTING = POLITE | frozenset(_CONVERTING.split())
 """Words that may be left over in a request of the sheets of a workbook."""
@@ -115,6 +116,7 @@ duplicates duplication eliminate entire entries entry equal every exact exactly 
 first full fully how identical keep keeping leave line lines list many number occurrence occurrences
 only out purge record records redundant remove removed removing repeated rid row rows same save say
 sheet spreadsheet strip tell throw tsv unique up were whole without workbook xlsx
+psv parquet json jsonl ndjson ods opendocument arrow feather
 """
 DEDUPING = POLITE | frozenset(_DEDUPING.split())
 """Words that may be left over in a request to take out duplicates."""
@@ -125,7 +127,7 @@ combining concat concatenate consolidate consolidated create csv different entri
 excel filled first five four header headers join joined large list lists merge merged merging order
 other put record records row rows same separate sheet sheets single spreadsheet spreadsheets stack
 stacked tab tabs three together tsv two under underneath union unite whole workbook workbooks
-worksheet worksheets xlsx
+worksheet worksheets xlsx psv parquet json jsonl ndjson ods opendocument arrow feather
 """
 MERGING = POLITE | frozenset(_MERGING.split())
 """Words that may be left over in a request to put tables together."""
