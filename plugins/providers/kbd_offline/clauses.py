@@ -24,7 +24,7 @@ from kbd_offline.intents import (
     Part,
     SortOrder,
 )
-from kbd_offline.names import singular
+from kbd_offline.names import fold, singular
 from kbd_offline.request_text import FUNCTION_WORDS, TAKEN, Mention, UnclearError, Wording
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "take_conditions",
     "take_figures",
     "take_keys",
+    "take_listed",
     "take_order",
 ]
 
@@ -66,10 +67,10 @@ _PARTS: dict[str, Part] = {
     "year": "year", "yearly": "year", "annual": "year",
 }  # fmt: skip
 # What may stand between a figure and its column: "total of the …", "how much did we spend".
-_FILLER = re.compile(r"(?:\s+(?:up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
+_FILLER = re.compile(r"(?:\s+(up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
 _OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
-    r"\b(?:with|showing|containing|including|columns?|select|keep|show|list|only)\b"
+    r"\b(?P<lead>with|showing|containing|including|columns?|select|keep|show|list|only)\b"
     r"(?:\s+(?:only|just|the|columns?|fields?|following|these)\b)*\s*:?"
 )
 _COMMA = r"[\"'”’`]*\s*(?:,\s*(?:and\s+)?|and\s+|&\s*|plus\s+)(?:the\s+)?"
@@ -121,6 +122,8 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
     start = 0
     while (clause := wording.find(_KEY, start)) is not None:
         start = clause.end()
+        if wording.is_quoted(clause.start()):
+            continue  # a column that is called so
         place = re.compile(_ARTICLES).match(wording.folded, start)
         # A name may begin with such a word: "by unique carrier".
         named = wording.column_at(start, exact=True) is not None
@@ -148,8 +151,31 @@ def take_columns(wording: Wording) -> tuple[ColumnIntent, ...]:
     start = 0
     while (clause := wording.find(_LIST, start)) is not None:
         start = clause.end()
-        columns, end = columns_at(wording, start)
+        # A column may be called "The" or "Only", as what leads to a list goes on.
+        called_so = wording.column_at(clause.end("lead"), exact=True) is not None
+        first = wording.word_at(start)
+        if first and first.group() in _PLURALS and not wording.is_quoted(first.start()):
+            continue  # "with totals", although a column is called "Total"
+        columns, end = columns_at(wording, clause.end("lead") if called_so else start)
         if columns:
+            wording.take(clause.start(), end)
+            return columns
+    return ()
+
+
+def take_listed(wording: Wording) -> tuple[ColumnIntent, ...]:
+    """Take a list of columns of which one is called as a figure or clause is; before all clauses.
+
+    "Only Count and Name" asks for no count.
+    """
+    start = 0
+    while (clause := wording.find(_PLAIN_LIST, start)) is not None:
+        start = clause.end()
+        if wording.column_at(start, exact=True) is None:
+            continue
+        columns, end = columns_at(wording, start)
+        names = {singular(fold(column.name)) for column in columns}
+        if len(columns) > 1 and names & {*FUNCTION_WORDS, *_CLAUSE_WORDS}:
             wording.take(clause.start(), end)
             return columns
     return ()
@@ -176,8 +202,10 @@ def columns_at(wording: Wording, start: int) -> tuple[tuple[ColumnIntent, ...], 
     return tuple(dict.fromkeys(columns)), end
 
 
+_PLURALS = ("totals", "sums", "averages", "counts", "subtotals")
+_PLAIN_LIST = r"\b(?:only|select|keep|columns?)\b(?:\s+(?:the|columns?)\b)*\s*:?"
 # Names of columns that are words of clauses, too: "total Order by Item" sorts nothing.
-_CLAUSE_WORDS = ("order", "group", "sort", "sheet", "tab", "split", "by", "per")
+_CLAUSE_WORDS = ("order", "group", "sort", "sheet", "tab", "split", "by", "per", "each", "every")
 
 
 def take_clause_words(wording: Wording) -> list[Figure]:
@@ -199,8 +227,8 @@ def take_figures(wording: Wording) -> list[Figure]:
     """Return the figures that are asked for, each with its column if one is named."""
     found: list[Figure] = []
     for word in re.finditer(r"[^\W_]+", wording.folded):
-        if wording.folded[word.start()] == TAKEN:
-            continue  # taken as part of an earlier figure
+        if wording.folded[word.start()] == TAKEN or wording.is_quoted(word.start()):
+            continue  # taken as part of an earlier figure, or the name of a column
         function = FUNCTION_WORDS.get(singular(word.group()))
         if function:
             found.append(_figure(wording, word, function))
@@ -235,8 +263,10 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     whole = wording.column_at(word.start(), exact=True)
     filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
-    # A column may be called "In", too.
+    # A column may be called "In", too: as the first of such words, or as the last ("sum of In").
     mention = wording.column_at(end) or wording.column_at(word.end(), exact=True)
+    last = filler.start(1) if filler and filler[1] else end
+    mention = mention or wording.column_at(last, exact=True)
     # "Total amount" is the name of a column; of one called "Total" it asks for another figure.
     if whole and not (mention and whole.end <= word.end()):
         wording.take(whole.start, whole.end)

@@ -22,6 +22,7 @@ from kbd_offline.clauses import (
     take_conditions,
     take_figures,
     take_keys,
+    take_listed,
     take_order,
 )
 from kbd_offline.equality import take_exactness
@@ -212,6 +213,7 @@ def shortened(request: str) -> str:
 
 
 def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent:
+    listed = take_listed(wording)
     figures = take_clause_words(wording)
     is_split = wording.has(_SHEETS)
     if wording.has(_FILES) and not wording.has(BOOK):
@@ -225,9 +227,13 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     conditions, any_of = take_conditions(wording)
     selection = RowSelection(files.source, conditions, any_of, files.sheet, exact)
     keys = take_keys(wording)
+    asks_figures = bool(figures) or _asks_for_figures(wording)
+    if listed and (asks_figures or keys):
+        names = " and ".join(f'"{column.name}"' for column in listed)
+        raise UnclearError(f"it chooses the columns {names} and asks for figures or groups, too")
     if is_split and keys:
         return _split(files, wording, selection, keys, order, figures)
-    if figures or _asks_for_figures(wording):
+    if asks_figures:
         figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
         _check_rest(wording, files)
@@ -239,7 +245,7 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
         return Grouped(selection, keys, measures, ordered, target)
     if keys:
         raise UnclearError("it groups by a column, but does not say what to work out")
-    columns = take_columns(wording)
+    columns = listed or take_columns(wording)
     _check_rest(wording, files)
     # "To parquet" or the name of a result is enough; of a sheet, whatever says into what.
     leads = whole.has(LEADS_TO_RESULT) or files.target is not None
@@ -312,7 +318,8 @@ def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
 
 def _asks_for_figures(wording: Wording) -> bool:
     words = "|".join(FUNCTION_WORDS)
-    return wording.has(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b")
+    asked = re.finditer(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b", wording.folded)
+    return any(not wording.is_quoted(one.start()) for one in asked)
 
 
 def _suffix(files: RequestFiles, wording: Wording, *, book_by_default: bool) -> str:

@@ -308,6 +308,12 @@ class Wording:
         self.folded = fold(text)
         self.columns = tuple(columns)
         self._by_meaning = self.columns if has_synonyms else ()
+        names = {fold(column.name) for column in columns}
+        self._names = [
+            found.span()
+            for found in re.finditer(QUOTED, text)
+            if fold(next(one for one in found.groups() if one is not None)) in names
+        ]
         self._keys = [("".join(tokens(column.name)), column) for column in columns]
 
     def find(self, pattern: str, start: int = 0) -> re.Match[str] | None:
@@ -317,6 +323,10 @@ class Wording:
     def has(self, pattern: str) -> bool:
         """Tell whether a pattern is in what is left."""
         return self.find(pattern) is not None
+
+    def is_quoted(self, place: int) -> bool:
+        """Tell whether a place is within quotes around the whole name of a column."""
+        return any(start <= place < end for start, end in self._names)
 
     def take(self, start: int, end: int) -> str:
         """Take a stretch out and return it as the user wrote it."""

@@ -1,5 +1,7 @@
 """What requests are read as, and which are declined, by words and columns alone."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -384,3 +386,33 @@ def test_a_part_of_a_name_that_begins_as_a_small_word() -> None:
         intent = read(f"total {word}", columns)
         assert isinstance(intent, Grouped), intent
         assert intent.measures == (Measure("total", column),)
+
+
+CALLED = ("In", "You", "Each", "By", "The", "All", "For", "Total", "Count", "Only", "Per", "Order")
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_column_that_is_called_as_a_word_of_the_language(name: str) -> None:
+    """Its name finds it, in quotes or not: of a figure, a group, a list, beside another number."""
+    columns = (ColumnIntent("Region"), ColumnIntent(name, "integer"), ColumnIntent("Cost", "float"))
+
+    def read(request: str) -> Any:
+        return understand(request, choose_files(request, ["t.csv"]), columns)
+
+    for spelt in (name, f'"{name}"'):
+        total = Measure("total", columns[1])
+        assert read(f"sum of {spelt}").measures == (total,)
+        assert read(f"total {spelt} by Region").measures == (total,)
+        assert read(f"average of {spelt}").measures == (Measure("average", columns[1]),)
+        assert read(f"total Cost by {spelt}").keys == (Key(columns[1]),)
+        assert read(f"only {spelt} and Cost as csv").columns == columns[1:]
+        assert read(f"sort by {spelt}").order == (SortOrder(name),)
+
+
+def test_a_list_and_figures_at_once_are_two_readings() -> None:
+    """Neither is passed over."""
+    columns = (ColumnIntent("Count", "integer"), ColumnIntent("Cost", "float"))
+    request = "only Count and Cost, and the total"
+    intent = understand(request, choose_files(request, ["t.csv"]), columns)
+    assert isinstance(intent, Declined)
+    assert "asks for figures or groups, too" in intent.reason
