@@ -1,6 +1,7 @@
 """How tables are to be read: said by arguments, or asked before a run that would tell figures."""
 
 import argparse
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -9,10 +10,35 @@ from kbd.cli.link import call
 from kbd.cli.terminal import ask_text, is_interactive, note
 from kbd.client.blocking import Client
 
-__all__ = ["add_reading_arguments", "reading_params", "settle_readings"]
+__all__ = ["add_reading_arguments", "is_conversion", "reading_params", "settle_readings"]
 
 _TABLES = frozenset(("table",))
 """Kinds of files of which a whole reading can be said at once."""
+
+
+_NAME = r"(?:\"[^\"\n]+\"|[^\s\"]+\.\w{2,7})"
+_THING = (
+    r"(?:the|this|that|these|all|each|every|both|my|it|its|them|of|and|files?|tables?|(?:work)?sheets?"
+    rf"|(?:work)?books?|spreadsheets?|csv|tsv|excel|xlsx|ods|parquet|json|{_NAME})"
+)
+_CONVERSION = re.compile(
+    r"\s*(?:please\s+)?(?:convert|turn|transform|export|save|copy|change)?"
+    rf"(?:\s*\b{_THING}|\s*{_NAME})*?"
+    r"\s*\b(?:to|into|as)\s+(?:an?\s+|one\s+|new\s+)*"
+    rf"(?:{_NAME}|(?:excel|xlsx|csv|tsv|psv|parquet|(?:work)?book|spreadsheet)(?:\s+(?:files?|(?:work)?book))?s?)"
+    rf"(?:\s+(?:called|named)\s+{_NAME})?[\s.!]*",
+    re.IGNORECASE,
+)
+MAX_CONVERSION_CHARACTERS = 300
+"""What is longer says more than into what a table is converted."""
+
+
+def is_conversion(job: str) -> bool:
+    """Tell whether a job is, word for word, that tables go over whole into another kind of file.
+
+    No row of them is left out then, so that nothing hangs on which of them are totals.
+    """
+    return len(job) <= MAX_CONVERSION_CHARACTERS and _CONVERSION.fullmatch(job) is not None
 
 
 class _Arguments(Protocol):
@@ -45,13 +71,16 @@ def reading_params(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def settle_readings(client: Client, workbench_id: str, given: Mapping[str, Any]) -> None:
+def settle_readings(
+    client: Client, workbench_id: str, given: Mapping[str, Any], job: str = ""
+) -> None:
     """Say what is given of each table, and ask a person what has to be said beside it.
 
     Args:
         client: The connection.
         workbench_id: The workbench.
         given: A plain `ReadAs`; empty to say nothing.
+        job: What is to be done; what makes no difference to it is not asked.
 
     Raises:
         Stop: Nobody can be asked; the message has the question, and the arguments that answer it.
@@ -63,7 +92,12 @@ def settle_readings(client: Client, workbench_id: str, given: Mapping[str, Any])
         if given and file["file_kind"] in _TABLES:
             _say(client, workbench_id, file["path"], said, given)
     answered: set[tuple[str, str]] = set()
-    while asked := call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]:
+    left_open = "totals" if is_conversion(job) else ""
+    while asked := [
+        question
+        for question in call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]
+        if question["about"] != left_open
+    ]:
         first = asked[0]
         path, about = first["path"], first["about"]
         if (path, about) in answered:

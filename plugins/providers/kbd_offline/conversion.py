@@ -13,9 +13,10 @@ from kbd_offline.findings import Findings, row_count_text
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import CONVERTING, UnclearError, Wording
+from kbd_offline.summing_rows import kept_rows_text
 from kbd_offline.workbooks import WorkbookFacts
 
-__all__ = ["convert_sheet", "export_table", "read_sheets"]
+__all__ = ["convert_sheet", "export_table", "export_whole", "read_sheets"]
 
 
 def export_table(
@@ -48,6 +49,15 @@ def export_table(
     # Of a text table they tell of its encoding and types; of a sheet, of what is not in its table.
     warnings = written.get("warnings", ()) if table.sheet else ()
     return " ".join([f"{target} has {row_count_text(count)}.", *map(str, warnings)])
+
+
+def export_whole(
+    conversation: PlannerConversation, table: TableIntent, target: str, rows: int
+) -> str:
+    """Write a table as it is, and tell which of its rows sum others up; see `export_table`."""
+    written = export_table(conversation, table, target, rows=rows)
+    kept = kept_rows_text(conversation, table)
+    return f"{written} {kept}" if kept else written
 
 
 MAX_FILES = 100
@@ -88,12 +98,8 @@ def read_sheets(
 def convert_sheet(conversation: PlannerConversation, intent: Sheets, number: int) -> str:
     """Write one sheet and tell it; see `export_table` for what it raises."""
     part = intent.parts[number - 1]
-    return export_table(
-        conversation,
-        TableIntent(intent.source, part.sheet, keeps_totals=True),
-        part.target,
-        rows=part.rows,
-    )
+    table = TableIntent(intent.source, part.sheet, keeps_totals=True)
+    return export_whole(conversation, table, part.target, part.rows)
 
 
 def _found(
