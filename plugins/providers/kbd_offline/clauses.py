@@ -25,6 +25,7 @@ from kbd_offline.intents import (
     SortOrder,
 )
 from kbd_offline.names import fold, singular
+from kbd_offline.numerals import NUMERAL, read_numeral
 from kbd_offline.request_text import FUNCTION_WORDS, TAKEN, Mention, UnclearError, Wording
 
 __all__ = [
@@ -437,9 +438,6 @@ _LEAD = re.compile(
     r"\s*)+\Z"
 )
 _QUOTED = re.compile(r"""\s*["'“‘`]([^"'”’`]*)["'”’`]""")
-# A comma counts only before groups of three: of "1,5" the 5 is left over, which declines the
-# request, for its comma may be a decimal one. "10k" and "2024-01" are no numbers.
-_NUMBER = re.compile(r"\s*[€$£]?\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\w-])\s*[€$£]?")
 _DATE = re.compile(r"\s*(\d{4}-\d{2}-\d{2})\b")
 # A text without quotes ends where another clause may begin; one with such a word needs quotes.
 _WORDS = re.compile(
@@ -514,7 +512,7 @@ def _value(
     # From the original, which has capitals and accents; folding keeps each character's place.
     quoted = _QUOTED.match(wording.original, start)
     if column.is_number:
-        number = _NUMBER.match(wording.original, start)
+        number = NUMERAL.match(wording.original, start)
         if number and wording.original[number.end() :].lstrip().startswith("%"):
             # A column of percentages may hold 10 or 0.1 for 10 %.
             raise UnclearError(
@@ -525,7 +523,7 @@ def _value(
             raise UnclearError(
                 f'"{column.name}" holds numbers, and it is compared with something else'
             )
-        return Condition(column, operator, number.group(1).replace(",", "")), number.end()
+        return Condition(column, operator, read_numeral(number.group(1), column)), number.end()
     if column.is_moment:
         return _date_value(wording, column, operator, start)
     if operator in (">", ">=", "<", "<="):

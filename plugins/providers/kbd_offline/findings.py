@@ -245,11 +245,12 @@ class FileFinding(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def _column(fact: Mapping[str, Any], kind: str) -> ColumnIntent:
-    """Return a column as a map or a description has it."""
+def _column(fact: Mapping[str, Any], kind: str, decimal: str) -> ColumnIntent:
+    """Return a column as a description has it, its numbers with a table's decimal mark."""
     notes = "; ".join(str(note) for note in fact.get("notes", ()))
     why = notes if kind == "string" else ""
-    return ColumnIntent(str(fact["name"]), kind, str(fact.get("role", "")), why)
+    mark = decimal if kind in ("integer", "float") else ""
+    return ColumnIntent(str(fact["name"]), kind, str(fact.get("role", "")), why, mark)
 
 
 def inspect_table(conversation: PlannerConversation, table: TableIntent) -> FileFinding:
@@ -344,7 +345,8 @@ def report(findings: Findings) -> str:
 
 
 def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) -> FileFinding:
-    columns = tuple(_column(one, str(one["inferred_type"])) for one in facts["columns"])
+    decimal = str(table_map.get("reading", {}).get("decimal", ""))
+    columns = tuple(_column(one, str(one["inferred_type"]), decimal) for one in facts["columns"])
     lines = (
         f"- {table.label}: {row_count_text(int(facts['row_count']))}, {len(columns)} columns",
         *(_column_line(fact) for fact in facts["columns"]),

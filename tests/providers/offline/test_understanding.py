@@ -416,3 +416,41 @@ def test_a_list_and_figures_at_once_are_two_readings() -> None:
     intent = understand(request, choose_files(request, ["t.csv"]), columns)
     assert isinstance(intent, Declined)
     assert "asks for figures or groups, too" in intent.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "value"),
+    [
+        # What has one reading is read, whatever the file has.
+        ("1500", ",", "1500"),
+        ("1.000,50", ",", "1000.50"),
+        ("1,000.50", ",", "1000.50"),
+        ("0.125", "", "0.125"),
+        ("12.5", ",", "12.5"),
+        ("1.234.567", "", "1234567"),
+        ("2,5", ",", "2.5"),
+        # What has two, as the file is written.
+        ("1.500", ".", "1.500"),
+        ("1,500", ".", "1500"),
+        ("1,500", "", "1500"),
+        # Nothing says which is meant.
+        ("1.500", ",", None),
+        ("1.500", "", None),
+        ("1,500", ",", None),
+        ("2,5", ".", None),
+        ("1,2,3", "", None),
+    ],
+)
+def test_a_number_with_two_readings_is_asked_about(
+    text: str, decimal: str, value: str | None
+) -> None:
+    """A limit of fifteen hundred is never one and a half without a word."""
+    columns = (ColumnIntent("Betrag", "float", decimal=decimal), ColumnIntent("Ort"))
+    request = f"rows where Betrag > {text} into b.csv"
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    if value is None:
+        assert isinstance(intent, Declined)
+        assert f'"Betrag" is compared with {text}' in intent.reason
+    else:
+        assert isinstance(intent, RowsIntent)
+        assert intent.selection.conditions[0].value == value
