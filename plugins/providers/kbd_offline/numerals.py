@@ -35,10 +35,15 @@ def read_numeral(text: str, column: ColumnIntent) -> str:
     if len(set(found.values())) > 1:
         # A point before three digits is a decimal one only where the file has such.
         if column.decimal == "," or ("," not in text and column.decimal != "."):
-            either = " or ".join(sorted(found.values(), key=len))
+            # Without zeros behind the point, for as it stands it would be asked about again.
+            either = " or ".join(_shortest(value) for value in found.values())
             raise UnclearError(f'"{column.name}" is compared with {text}: say {either}')
         return found["."]
     # "1,5" may be two numbers where the file has no decimal commas.
-    if found and ("." in found or column.decimal == ","):
+    if found and ("." in found or "." in text or column.decimal == ","):
         return next(iter(found.values()))
     raise UnclearError(f'"{column.name}" is compared with {text}, which may be one number or two')
+
+
+def _shortest(value: str) -> str:
+    return value.rstrip("0").rstrip(".") if "." in value else value
