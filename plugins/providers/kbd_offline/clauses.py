@@ -268,8 +268,12 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     mention = wording.column_at(end) or wording.column_at(word.end(), exact=True)
     last = filler.start(1) if filler and filler[1] else end
     mention = mention or wording.column_at(last, exact=True)
-    # "Total amount" is the name of a column; of one called "Total" it asks for another figure.
-    if whole and not (mention and whole.end <= word.end()):
+    # "Total amount" is the name of a column; of one called "Total" it asks for another figure, as
+    # does total "amount".
+    is_figure = mention and (
+        (whole and whole.end <= word.end()) or wording.is_quoted(mention.start)
+    )
+    if whole and not is_figure:
         wording.take(whole.start, whole.end)
         return Figure(function, whole.only())
     wording.take(word.start(), mention.end if mention else word.end())

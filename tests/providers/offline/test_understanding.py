@@ -454,3 +454,15 @@ def test_a_number_with_two_readings_is_asked_about(
     else:
         assert isinstance(intent, RowsIntent)
         assert intent.selection.conditions[0].value == value
+
+
+def test_a_name_in_quotes_ends_where_they_do() -> None:
+    """The total of "Amount" is another column than "Total Amount"."""
+    columns = (ColumnIntent("Total Amount", "float"), ColumnIntent("Amount", "float"))
+    for request, measure in (
+        ('total "Amount"', Measure("total", columns[1])),
+        ('sum of "Total Amount"', Measure("total", columns[0])),
+    ):
+        intent = understand(request, choose_files(request, ["a.csv"]), columns)
+        assert isinstance(intent, Grouped)
+        assert intent.measures == (measure,)
