@@ -270,9 +270,8 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     mention = mention or wording.column_at(last, exact=True)
     # "Total amount" is the name of a column; of one called "Total" it asks for another figure, as
     # does total "amount".
-    is_figure = mention and (
-        (whole and whole.end <= word.end()) or wording.is_quoted(mention.start)
-    )
+    ends = whole is not None and whole.end <= word.end()
+    is_figure = mention is not None and (ends or wording.is_quoted(mention.start))
     if whole and not is_figure:
         wording.take(whole.start, whole.end)
         return Figure(function, whole.only())

@@ -308,11 +308,11 @@ class Wording:
         self.folded = fold(text)
         self.columns = tuple(columns)
         self._by_meaning = self.columns if has_synonyms else ()
-        names = {fold(column.name) for column in columns}
+        # What stands in quotes and is the name of a column is that, whatever its words say.
         self._names = [
-            found.span()
+            (found.span(), named)
             for found in re.finditer(QUOTED, text)
-            if fold(next(one for one in found.groups() if one is not None)) in names
+            if (named := _named(found.group()[1:-1], columns))
         ]
         self._keys = [("".join(tokens(column.name)), column) for column in columns]
 
@@ -326,7 +326,7 @@ class Wording:
 
     def is_quoted(self, place: int) -> bool:
         """Tell whether a place is within quotes around the whole name of a column."""
-        return any(start <= place < end for start, end in self._names)
+        return any(start <= place < end for (start, end), _ in self._names)
 
     def take(self, start: int, end: int) -> str:
         """Take a stretch out and return it as the user wrote it."""
@@ -343,6 +343,9 @@ class Wording:
             start: Where to look.
             exact: Whether a part of a name does not count.
         """
+        quoted = self._quoted_at(start)
+        if quoted is not None:
+            return quoted
         words = self._words(start)
         best: Mention | None = None
         key = ""
@@ -398,6 +401,17 @@ class Wording:
                 word_text = self.original[word.start() : word.end()]
                 raise UnclearError(f'I do not know what to make of "{word_text}" here')
 
+    def _quoted_at(self, start: int) -> Mention | None:
+        """Return the name in quotes that begins at a place, or whose first word does."""
+        for (first, end), columns in self._names:
+            if self.folded[first + 1] == TAKEN:
+                continue
+            between = self.original[min(first, start) : max(first, start)]
+            begins = not between.strip() if start <= first else not _WORD.search(between)
+            if begins and start < end - 1:
+                return Mention(columns, first + 1, end - 1)
+        return None
+
     def _words(self, start: int) -> list[re.Match[str]]:
         """Return the words from a place on, as long as they may belong to one name."""
         words: list[re.Match[str]] = []
@@ -423,3 +437,9 @@ class Wording:
         begin = start - first.start() if first else start
         stands = begin >= 0 and fold(self.original[begin : begin + len(name)]) == fold(name)
         return begin + len(name) if stands else 0
+
+
+def _named(text: str, columns: Sequence[ColumnIntent]) -> tuple[ColumnIntent, ...]:
+    """Return the columns with a name; of those that differ in case alone the one that is spelt."""
+    alike = tuple(column for column in columns if fold(column.name) == fold(text))
+    return tuple(column for column in alike if column.name == text) or alike

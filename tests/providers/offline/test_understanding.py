@@ -466,3 +466,18 @@ def test_a_name_in_quotes_ends_where_they_do() -> None:
         intent = understand(request, choose_files(request, ["a.csv"]), columns)
         assert isinstance(intent, Grouped)
         assert intent.measures == (measure,)
+
+
+def test_a_name_in_quotes_is_found_with_its_signs() -> None:
+    """Names that differ in signs alone are told apart, in figures, groups, lists and conditions."""
+    columns = tuple(ColumnIntent(name, "integer") for name in ("30 days", ">30 days", "<30 days"))
+    request = 'total ">30 days"'
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    assert isinstance(intent, Grouped)
+    assert intent.measures == (Measure("total", columns[1]),)
+    request = 'rows where "<30 days" > 5 sorted by ">30 days", with "30 days" and ">30 days" as csv'
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    assert isinstance(intent, RowsIntent)
+    assert intent.selection.conditions == (Condition(columns[2], ">", "5"),)
+    assert intent.columns == columns[:2]
+    assert intent.order == (SortOrder(">30 days"),)
