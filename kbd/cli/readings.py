@@ -16,21 +16,15 @@ _TABLES = frozenset(("table",))
 """Kinds of files of which a whole reading can be said at once."""
 
 
-_NAME = r"(?:\"[^\"\n]+\"|[^\s\"]+\.\w{2,7})"
-_THING = (
-    r"(?:the|this|that|these|all|each|every|both|my|it|its|them|of|and|files?|tables?|(?:work)?sheets?"
-    rf"|(?:work)?books?|spreadsheets?|csv|tsv|excel|xlsx|ods|parquet|json|{_NAME})"
-)
-_CONVERSION = re.compile(
-    r"\s*(?:please\s+)?(?:convert|turn|transform|export|save|copy|change)?"
-    rf"(?:\s*\b{_THING}|\s*{_NAME})*?"
-    r"\s*\b(?:to|into|as)\s+(?:an?\s+|one\s+|new\s+)*"
-    rf"(?:{_NAME}|(?:excel|xlsx|csv|tsv|psv|parquet|(?:work)?book|spreadsheet)(?:\s+(?:files?|(?:work)?book))?s?)"
-    rf"(?:\s+(?:called|named)\s+{_NAME})?[\s.!]*",
-    re.IGNORECASE,
-)
-MAX_CONVERSION_CHARACTERS = 300
-"""What is longer says more than into what a table is converted."""
+_WORDS = re.compile(r"\"[^\"\n]+\"|[^\s\",;]+")
+_NAME = re.compile(r"\".+\"|\S+\.\w{2,7}")
+_VERBS = frozenset(("convert", "turn", "transform", "export", "save", "copy", "change"))
+_THINGS_TEXT = """
+the this that these all each every both my it its them of and file files table tables sheet sheets
+workbook workbooks book books spreadsheet spreadsheets
+"""
+_THINGS = frozenset(_THINGS_TEXT.split())
+_FIGURES = ("total", "sum", "subtotal", "average", "mean", "count", "percent")
 
 
 def is_conversion(job: str) -> bool:
@@ -38,7 +32,23 @@ def is_conversion(job: str) -> bool:
 
     No row of them is left out then, so that nothing hangs on which of them are totals.
     """
-    return len(job) <= MAX_CONVERSION_CHARACTERS and _CONVERSION.fullmatch(job) is not None
+    words = _WORDS.findall(job.casefold().strip().rstrip(".!"))
+    leads = [place for place, word in enumerate(words) if word in ("to", "into", "as")]
+    if len(leads) != 1:
+        return False
+    before, behind = words[: leads[0]], words[leads[0] + 1 :]
+    before = before[1:] if before[:1] == ["please"] else before
+    things = before[1:] if before and before[0] in _VERBS else before
+    if len(behind) > 1 and behind[-2] in ("called", "named"):
+        behind = behind[:-2]
+    kinds = [word for word in behind if word not in ("a", "an", "one", "new")]
+    kinds = kinds[:1] if kinds[1:] and set(kinds[1:]) <= _THINGS else kinds
+    return (
+        len(kinds) == 1
+        and (_NAME.fullmatch(kinds[0]) is not None or kinds[0].isalpha())
+        and not kinds[0].startswith(_FIGURES)
+        and all(word in _THINGS or _NAME.fullmatch(word) for word in things)
+    )
 
 
 class _Arguments(Protocol):

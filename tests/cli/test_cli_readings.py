@@ -87,7 +87,9 @@ def test_a_conversion_is_not_asked_which_rows_are_totals(daemon: ScriptedDaemon,
         ("convert a.csv to xlsx sorted by date", False),
         ("sum a.csv to xlsx", False),
         ("remove duplicates to b.csv", False),
-        ("convert a.csv to xlsx " + "x.csv " * 100, False),
+        ("convert a.csv to totals", False),
+        ("convert " + "a.csv " * 20_000 + "to xlsx", True),
+        ("convert " + "a.csv " * 20_000 + "by month", False),
     ],
 )
 def test_what_a_conversion_is(job: str, *, is_one: bool) -> None:
