@@ -1,6 +1,7 @@
 """How tables are to be read: said by arguments, or asked before a run that would tell figures."""
 
 import argparse
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -9,10 +10,45 @@ from kbd.cli.link import call
 from kbd.cli.terminal import ask_text, is_interactive, note
 from kbd.client.blocking import Client
 
-__all__ = ["add_reading_arguments", "reading_params", "settle_readings"]
+__all__ = ["add_reading_arguments", "is_conversion", "reading_params", "settle_readings"]
 
 _TABLES = frozenset(("table",))
 """Kinds of files of which a whole reading can be said at once."""
+
+
+_WORDS = re.compile(r"\"[^\"\n]+\"|[^\s\",;]+")
+_NAME = re.compile(r"\".+\"|\S+\.\w{2,7}")
+_VERBS = frozenset(("convert", "turn", "transform", "export", "save", "copy", "change"))
+_THINGS_TEXT = """
+the this that these all each every both my it its them of and file files table tables sheet sheets
+workbook workbooks book books spreadsheet spreadsheets
+"""
+_THINGS = frozenset(_THINGS_TEXT.split())
+_FIGURES = ("total", "sum", "subtotal", "average", "mean", "count", "percent")
+
+
+def is_conversion(job: str) -> bool:
+    """Tell whether a job is, word for word, that tables go over whole into another kind of file.
+
+    No row of them is left out then, so that nothing hangs on which of them are totals.
+    """
+    words = _WORDS.findall(job.casefold().strip().rstrip(".!"))
+    leads = [place for place, word in enumerate(words) if word in ("to", "into", "as")]
+    if len(leads) != 1:
+        return False
+    before, behind = words[: leads[0]], words[leads[0] + 1 :]
+    before = before[1:] if before[:1] == ["please"] else before
+    things = before[1:] if before and before[0] in _VERBS else before
+    if len(behind) > 1 and behind[-2] in ("called", "named"):
+        behind = behind[:-2]
+    kinds = [word for word in behind if word not in ("a", "an", "one", "new")]
+    kinds = kinds[:1] if kinds[1:] and set(kinds[1:]) <= _THINGS else kinds
+    return (
+        len(kinds) == 1
+        and (_NAME.fullmatch(kinds[0]) is not None or kinds[0].isalpha())
+        and not kinds[0].startswith(_FIGURES)
+        and all(word in _THINGS or _NAME.fullmatch(word) for word in things)
+    )
 
 
 class _Arguments(Protocol):
@@ -46,13 +82,16 @@ def reading_params(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def settle_readings(client: Client, workbench_id: str, given: Mapping[str, Any]) -> None:
+def settle_readings(
+    client: Client, workbench_id: str, given: Mapping[str, Any], job: str = ""
+) -> None:
     """Say what is given of each table, and ask a person what has to be said beside it.
 
     Args:
         client: The connection.
         workbench_id: The workbench.
         given: A plain `ReadAs`; empty to say nothing.
+        job: What is to be done; what makes no difference to it is not asked.
 
     Raises:
         Stop: Nobody can be asked; the message has the question, and the arguments that answer it.
@@ -64,7 +103,12 @@ def settle_readings(client: Client, workbench_id: str, given: Mapping[str, Any])
         if given and file["file_kind"] in _TABLES:
             _say(client, workbench_id, file["path"], said, given)
     answered: set[tuple[str, str]] = set()
-    while asked := call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]:
+    left_open = "totals" if is_conversion(job) else ""
+    while asked := [
+        question
+        for question in call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]
+        if question["about"] != left_open
+    ]:
         first = asked[0]
         path, about = first["path"], first["about"]
         if (path, about) in answered:

@@ -163,7 +163,7 @@ def _prepare_workbench(
 
 
 def _set_up_run(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
-    settle_readings(client, workbench_id, reading_params(arguments))
+    settle_readings(client, workbench_id, reading_params(arguments), arguments.prompt or "")
     choose_model(client, workbench_id, arguments.model)
     obtain_consent(client, workbench_id, yes=arguments.yes)
 

@@ -41,7 +41,7 @@ def _send(arguments: argparse.Namespace) -> int:
         raise Stop("say what to do, or --resume: kbd send WB TEXT | kbd send WB --resume", USAGE)
     with connect_or_start(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
-        settle_readings(client, workbench_id, reading_params(arguments))
+        settle_readings(client, workbench_id, reading_params(arguments), arguments.text or "")
         choose_model(client, workbench_id, arguments.model)
         obtain_consent(client, workbench_id, yes=arguments.yes)
         message_id = None

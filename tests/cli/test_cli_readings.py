@@ -52,6 +52,51 @@ def _asking(daemon: ScriptedDaemon, *questions: dict[str, Any]) -> list[dict[str
     return said
 
 
+TOTALS = {
+    "path": "de.csv",
+    "about": "totals",
+    "columns": ["Umsatz"],
+    "text": "Row 4 (Gesamt | 35) may sum others up: leave it out, or keep it?",
+    "options": [
+        {"value": "leave_out", "meaning": "the sum is 30"},
+        {"value": "keep", "meaning": "the sum is 65"},
+    ],
+}
+
+
+def test_a_conversion_is_not_asked_which_rows_are_totals(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """No row is left out, whatever the answer; what else is not known is asked as ever."""
+    said = _asking(daemon, TOTALS)
+    assert kbd("run", "convert de.csv to xlsx", "de.csv", "--publish") == 0
+    assert said == []
+    assert kbd("run", "sum Umsatz", "de.csv", "--publish") == CONFIRMATION_NEEDED
+    _asking(daemon, TOTALS, DECIMAL)
+    assert kbd("run", "convert de.csv to xlsx", "de.csv", "--publish") == CONFIRMATION_NEEDED
+
+
+@pytest.mark.parametrize(
+    ("job", "is_one"),
+    [
+        ("convert a.csv to xlsx", True),
+        ("every sheet of b.xlsx to parquet", True),
+        ('please turn "my file.csv" into an Excel file', True),
+        ("save it as out.xlsx.", True),
+        ("total Umsatz as csv", False),
+        ("convert a.csv to xlsx and add a total", False),
+        ("convert the paid rows to csv", False),
+        ("convert a.csv to xlsx sorted by date", False),
+        ("sum a.csv to xlsx", False),
+        ("remove duplicates to b.csv", False),
+        ("convert a.csv to totals", False),
+        ("convert " + "a.csv " * 20_000 + "to xlsx", True),
+        ("convert " + "a.csv " * 20_000 + "by month", False),
+    ],
+)
+def test_what_a_conversion_is(job: str, *, is_one: bool) -> None:
+    """Nothing but tables and the kind that they become; another word may be the one that counts."""
+    assert readings.is_conversion(job) is is_one
+
+
 @pytest.mark.parametrize(
     ("flags", "read_as"),
     [

@@ -351,7 +351,7 @@ def answer_message(session: ChatSession, text: str) -> int:
     Raises:
         Stop: It could not be sent: nobody consented, the daemon refused, or it is gone.
     """
-    session.settle_readings()
+    session.settle_readings(text)
     session.consent()
     message_id = str(session.ask("WorkshopSendUserMessage", text=text)["message_id"])
     return _run(session, message_id)

@@ -153,13 +153,13 @@ class ChatSession:
             self.client, self.workbench_id, yes=self.says_yes, declined=self.declined
         )
 
-    def settle_readings(self) -> None:
+    def settle_readings(self, job: str = "") -> None:
         """Ask what has to be said about tables before figures can be told from them.
 
         Raises:
             Stop: Nobody answered.
         """
-        settle_readings(self.client, self.workbench_id, {})
+        settle_readings(self.client, self.workbench_id, {}, job)
 
     def consent(self) -> None:
         """Ask, unless it was agreed to, whether the files may go where the model is.

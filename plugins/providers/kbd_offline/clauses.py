@@ -24,7 +24,8 @@ from kbd_offline.intents import (
     Part,
     SortOrder,
 )
-from kbd_offline.names import singular
+from kbd_offline.names import fold, singular
+from kbd_offline.numerals import NUMERAL, read_numeral
 from kbd_offline.request_text import FUNCTION_WORDS, TAKEN, Mention, UnclearError, Wording
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "take_conditions",
     "take_figures",
     "take_keys",
+    "take_listed",
     "take_order",
 ]
 
@@ -66,10 +68,10 @@ _PARTS: dict[str, Part] = {
     "year": "year", "yearly": "year", "annual": "year",
 }  # fmt: skip
 # What may stand between a figure and its column: "total of the …", "how much did we spend".
-_FILLER = re.compile(r"(?:\s+(?:up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
+_FILLER = re.compile(r"(?:\s+(up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
 _OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
-    r"\b(?:with|showing|containing|including|columns?|select|keep|show|list|only)\b"
+    r"\b(?P<lead>with|showing|containing|including|columns?|select|keep|show|list|only)\b"
     r"(?:\s+(?:only|just|the|columns?|fields?|following|these)\b)*\s*:?"
 )
 _COMMA = r"[\"'”’`]*\s*(?:,\s*(?:and\s+)?|and\s+|&\s*|plus\s+)(?:the\s+)?"
@@ -121,6 +123,8 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
     start = 0
     while (clause := wording.find(_KEY, start)) is not None:
         start = clause.end()
+        if wording.is_quoted(clause.start()):
+            continue  # a column that is called so
         place = re.compile(_ARTICLES).match(wording.folded, start)
         # A name may begin with such a word: "by unique carrier".
         named = wording.column_at(start, exact=True) is not None
@@ -148,8 +152,31 @@ def take_columns(wording: Wording) -> tuple[ColumnIntent, ...]:
     start = 0
     while (clause := wording.find(_LIST, start)) is not None:
         start = clause.end()
-        columns, end = columns_at(wording, start)
+        # A column may be called "The" or "Only", as what leads to a list goes on.
+        called_so = wording.column_at(clause.end("lead"), exact=True) is not None
+        first = wording.word_at(start)
+        if first and first.group() in _PLURALS and not wording.is_quoted(first.start()):
+            continue  # "with totals", although a column is called "Total"
+        columns, end = columns_at(wording, clause.end("lead") if called_so else start)
         if columns:
+            wording.take(clause.start(), end)
+            return columns
+    return ()
+
+
+def take_listed(wording: Wording) -> tuple[ColumnIntent, ...]:
+    """Take a list of columns of which one is called as a figure or clause is; before all clauses.
+
+    "Only Count and Name" asks for no count.
+    """
+    start = 0
+    while (clause := wording.find(_PLAIN_LIST, start)) is not None:
+        start = clause.end()
+        if wording.column_at(start, exact=True) is None:
+            continue
+        columns, end = columns_at(wording, start)
+        names = {singular(fold(column.name)) for column in columns}
+        if len(columns) > 1 and names & {*FUNCTION_WORDS, *_CLAUSE_WORDS}:
             wording.take(clause.start(), end)
             return columns
     return ()
@@ -176,8 +203,10 @@ def columns_at(wording: Wording, start: int) -> tuple[tuple[ColumnIntent, ...], 
     return tuple(dict.fromkeys(columns)), end
 
 
+_PLURALS = ("totals", "sums", "averages", "counts", "subtotals")
+_PLAIN_LIST = r"\b(?:only|select|keep|columns?)\b(?:\s+(?:the|columns?)\b)*\s*:?"
 # Names of columns that are words of clauses, too: "total Order by Item" sorts nothing.
-_CLAUSE_WORDS = ("order", "group", "sort", "sheet", "tab", "split", "by", "per")
+_CLAUSE_WORDS = ("order", "group", "sort", "sheet", "tab", "split", "by", "per", "each", "every")
 
 
 def take_clause_words(wording: Wording) -> list[Figure]:
@@ -199,8 +228,8 @@ def take_figures(wording: Wording) -> list[Figure]:
     """Return the figures that are asked for, each with its column if one is named."""
     found: list[Figure] = []
     for word in re.finditer(r"[^\W_]+", wording.folded):
-        if wording.folded[word.start()] == TAKEN:
-            continue  # taken as part of an earlier figure
+        if wording.folded[word.start()] == TAKEN or wording.is_quoted(word.start()):
+            continue  # taken as part of an earlier figure, or the name of a column
         function = FUNCTION_WORDS.get(singular(word.group()))
         if function:
             found.append(_figure(wording, word, function))
@@ -235,10 +264,15 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     whole = wording.column_at(word.start(), exact=True)
     filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
-    # A column may be called "In", too.
+    # A column may be called "In", too: as the first of such words, or as the last ("sum of In").
     mention = wording.column_at(end) or wording.column_at(word.end(), exact=True)
-    # "Total amount" is the name of a column; of one called "Total" it asks for another figure.
-    if whole and not (mention and whole.end <= word.end()):
+    last = filler.start(1) if filler and filler[1] else end
+    mention = mention or wording.column_at(last, exact=True)
+    # "Total amount" is the name of a column; of one called "Total" it asks for another figure, as
+    # does total "amount".
+    ends = whole is not None and whole.end <= word.end()
+    is_figure = mention is not None and (ends or wording.is_quoted(mention.start))
+    if whole and not is_figure:
         wording.take(whole.start, whole.end)
         return Figure(function, whole.only())
     wording.take(word.start(), mention.end if mention else word.end())
@@ -407,9 +441,6 @@ _LEAD = re.compile(
     r"\s*)+\Z"
 )
 _QUOTED = re.compile(r"""\s*["'“‘`]([^"'”’`]*)["'”’`]""")
-# A comma counts only before groups of three: of "1,5" the 5 is left over, which declines the
-# request, for its comma may be a decimal one. "10k" and "2024-01" are no numbers.
-_NUMBER = re.compile(r"\s*[€$£]?\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\w-])\s*[€$£]?")
 _DATE = re.compile(r"\s*(\d{4}-\d{2}-\d{2})\b")
 # A text without quotes ends where another clause may begin; one with such a word needs quotes.
 _WORDS = re.compile(
@@ -484,7 +515,7 @@ def _value(
     # From the original, which has capitals and accents; folding keeps each character's place.
     quoted = _QUOTED.match(wording.original, start)
     if column.is_number:
-        number = _NUMBER.match(wording.original, start)
+        number = NUMERAL.match(wording.original, start)
         if number and wording.original[number.end() :].lstrip().startswith("%"):
             # A column of percentages may hold 10 or 0.1 for 10 %.
             raise UnclearError(
@@ -495,7 +526,7 @@ def _value(
             raise UnclearError(
                 f'"{column.name}" holds numbers, and it is compared with something else'
             )
-        return Condition(column, operator, number.group(1).replace(",", "")), number.end()
+        return Condition(column, operator, read_numeral(number.group(1), column)), number.end()
     if column.is_moment:
         return _date_value(wording, column, operator, start)
     if operator in (">", ">=", "<", "<="):

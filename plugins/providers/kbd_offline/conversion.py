@@ -1,4 +1,4 @@
-"""Sheets of a workbook, each into a text table of its own.
+"""Sheets of a workbook, each into a text table or Parquet file of its own.
 
 Tables written as plain text, and how many rows they got.
 """
@@ -8,14 +8,15 @@ from collections.abc import Sequence
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.files import BOOK_SUFFIX, RequestFiles, requested_suffix
+from kbd_offline.files import BOOK_SUFFIX, RequestFiles, check_written, requested_suffix
 from kbd_offline.findings import Findings, row_count_text
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import CONVERTING, UnclearError, Wording
+from kbd_offline.summing_rows import kept_rows_text
 from kbd_offline.workbooks import WorkbookFacts
 
-__all__ = ["convert_sheet", "export_table", "read_sheets"]
+__all__ = ["convert_sheet", "export_table", "export_whole", "read_sheets"]
 
 
 def export_table(
@@ -50,6 +51,15 @@ def export_table(
     return " ".join([f"{target} has {row_count_text(count)}.", *map(str, warnings)])
 
 
+def export_whole(
+    conversation: PlannerConversation, table: TableIntent, target: str, rows: int
+) -> str:
+    """Write a table as it is, and tell which of its rows sum others up; see `export_table`."""
+    written = export_table(conversation, table, target, rows=rows)
+    kept = kept_rows_text(conversation, table)
+    return f"{written} {kept}" if kept else written
+
+
 MAX_FILES = 100
 # A sheet's name may hold quotes, angle brackets and bars; on Windows a file's name may not.
 _FORBIDDEN = re.compile(r"[\x00-\x1f/\\:*?\"<>|]+")
@@ -69,8 +79,10 @@ def read_sheets(
     """
     wording = Wording(files.text)
     suffix = requested_suffix(wording)
-    if suffix is None and re.search(r"\b(?:csv|tsv)\b", wording.folded):
-        suffix = ".tsv" if "tsv" in wording.folded else ".csv"
+    check_written(wording)
+    named = re.search(r"\b(csv|tsv|psv|parquet)\b", wording.folded)
+    if suffix is None and named:
+        suffix = f".{named.group(1)}"
     if suffix in (None, BOOK_SUFFIX):
         raise book.several()
     try:
@@ -86,12 +98,8 @@ def read_sheets(
 def convert_sheet(conversation: PlannerConversation, intent: Sheets, number: int) -> str:
     """Write one sheet and tell it; see `export_table` for what it raises."""
     part = intent.parts[number - 1]
-    return export_table(
-        conversation,
-        TableIntent(intent.source, part.sheet, keeps_totals=True),
-        part.target,
-        rows=part.rows,
-    )
+    table = TableIntent(intent.source, part.sheet, keeps_totals=True)
+    return export_whole(conversation, table, part.target, part.rows)
 
 
 def _found(

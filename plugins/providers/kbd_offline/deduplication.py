@@ -15,15 +15,16 @@ from kbd_offline.files import (
     READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
-    choose_files,
+    check_written,
     requested_suffix,
     target_for,
 )
 from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_table, row_count_text
-from kbd_offline.intents import ColumnIntent, Deduped, RowSelection, TableIntent
+from kbd_offline.intents import ColumnIntent, Declined, Deduped, Intent, RowSelection, TableIntent
 from kbd_offline.names import split_suffix
 from kbd_offline.questions import check_questions
 from kbd_offline.request_text import DEDUPING, UnclearError, Wording
+from kbd_offline.table_choice import choose_table
 from kbd_offline.workbooks import Sheet, column_widths, fill_sheet, on_sheet
 
 __all__ = ["deduplicate", "research_deduplication"]
@@ -66,11 +67,19 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
         UnclearError: It has no reading, or more than one.
         PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
-    files = on_sheet(conversation, choose_files(request, conversation.paths))
+
+    def read(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Intent:
+        try:
+            return parse_deduplication(files, columns)
+        except UnclearError as unclear:
+            return Declined(request, str(unclear))
+
+    choice = choose_table(conversation, request, read)
+    files = on_sheet(conversation, choice.files)
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = parse_deduplication(files, seen.columns)
     check_questions(seen.facts, intent)
-    notes: tuple[str, ...] = ()
+    notes = choice.notes
     if intent.target == files.source:
         _check_in_place(seen)
     table = seen.table.arguments
@@ -85,7 +94,7 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
     rows = int(left["rows"][0][0])
     if unlike := int(as_spelt["rows"][0][0]) - rows:
         which = "1 of them differs" if unlike == 1 else f"{unlike:,} of them differ"
-        notes = (f'{which} in capitals alone; say "exactly" to keep such rows',)
+        notes += (f'{which} in capitals alone; say "exactly" to keep such rows',)
     intent = msgspec.structs.replace(
         intent, selection=msgspec.structs.replace(intent.selection, notes=notes)
     )
@@ -125,6 +134,7 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
             )
         wording.take(*last.span())
     keys = _take_keys(wording)
+    check_written(wording)
     wording.check_rest(DEDUPING, [files.source])
     return Deduped(
         RowSelection(files.source, sheet=files.sheet, exact=exact),

@@ -12,24 +12,32 @@ from kbd_offline.names import fold, free_name, split_suffix
 from kbd_offline.request_text import UnclearError, Wording
 
 __all__ = [
+    "ALL_TABLES",
     "BOOK",
     "BOOK_SUFFIX",
     "BOOK_SUFFIXES",
     "DECK_SUFFIXES",
     "DOCUMENT_SUFFIXES",
+    "JSON_SUFFIXES",
+    "LEADS_TO_RESULT",
     "MAX_REQUEST_CHARACTERS",
+    "NOT_SHEETS",
     "READ_BOOKS",
     "READ_TABLES",
     "RESULT",
     "RESULT_SUFFIXES",
     "TABLE_SUFFIXES",
+    "WRITTEN",
     "NamedFiles",
     "RequestFiles",
+    "candidate_files",
+    "check_written",
     "choose_files",
     "chosen_files",
     "named_files",
     "only_target",
     "requested_suffix",
+    "several_files",
     "target_for",
     "without_names",
     "without_stems",
@@ -42,6 +50,10 @@ READ_TABLES = (*TABLE_SUFFIXES, ".parquet", ".pq", ".arrow", ".feather", ".ipc",
 """Files that are one table each; only the first are written."""
 READ_BOOKS = (*BOOK_SUFFIXES, ".ods", ".ots", ".fods")
 """Files of sheets; only the first are written."""
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+"""Files that may be a list of records; most of them are none, so other tables go before them."""
+ALL_TABLES = (*READ_TABLES, *READ_BOOKS, *JSON_SUFFIXES)
+"""All files that a table is read from."""
 RESULT_SUFFIXES = (BOOK_SUFFIX, *TABLE_SUFFIXES, ".parquet")
 """What the result of a request about one table can be."""
 DOCUMENT_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
@@ -54,27 +66,25 @@ _QUOTED_NAME = re.compile(
 )
 _PLAIN_NAME = re.compile(
     r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|f?od[ts]|o[dt]s"
-    r"|parquet|pq|arrows?|feather|ipc))\b"
+    r"|jsonl|ndjson|html?|xml|ya?ml|parquet|pq|arrows?|feather|ipc))\b"
 )
 _QUOTES = "\"'“”‘’`"
 _CALLED = re.compile(r"(?i)\b(?:called|named)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?")
 # These always lead to a result; "to" and "in" may lead to a source as well.
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named)\Z")
-_TO = re.compile(r"(?i)\b(?:to|in)\Z")
+_LEADS = re.compile(r"(?i)\b(?:to|in)\Z")
 
 _AS_RESULT = re.compile(r"\b(?:into|to|as|in|make)\s+(?:(?:an?|one|new|single)\s+)*\Z")
 _EACH = re.compile(r"\b(?:all|every|each)\s+(?:(?:of|the|these|those|my)\s+)*\Z")
 _THE_ONE = re.compile(r"\b(?:the|this|that|my)\s+\Z")
 
-_TO_PARQUET = re.compile(
-    r"(?i)\b(?:convert|turn|transform|export|save)\b.*"
-    r"(\b(?:to|into|as)\s+(?:an?\s+|one\s+)?parquet(?:\s+files?)?)\b"
-)
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?)\b", TABLE_SUFFIXES),
     (r"(?:excel\s+files?|xlsx(?:\s+files?)?)\b", BOOK_SUFFIXES),
     (r"(?:workbooks?|spreadsheets?)\b", READ_BOOKS),
     (r"(?:ods|opendocument)\s+(?:files?|spreadsheets?)\b", (".ods", ".ots", ".fods")),
+    (r"json(?:\s+files?)?\b", (".json",)),
+    (r"(?:jsonl|ndjson|json\s+lines)(?:\s+files?)?\b", (".jsonl", ".ndjson")),
     (r"parquet\s+files?\b", (".parquet", ".pq")),
     (r"(?:arrow|feather)\s+files?\b", (".arrow", ".feather", ".ipc", ".arrows")),
     (r"(?:word\s+(?:documents?|files?|docs?)|docx(?:\s+files?)?)\b", DOCUMENT_SUFFIXES),
@@ -144,7 +154,7 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         if in_place:
             leads = before.lower().endswith(" to") and path is None
         else:
-            leads = _TO.search(before) is not None and (path is None or bool(sources))
+            leads = _LEADS.search(before) is not None and (path is None or bool(sources))
         if _INTO.search(before) or leads:
             targets.append(path or name)
         elif path is None:
@@ -170,21 +180,46 @@ def choose_files(request: str, paths: Sequence[str]) -> RequestFiles:
         UnclearError: No table is there, or more than one may be meant, or a file is missing.
     """
     named = named_files(request, paths)
-    source = _only_source(named.sources, paths)
-    target = only_target(named.targets, RESULT_SUFFIXES, "only xlsx, csv and parquet")
+    first, *others = _likely_sources(named.sources, paths)
+    if others:
+        raise several_files((first, *others))
+    return _request_files(named, first, paths)
+
+
+def candidate_files(request: str, paths: Sequence[str]) -> tuple[tuple[RequestFiles, ...], ...]:
+    """Return the files of a request once for each table that it may be about.
+
+    In groups, likely ones first: the tables that it names; where it names none the plain ones, then
+    workbooks, then what may be a table.
+
+    Raises:
+        UnclearError: No table is there, or a file is missing.
+    """
+    named = named_files(request, paths)
+    _likely_sources(named.sources, paths)
+    results = {target.casefold() for target in named.targets}
+    groups = list[tuple[RequestFiles, ...]]()
+    for kinds in (ALL_TABLES,) if named.sources else (READ_TABLES, READ_BOOKS, JSON_SUFFIXES):
+        tables = [path for path in named.sources or paths if split_suffix(path)[1] in kinds]
+        # What the result is to be is not read, unless it is all that there is: that is refused.
+        tables = [path for path in tables if path.casefold() not in results] or tables
+        if tables:
+            groups.append(tuple(_request_files(named, path, paths) for path in tables))
+    return tuple(groups)
+
+
+def _request_files(named: NamedFiles, source: str, paths: Sequence[str]) -> RequestFiles:
+    target = only_target(named.targets, RESULT_SUFFIXES, f"only {WRITTEN}")
     if target is not None and target.casefold() == source.casefold():
         raise UnclearError("the result would overwrite the table that it is made from")
-    text = named.text
-    asked = _TO_PARQUET.search(text) if target is None else None
-    if asked:
-        text = text[: asked.start(1)] + " " * len(asked.group(1)) + text[asked.end(1) :]
-        stem = split_suffix(source)[0].rpartition("/")[2]
-        target = free_name(f"{stem}.parquet", paths)
-    return RequestFiles(source, target, text, tuple(paths))
+    return RequestFiles(source, target, named.text, tuple(paths))
 
 
 def chosen_files(
-    named: NamedFiles, paths: Sequence[str], suffixes: Collection[str] = ()
+    named: NamedFiles,
+    paths: Sequence[str],
+    suffixes: Collection[str] = (),
+    if_mentioned: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the files that a request names or speaks of ("all csv files"), else all that fit.
 
@@ -192,6 +227,7 @@ def chosen_files(
         named: What it names.
         paths: The files of the workbench.
         suffixes: Those of the files that the job can take; none for any.
+        if_mentioned: More of them, where the request speaks of their kind.
 
     Raises:
         UnclearError: It speaks of one file where there are several.
@@ -211,7 +247,8 @@ def chosen_files(
                 raise UnclearError(f"it may be about any of {', '.join(some[:8])}")
     fitting = [path for path in paths if not suffixes or split_suffix(path)[1] in suffixes]
     if mentioned:
-        fitting = [path for path in fitting if split_suffix(path)[1] in mentioned]
+        kinds = mentioned.intersection((*suffixes, *if_mentioned)) if suffixes else mentioned
+        fitting = [path for path in paths if split_suffix(path)[1] in kinds]
     elif named.sources:
         fitting = []
     return tuple(dict.fromkeys((*named.sources, *fitting)))
@@ -278,18 +315,24 @@ def _candidates(request: str, known: Mapping[str, str]) -> Iterator[tuple[int, i
     yield from (match.span(1) for match in _PLAIN_NAME.finditer(request))
 
 
-def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
-    """Return the only table; where none is named, plain ones go before workbooks."""
-    readable = (*READ_TABLES, *READ_BOOKS)
-    for suffixes in (readable,) if named else (READ_TABLES, READ_BOOKS):
+def several_files(tables: Sequence[str]) -> UnclearError:
+    """Return the question which of several tables is meant."""
+    names = ", ".join(tables[:_MAX_NAMED])
+    more = f" and {len(tables) - _MAX_NAMED} more" if len(tables) > _MAX_NAMED else ""
+    return UnclearError(f"it may be about any of {names}{more}; name the file in the request")
+
+
+_MAX_NAMED = 8
+
+
+def _likely_sources(named: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return the tables that are meant; where none is named, plain ones go before workbooks."""
+    for suffixes in (ALL_TABLES,) if named else (READ_TABLES, READ_BOOKS, JSON_SUFFIXES):
         tables = [path for path in named or paths if split_suffix(path)[1] in suffixes]
-        if len(tables) == 1:
-            return tables[0]
         if tables:
-            names = ", ".join(tables[:8])
-            raise UnclearError(f"it may be about any of {names}; name the file in the request")
+            return tables
     written = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
-    kinds = f"{written}, ods, parquet, arrow"
+    kinds = f"{written}, ods, parquet, arrow, json, jsonl"
     if named:
         raise UnclearError(f"{named[0]} is not a table that I read ({kinds})")
     raise UnclearError(f"there is no table in the workbench that I read ({kinds})")
@@ -298,13 +341,32 @@ def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
 BOOK = r"\b(?:excel|xlsx|workbook|spreadsheet|(?:work)?sheets?)\b"
 """Words that speak of a workbook."""
 
+_TO = r"(?:(?:an?|one|new|single|its|their|own|separate)\s+)*"
+_PLAIN = {
+    "csv": ".csv", "tsv": ".tsv", "psv": ".psv", "parquet": ".parquet", "tab": ".tsv",
+    "pipe": ".psv",
+}  # fmt: skip
+_TEXT_KIND = r"csv|tsv|psv|parquet|(?:tab|pipe)[- ](?:separated|delimited)"
+
 RESULT = (
-    r"\b(?:to|into|as|in|an?)\s+(?:(?:an?|one|new|single|its|their|own|separate)\s+)*"
-    r"(csv|tsv|tab[- ](?:separated|delimited)|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
+    rf"\b(?:to|into|as|in|an?)\s+{_TO}"
+    rf"({_TEXT_KIND}|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
 )
 """Phrases for the kind of the result; the first group is the kind."""
 
-_PLAIN = {"csv": ".csv", "tsv": ".tsv"}
+LEADS_TO_RESULT = (
+    rf"\b(?:to|into|as)\s+{_TO}({_TEXT_KIND}|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
+)
+"""Those that say so without a verb: "a.csv to parquet"."""
+
+NOT_SHEETS = rf"\b(?:to|into|as)\s+{_TO}({_TEXT_KIND})s?\b"
+"""Those for kinds that have no sheets."""
+
+_UNWRITTEN = (
+    rf"\b(?:to|into|as|in)\s+{_TO}"
+    r"(ods|opendocument|json|jsonl|ndjson|arrow|feather|ipc|xls|html|xml|markdown|yaml|sqlite|sql)\b"
+)
+WRITTEN = "xlsx, csv, tsv, psv and parquet"
 
 
 def requested_suffix(wording: Wording) -> str | None:
@@ -312,9 +374,24 @@ def requested_suffix(wording: Wording) -> str | None:
     matches = list(re.finditer(RESULT, wording.folded))
     if not matches:
         return None
-    # "Turn a csv into a workbook" has two; the result is named last.
-    kind = matches[-1].group(1)
-    return ".tsv" if kind.startswith("tab") else _PLAIN.get(kind, BOOK_SUFFIX)
+    # "Turn a csv into a workbook" has two; the result is named last, or behind "to".
+    leading = [match for match in matches if re.match(LEADS_TO_RESULT, match.group())]
+    kind = (leading or matches)[-1].group(1)
+    return _PLAIN.get(re.split(r"[- ]", kind)[0], BOOK_SUFFIX)
+
+
+def check_written(wording: Wording) -> None:
+    """Check that a request asks for no kind of file that tables are not written to.
+
+    Args:
+        wording: What is left of it when its clauses are taken: a value may be called so.
+
+    Raises:
+        UnclearError: It does.
+    """
+    asked = wording.find(_UNWRITTEN)
+    if asked and wording.column_at(asked.start(1), exact=True) is None:
+        raise UnclearError(f"I do not write {asked.group(1)} files, only {WRITTEN}")
 
 
 def target_for(files: RequestFiles, name: str, suffix: str) -> str:

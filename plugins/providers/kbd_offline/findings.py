@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from kbd_offline.conversation import PlannerConversation
+from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.intents import (
     ColumnIntent,
     Condition,
@@ -33,6 +33,7 @@ __all__ = [
     "PlanStep",
     "check_sheet",
     "describe_intent",
+    "inspect_outcomes",
     "inspect_table",
     "inspect_tables",
     "listed",
@@ -244,11 +245,12 @@ class FileFinding(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def _column(fact: Mapping[str, Any], kind: str) -> ColumnIntent:
-    """Return a column as a map or a description has it."""
+def _column(fact: Mapping[str, Any], kind: str, decimal: str) -> ColumnIntent:
+    """Return a column as a description has it, its numbers with a table's decimal mark."""
     notes = "; ".join(str(note) for note in fact.get("notes", ()))
     why = notes if kind == "string" else ""
-    return ColumnIntent(str(fact["name"]), kind, str(fact.get("role", "")), why)
+    mark = decimal if kind in ("integer", "float") else ""
+    return ColumnIntent(str(fact["name"]), kind, str(fact.get("role", "")), why, mark)
 
 
 def inspect_table(conversation: PlannerConversation, table: TableIntent) -> FileFinding:
@@ -260,14 +262,41 @@ def inspect_tables(
     conversation: PlannerConversation, tables: list[TableIntent]
 ) -> list[FileFinding]:
     """Inspect tables; see `PlannerConversation.call` for what it raises."""
+    found = list[FileFinding]()
+    for outcome in inspect_outcomes(conversation, tables):
+        if isinstance(outcome, CallFailedError):
+            raise outcome
+        found.append(outcome)
+    return found
+
+
+def inspect_outcomes(
+    conversation: PlannerConversation, tables: Sequence[TableIntent]
+) -> list[FileFinding | CallFailedError]:
+    """Inspect tables, some of which may not be readable.
+
+    Raises:
+        PendingError, ValidationFailed: As for `PlannerConversation.call`.
+    """
     wanted = [
         (tool, table.arguments) for table in tables for tool in ("table_get_map", "table_describe")
     ]
     # In the order of the calls: of each table its map, then its columns.
-    found = conversation.calls(*wanted)
+    found = conversation.outcomes(*wanted)
     return [
-        _seen(table, found[2 * place], found[2 * place + 1]) for place, table in enumerate(tables)
+        _outcome(table, found[2 * place], found[2 * place + 1])
+        for place, table in enumerate(tables)
     ]
+
+
+def _outcome(
+    table: TableIntent,
+    table_map: dict[str, Any] | CallFailedError,
+    facts: dict[str, Any] | CallFailedError,
+) -> FileFinding | CallFailedError:
+    if isinstance(table_map, CallFailedError):
+        return table_map
+    return facts if isinstance(facts, CallFailedError) else _seen(table, table_map, facts)
 
 
 def check_sheet(rows: int, columns: int) -> None:
@@ -316,7 +345,8 @@ def report(findings: Findings) -> str:
 
 
 def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) -> FileFinding:
-    columns = tuple(_column(one, str(one["inferred_type"])) for one in facts["columns"])
+    decimal = str(table_map.get("reading", {}).get("decimal", ""))
+    columns = tuple(_column(one, str(one["inferred_type"]), decimal) for one in facts["columns"])
     lines = (
         f"- {table.label}: {row_count_text(int(facts['row_count']))}, {len(columns)} columns",
         *(_column_line(fact) for fact in facts["columns"]),

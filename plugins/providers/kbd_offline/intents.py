@@ -60,12 +60,14 @@ class ColumnIntent(msgspec.Struct, frozen=True, omit_defaults=True):
         type: What it holds.
         role: What its numbers are where their sum means nothing ("unit price", "rate", "id" …).
         why_text: Why its values are texts, where that is not plain.
+        decimal: The decimal mark that its numbers are written with, where the file has one.
     """
 
     name: str
     type: str = "string"
     role: str = ""
     why_text: str = ""
+    decimal: str = ""
 
     @property
     def is_number(self) -> bool:

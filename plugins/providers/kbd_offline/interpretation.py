@@ -11,6 +11,7 @@ from enum import Enum, auto
 
 import msgspec
 
+from kbd_offline.abilities import all_abilities, asks_for_abilities, nearest_abilities
 from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
     Figure,
@@ -21,10 +22,21 @@ from kbd_offline.clauses import (
     take_conditions,
     take_figures,
     take_keys,
+    take_listed,
     take_order,
 )
 from kbd_offline.equality import take_exactness
-from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, RequestFiles, requested_suffix, target_for
+from kbd_offline.files import (
+    BOOK,
+    BOOK_SUFFIX,
+    LEADS_TO_RESULT,
+    NOT_SHEETS,
+    RESULT,
+    RequestFiles,
+    check_written,
+    requested_suffix,
+    target_for,
+)
 from kbd_offline.intents import (
     ColumnIntent,
     Declined,
@@ -132,32 +144,22 @@ def job_of(text: str) -> JobKind:
 
 NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."
 
-_WHAT_IT_CAN = """\
-I am kbd's offline provider: fixed rules, not a language model. On a table of the workbench (csv, \
-tsv, or a sheet of a workbook or an ods file) I can
-- put each value of a column on its own sheet, with a summary sheet of totals
-- total, average or count by one or more columns
-- filter, sort and choose columns
-- convert it: csv to xlsx or parquet, a sheet or every sheet to csv or tsv
-- remove duplicate rows, as a whole or by columns
-On several files I can
-- merge tables with the same columns into one
-- write a report of what they hold (docx, md, txt, xlsx)
-- replace a text by another one, in documents, decks, cells and texts
-
-Say it with the names of columns, for example: one sheet per Category with Date and Amount sorted \
-by Date, and a summary sheet with totals.
+_A_MODEL = """\
 For anything else connect a model: set OPENAI_API_KEY (or OPENAI_BASE_URL for a server of your \
 own) and use --model openai:NAME."""
 
 
 def decline_text(intent: Declined) -> str:
-    """Return what was understood, why it is not done, what can be done, how to connect a model."""
+    """Return what was understood, why it is not done, what comes near, how to connect a model."""
+    asks = asks_for_abilities(intent.understood)
+    can = all_abilities() if asks else nearest_abilities(intent.understood)
     return (
         f"{NOT_DONE}\n\n"
         f"I read the request as: {intent.understood}\n"
         f"Why not: {intent.reason}\n\n"
-        f"{_WHAT_IT_CAN}"
+        "I am kbd's offline provider: fixed rules, not a language model.\n"
+        f"{can}\n"
+        f"{_A_MODEL}"
     )
 
 
@@ -211,6 +213,7 @@ def shortened(request: str) -> str:
 
 
 def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent:
+    listed = take_listed(wording)
     figures = take_clause_words(wording)
     is_split = wording.has(_SHEETS)
     if wording.has(_FILES) and not wording.has(BOOK):
@@ -224,12 +227,16 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     conditions, any_of = take_conditions(wording)
     selection = RowSelection(files.source, conditions, any_of, files.sheet, exact)
     keys = take_keys(wording)
+    asks_figures = bool(figures) or _asks_for_figures(wording)
+    if listed and (asks_figures or keys):
+        names = " and ".join(f'"{column.name}"' for column in listed)
+        raise UnclearError(f"it chooses the columns {names} and asks for figures or groups, too")
     if is_split and keys:
         return _split(files, wording, selection, keys, order, figures)
-    if figures or _asks_for_figures(wording):
+    if asks_figures:
         figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
-        wording.check_rest(HARMLESS, [files.source])
+        _check_rest(wording, files)
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         # A question and a single figure are answered in words, unless a file is asked for.
         answers = (question or not keys) and not names_kind
@@ -238,10 +245,11 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
         return Grouped(selection, keys, measures, ordered, target)
     if keys:
         raise UnclearError("it groups by a column, but does not say what to work out")
-    columns = take_columns(wording)
-    wording.check_rest(HARMLESS, [files.source])
-    # Of a sheet it is enough to say into what: that it is a table was said already.
-    is_converted = names_kind and (converts or bool(files.sheet))
+    columns = listed or take_columns(wording)
+    _check_rest(wording, files)
+    # "To parquet" or the name of a result is enough; of a sheet, whatever says into what.
+    leads = whole.has(LEADS_TO_RESULT) or files.target is not None
+    is_converted = names_kind and (converts or leads or bool(files.sheet))
     if not (conditions or order or columns or is_converted):
         raise UnclearError("I found nothing in it that I can do with a table")
     name = split_suffix(files.source)[0].rpartition("/")[2]
@@ -271,7 +279,9 @@ def _split(
     wants_totals = bool(figures) or wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
     figures = [*figures, *take_figures(wording)]
-    wording.check_rest(HARMLESS, [files.source])
+    _check_rest(wording, files)
+    if wording.has(NOT_SHEETS):
+        raise UnclearError("sheets need a workbook: name the result with .xlsx")
     _check_order(order, wording.columns)
     measures: tuple[Measure, ...] = ()
     if wants_totals:
@@ -291,6 +301,12 @@ def _split(
     return Split(selection, keys[0], tuple(columns), order, measures, target)
 
 
+def _check_rest(wording: Wording, files: RequestFiles) -> None:
+    """Check that nothing is left that may matter, nor a kind of file that is not written."""
+    check_written(wording)
+    wording.check_rest(HARMLESS, [files.source])
+
+
 def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
     """Return the note on numbers that totals were not made of, as they do not add up."""
     left = [column for column in columns if column.is_number and column.role]
@@ -302,7 +318,8 @@ def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
 
 def _asks_for_figures(wording: Wording) -> bool:
     words = "|".join(FUNCTION_WORDS)
-    return wording.has(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b")
+    asked = re.finditer(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b", wording.folded)
+    return any(not wording.is_quoted(one.start()) for one in asked)
 
 
 def _suffix(files: RequestFiles, wording: Wording, *, book_by_default: bool) -> str:

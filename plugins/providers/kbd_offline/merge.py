@@ -15,12 +15,15 @@ from kbd_offline import sql
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.conversion import export_table
 from kbd_offline.files import (
+    ALL_TABLES,
     BOOK,
     BOOK_SUFFIX,
+    JSON_SUFFIXES,
     READ_BOOKS,
     READ_TABLES,
     TABLE_SUFFIXES,
     RequestFiles,
+    check_written,
     chosen_files,
     named_files,
     only_target,
@@ -54,6 +57,7 @@ from kbd_offline.workbooks import (
 __all__ = ["match_columns", "merge_tables", "parse_merge", "research_merge", "take_origin"]
 
 MAX_TABLES = 100
+_WRITES = "xlsx, csv, tsv and psv"
 _MATCHING = (
     r"\b(?:join|merge|combine)\b[^.;]*\b(?:on|by|using|matching)\b\s+(?:the\s+)?(?!each|every)"
     r"(?P<key>[^\W_]+)|\b(?:v?lookup|inner|outer|left\s+join|right\s+join|side\s+by\s+side)\b"
@@ -142,6 +146,9 @@ def parse_merge(
     if suffix is None:
         all_books = all(is_book(table.path) for table in tables)
         suffix = BOOK_SUFFIX if all_books or wording.has(BOOK) else ".csv"
+    check_written(wording)
+    if suffix == ".parquet":
+        raise UnclearError(f"tables are put together in {_WRITES}; that file can be converted then")
     wording.check_rest(MERGING, [table.path for table in tables])
     files = RequestFiles("", target, text, tuple(taken))
     return _MergeRequest(gaps is not None, target_for(files, "merged", suffix))
@@ -194,13 +201,16 @@ def _tables(
     conversation: PlannerConversation, request: str
 ) -> tuple[tuple[TableIntent, ...], str, str | None]:
     """Return the tables to merge, the request without their names, and the result's name."""
-    readable = (*READ_TABLES, *READ_BOOKS)
     named = named_files(request, conversation.paths)
-    target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
+    target = only_target(
+        named.targets,
+        (BOOK_SUFFIX, *TABLE_SUFFIXES),
+        f"only {_WRITES}, to which tables are added one by one",
+    )
     if target in conversation.paths:
         raise UnclearError(f"{target} is there already: name a new file for the result")
-    paths = chosen_files(named, conversation.paths, readable)
-    strange = [path for path in paths if split_suffix(path)[1] not in readable]
+    paths = chosen_files(named, conversation.paths, READ_TABLES + READ_BOOKS, JSON_SUFFIXES)
+    strange = [path for path in paths if split_suffix(path)[1] not in ALL_TABLES]
     if strange:
         raise UnclearError(f"{strange[0]} is not a table that I read")
     books = [path for path in paths if is_book(path)]

@@ -11,9 +11,10 @@ from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
+from kbd_offline.abilities import asks_for_abilities
 from kbd_offline.answers import encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.conversion import convert_sheet, export_table
+from kbd_offline.conversion import convert_sheet, export_table, export_whole
 from kbd_offline.deduplication import deduplicate, research_deduplication
 from kbd_offline.files import MAX_REQUEST_CHARACTERS, without_names
 from kbd_offline.findings import Findings, describe_intent, plan_steps, report, row_count_text
@@ -61,6 +62,8 @@ def research(conversation: PlannerConversation) -> str:
     """Return research.md; see `PlannerConversation.call` for what it raises."""
     request = conversation.request
     try:
+        if asks_for_abilities(request):
+            raise UnclearError("it asks what can be done, which is below")
         # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
         # is declined when the files are looked for.
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
@@ -355,8 +358,9 @@ def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
     table, is_book = intent.selection.table, split_suffix(intent.target)[1] == _BOOK
     query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
     if not is_book:
-        asked = None if intent.is_whole else query
-        return export_table(conversation, table, intent.target, asked, intent.rows)
+        if intent.is_whole:
+            return export_whole(conversation, table, intent.target, intent.rows)
+        return export_table(conversation, table, intent.target, query, intent.rows)
     kept = summing_rows(conversation, table, intent.columns) if intent.is_whole else None
     sheet = Sheet(
         target=intent.target,

@@ -19,7 +19,7 @@ from kbd_offline.intents import (
 )
 from kbd_offline.request_text import UnclearError
 
-__all__ = ["check_questions"]
+__all__ = ["check_questions", "compared_columns", "sorted_by"]
 
 _OF_COLUMNS = ("decimal", "date_order")
 
@@ -50,8 +50,8 @@ def _hangs_on(intent: Intent, about: str, columns: list[str]) -> bool:
         # A column that cannot be read as numbers yet has no figures: that is why.
         return about in _OF_COLUMNS and any(f'"{name}"' in intent.reason for name in columns)
     if about in _OF_COLUMNS and columns:
-        return not {column.name for column in _compared(intent)}.isdisjoint(columns) or any(
-            order in columns for order in _sorted_by(intent)
+        return not {column.name for column in compared_columns(intent)}.isdisjoint(columns) or any(
+            order in columns for order in sorted_by(intent)
         )
     return True
 
@@ -64,7 +64,7 @@ def _selection(intent: Intent) -> RowSelection | None:
             return None
 
 
-def _compared(intent: Intent) -> Iterator[ColumnIntent]:
+def compared_columns(intent: Intent) -> Iterator[ColumnIntent]:
     """Yield the columns whose values are more than letters to a job."""
     selection = _selection(intent)
     if selection is not None:
@@ -80,7 +80,8 @@ def _compared(intent: Intent) -> Iterator[ColumnIntent]:
             pass
 
 
-def _sorted_by(intent: Intent) -> tuple[str, ...]:
+def sorted_by(intent: Intent) -> tuple[str, ...]:
+    """Return the names that a job sorts by, of columns or of figures."""
     match intent:
         case Split() | Grouped() | RowsIntent():
             return tuple(order.column for order in intent.order)

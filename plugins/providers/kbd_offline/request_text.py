@@ -59,7 +59,7 @@ REFUSED = (
     ("translate", r"\btranslat\w+|\binto\s+(?:german|french|spanish|italian|english|chinese)\b"),
     ("summarise a document", _A_DOCUMENT),
     ("write prose", _PROSE),
-    ("edit a document", _DOCUMENTS),
+    ("make or edit a document", _DOCUMENTS),
     ("draw charts", r"\b(?:charts?|graphs?|plots?|diagrams?|histograms?|visuali[sz]\w+)\b"),
     # `job_of` finds the jobs on duplicates, merges and texts before; what comes here with these
     # words is none of them.
@@ -95,7 +95,7 @@ spreadsheets subtotals summaries summary tab table tables tabs take tell that th
 then there these this those to together too transaction transactions transform turn under up us
 use using value values want was we well were what where which whole will with work workbook
 workbooks worksheet worksheets would write xlsx you
-tsv delimited
+tsv psv delimited parquet json jsonl ndjson ods opendocument arrow feather pipe
 """
 HARMLESS = frozenset(_HARMLESS.split())
 """Words that may be left over in a request about one table."""
@@ -104,6 +104,7 @@ _CONVERTING = """
 book books change convert converted copy create csv delimited different dump every excel export
 extract individual individually its make own psv save separate separated separately sheet sheets
 single split spreadsheet tab tabs text transform tsv turn values workbook worksheet worksheets xlsx
+parquet ods opendocument pipe
 """
 CONVERTING = POLITE | frozenset(_CONVERTING.split())
 """Words that may be left over in a request of the sheets of a workbook."""
@@ -115,6 +116,7 @@ duplicates duplication eliminate entire entries entry equal every exact exactly 
 first full fully how identical keep keeping leave line lines list many number occurrence occurrences
 only out purge record records redundant remove removed removing repeated rid row rows same save say
 sheet spreadsheet strip tell throw tsv unique up were whole without workbook xlsx
+psv parquet json jsonl ndjson ods opendocument arrow feather
 """
 DEDUPING = POLITE | frozenset(_DEDUPING.split())
 """Words that may be left over in a request to take out duplicates."""
@@ -125,7 +127,7 @@ combining concat concatenate consolidate consolidated create csv different entri
 excel filled first five four header headers join joined large list lists merge merged merging order
 other put record records row rows same separate sheet sheets single spreadsheet spreadsheets stack
 stacked tab tabs three together tsv two under underneath union unite whole workbook workbooks
-worksheet worksheets xlsx
+worksheet worksheets xlsx psv parquet json jsonl ndjson ods opendocument arrow feather
 """
 MERGING = POLITE | frozenset(_MERGING.split())
 """Words that may be left over in a request to put tables together."""
@@ -306,6 +308,12 @@ class Wording:
         self.folded = fold(text)
         self.columns = tuple(columns)
         self._by_meaning = self.columns if has_synonyms else ()
+        # What stands in quotes and is the name of a column is that, whatever its words say.
+        self._names = [
+            (found.span(), named)
+            for found in re.finditer(QUOTED, text)
+            if (named := _named(found.group()[1:-1], columns))
+        ]
         self._keys = [("".join(tokens(column.name)), column) for column in columns]
 
     def find(self, pattern: str, start: int = 0) -> re.Match[str] | None:
@@ -315,6 +323,10 @@ class Wording:
     def has(self, pattern: str) -> bool:
         """Tell whether a pattern is in what is left."""
         return self.find(pattern) is not None
+
+    def is_quoted(self, place: int) -> bool:
+        """Tell whether a place is within quotes around the whole name of a column."""
+        return any(start <= place < end for (start, end), _ in self._names)
 
     def take(self, start: int, end: int) -> str:
         """Take a stretch out and return it as the user wrote it."""
@@ -331,6 +343,9 @@ class Wording:
             start: Where to look.
             exact: Whether a part of a name does not count.
         """
+        quoted = self._quoted_at(start)
+        if quoted is not None:
+            return quoted
         words = self._words(start)
         best: Mention | None = None
         key = ""
@@ -386,6 +401,17 @@ class Wording:
                 word_text = self.original[word.start() : word.end()]
                 raise UnclearError(f'I do not know what to make of "{word_text}" here')
 
+    def _quoted_at(self, start: int) -> Mention | None:
+        """Return the name in quotes that begins at a place, or whose first word does."""
+        for (first, end), columns in self._names:
+            if self.folded[first + 1] == TAKEN:
+                continue
+            between = self.original[min(first, start) : max(first, start)]
+            begins = not between.strip() if start <= first else not _WORD.search(between)
+            if begins and start < end - 1:
+                return Mention(columns, first + 1, end - 1)
+        return None
+
     def _words(self, start: int) -> list[re.Match[str]]:
         """Return the words from a place on, as long as they may belong to one name."""
         words: list[re.Match[str]] = []
@@ -411,3 +437,9 @@ class Wording:
         begin = start - first.start() if first else start
         stands = begin >= 0 and fold(self.original[begin : begin + len(name)]) == fold(name)
         return begin + len(name) if stands else 0
+
+
+def _named(text: str, columns: Sequence[ColumnIntent]) -> tuple[ColumnIntent, ...]:
+    """Return the columns with a name; of those that differ in case alone the one that is spelt."""
+    alike = tuple(column for column in columns if fold(column.name) == fold(text))
+    return tuple(column for column in alike if column.name == text) or alike

@@ -14,6 +14,7 @@ from kbd_offline.intents import (
     RowSelection,
     SortOrder,
 )
+from kbd_offline.names import free_name
 
 __all__ = [
     "count_each", "count_of", "count_rows", "filled_rows", "grouped", "identifier", "key_of",
@@ -159,7 +160,10 @@ def unique(intent: Deduped, *, for_sheet: bool = False) -> str:
     keys = intent.keys or intent.columns
     way = " DESC" if intent.keeps_last else ""
     shown = ", ".join(_shown(column, for_sheet=for_sheet) for column in intent.columns)
-    place, time = identifier(_PLACE), identifier(_TIME)
+    place = identifier(_PLACE)
+    # A file may come with any name; a column of its own would be compared in the place of ours.
+    taken = {column.name.casefold() for column in intent.columns}
+    time = identifier(free_name(_TIME, taken))
     alike = ", ".join(_alike(column, exact=intent.selection.exact) for column in keys)
     blank = " AND ".join(f"{identifier(column.name)} IS NULL" for column in intent.keys)
     condition = f"{time} = 1 OR ({blank})" if blank else f"{time} = 1"

@@ -9,7 +9,7 @@ from kbd_offline.conversation import PlannerConversation
 from kbd_offline.intents import ColumnIntent, TableIntent
 from kbd_offline.workbooks import column_letters
 
-__all__ = ["SummingRows", "summing_rows"]
+__all__ = ["SummingRows", "kept_rows_text", "summing_rows"]
 
 _FUNCTIONS = {"sum": "SUM", "minimum": "MIN", "maximum": "MAX", "average": "AVERAGE"}
 _MAX_FORMULAS = 5_000
@@ -61,6 +61,29 @@ def summing_rows(
     return SummingRows(tuple(cells), tuple(notes))
 
 
+def kept_rows_text(conversation: PlannerConversation, table: TableIntent) -> str:
+    """Return sentences on the rows of a table, written whole as values, that sum others up.
+
+    Args:
+        conversation: See `PlannerConversation.call` for what it raises.
+        table: It, with these rows.
+    """
+    found = conversation.call("table_get_map", **table.arguments).get("totals", ())
+    summing = [row for row in found if row["columns"]]
+    named = ", ".join(_label(row) for row in summing[:_MAX_NAMED])
+    more = f" and {len(summing) - _MAX_NAMED:,} more" if len(summing) > _MAX_NAMED else ""
+    notes = [_unlike(row) for row in found if not row["columns"]][:_MAX_NAMED]
+    if summing:
+        sums = "sums others up and is" if len(summing) == 1 else "sum others up and are"
+        rows = "Row" if len(summing) == 1 else "Rows"
+        notes.insert(0, f"{rows} {named}{more} {sums} kept.")
+    return " ".join(notes)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    return f"{row['row'] + 1} ({row['label'] or 'no label'})"
+
+
 def _cells(row: Mapping[str, Any], letters: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the cells of a row that sums others up, with their formulas."""
     for name in row["columns"]:
@@ -73,8 +96,6 @@ def _cells(row: Mapping[str, Any], letters: Mapping[str, str]) -> Iterator[tuple
 
 
 def _unlike(row: Mapping[str, Any]) -> str:
-    label = row["label"] or "no label"
     return (
-        f"Row {row['row'] + 1} ({label}) is kept as it is: its figures are not what the rows beside"
-        " it come to."
+        f"Row {_label(row)} is kept as it is: its figures are not what the rows beside it come to."
     )

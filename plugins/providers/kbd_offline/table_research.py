@@ -6,7 +6,7 @@ from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import read_sheets
 from kbd_offline.equality import check_values, with_spellings
-from kbd_offline.files import BOOK_SUFFIX, RequestFiles, choose_files, without_stems
+from kbd_offline.files import BOOK_SUFFIX, RequestFiles, without_stems
 from kbd_offline.findings import (
     EMPTY_FIELDS,
     FileFinding,
@@ -30,6 +30,7 @@ from kbd_offline.interpretation import refused, understand
 from kbd_offline.names import sheet_names, split_suffix
 from kbd_offline.questions import check_questions
 from kbd_offline.request_text import UnclearError
+from kbd_offline.table_choice import Reader, TableChoice, choose_sheet, choose_table, with_notes
 from kbd_offline.workbooks import (
     column_widths,
     inspect_workbooks,
@@ -52,28 +53,46 @@ def research_table(conversation: PlannerConversation, request: str) -> Findings:
         UnclearError: It has no reading, or more than one.
         PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
+
+    def read(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Intent:
+        return understand(request, files, columns)
+
     try:
-        files = choose_files(request, conversation.paths)
+        choice = choose_table(conversation, request, read)
     except UnclearError as unclear:
         # Nothing is declined before the files were looked at.
         conversation.call("list_files")
         # That it can never be done says more than that a file is missing.
         raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
     try:
-        return _inspected(conversation, request, files)
+        return _inspected(conversation, request, choice, read)
     except (CallFailedError, UnclearError) as failed:
-        raise UnclearError(f"{files.source}: {failed}") from None
+        raise UnclearError(f"{choice.files.source}: {failed}") from None
 
 
-def _inspected(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
-    if is_book(files.source):
+def _inspected(
+    conversation: PlannerConversation, request: str, choice: TableChoice, read: Reader
+) -> Findings:
+    files = choice.files
+    if is_book(files.source) and not files.sheet:
         (book,) = inspect_workbooks(conversation, [files.source])
         chosen, text = take_sheets(files.text, book.sheets)
         if len(chosen or book.filled) > 1 or wants_each_sheet(text):
-            return read_sheets(
-                conversation, msgspec.structs.replace(files, text=text), book, chosen
-            )
-    files = on_sheet(conversation, files)
+            files = msgspec.structs.replace(files, text=text)
+            try:
+                return read_sheets(conversation, files, book, chosen)
+            except UnclearError:
+                named = bool(chosen) or wants_each_sheet(text)
+                sheet = None if named else choose_sheet(conversation, files, book, read)
+                if sheet is None:
+                    raise
+                choice = sheet
+    files = on_sheet(conversation, choice.files)
+    found = _understood(conversation, request, files)
+    return msgspec.structs.replace(found, intent=with_notes(found.intent, choice.notes))
+
+
+def _understood(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
     # A copy of the whole names no column, so the words alone tell it; then the table is read as it
     # is written, with its totals.
     keeps_totals = _keeps_totals(understand(request, files, ()))

@@ -116,7 +116,7 @@ def on_sheet(conversation: PlannerConversation, files: RequestFiles) -> RequestF
     Raises:
         UnclearError: More than one sheet may be meant.
     """
-    if not is_book(files.source):
+    if files.sheet or not is_book(files.source):
         return files
     (book,) = inspect_workbooks(conversation, [files.source])
     chosen, text = take_sheets(files.text, book.sheets)

@@ -149,7 +149,8 @@ def _exact_counts(
         parts = (
             f"SELECT {place} AS place, coalesce(sum(n) FILTER (WHERE v IS NOT NULL), 0)::BIGINT,"
             f" count(v) FROM (SELECT {quoted_name(name)} AS v, count(*) AS n FROM {source}"
-            " GROUP BY v)"
+            # By place: another column of the table may be called "V", and would go before.
+            " GROUP BY 1)"
             for place, (name, _, _) in enumerate(columns[start : start + _BATCH])
         )
         counted = connection.execute(f"{' UNION ALL '.join(parts)} ORDER BY place").fetchall()
@@ -183,7 +184,7 @@ def _most_common(
     found = connection.execute(
         f"SELECT {column}, count(*) AS n FROM {parquet_rows(parquet)}"
         # By value where they are equally common, so that the same table answers the same.
-        f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column}"
+        f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY 2 DESC, 1"
         f" LIMIT {_MAX_COMMON_VALUES}"
     ).fetchall()
     return [{"value": json_value(value), "count": count} for value, count in found]

@@ -263,3 +263,11 @@ def test_a_copy_is_changed(tmp_path: Path) -> None:
     assert player.workbench.content("letter.docx") == before
     made = docx.Document(io.BytesIO(player.workbench.content("new.docx")))
     assert made.paragraphs[0].text == "Beta greets"
+
+
+def test_duplicates_beside_a_column_that_is_called_as_the_rank_of_a_row(tmp_path: Path) -> None:
+    """Its values are not taken for the places of rows that are alike."""
+    name = "time that it is there"
+    table = f"Who,{name}\nA,1\nB,1\nB,1\n"
+    player, _ = play(tmp_path, "remove duplicates by Who", {"a.csv": table})
+    assert rows(player, "a-deduped.csv") == [["Who", name], ["A", "1"], ["B", "1"]]

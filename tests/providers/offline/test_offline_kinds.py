@@ -1,6 +1,7 @@
 """Jobs of the offline provider on files that it reads and does not write, and on Parquet."""
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from openpyxl import load_workbook
 from pyarrow import ipc
 
 from kbd_offline.files import choose_files
+from kbd_offline.intents import ColumnIntent, Declined, Grouped, RowsIntent
+from kbd_offline.interpretation import understand
 from kbd_offline.request_text import UnclearError
 from ods_books import ods_book, row, table, typed
 from providers.offline.playing import Outcome, Player
@@ -111,26 +114,98 @@ def test_they_are_merged_profiled_and_taken_apart(tmp_path: Path) -> None:
     assert {"a-S1.csv", "a-S2.csv"} <= set(player.workbench.files.names())
 
 
+WORDS = {
+    "xlsx": ".xlsx", "Excel": ".xlsx", "csv": ".csv", "tsv": ".tsv", "psv": ".psv",
+    "a pipe-separated file": ".psv", "parquet": ".parquet", "a parquet file": ".parquet",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WORDS)
+@pytest.mark.parametrize("source", ["a.csv", "a.tsv", "a.parquet", "a.arrow", "a.json", "a.jsonl"])
+def test_each_kind_that_is_read_becomes_each_that_is_written(source: str, kind: str) -> None:
+    """By its word, with a verb or without one; a total, too, and the source's kind may be said."""
+    columns = (ColumnIntent("Category"), ColumnIntent("Amount", "float"))
+    for words in ("convert {} to {}", "{} to {}", "export {} as {}", "turn the json of {} into {}"):
+        request = words.format(source, kind)
+        files = choose_files(request, [source])
+        intent = understand(request, files, columns)
+        assert isinstance(intent, RowsIntent)
+        assert intent.is_whole
+        assert intent.target.endswith(WORDS[kind])
+    request = f"total Amount by Category of {source} as {kind}"
+    intent = understand(request, choose_files(request, [source]), columns)
+    assert isinstance(intent, Grouped)
+    assert intent.target == f"summary{WORDS[kind]}"
+
+
+@pytest.mark.parametrize("kind", ["ods", "json", "jsonl", "arrow", "feather", "html", "xls"])
+def test_a_kind_that_is_not_written_is_refused_by_name(kind: str) -> None:
+    """For a copy and for figures; a value may be called so all the same."""
+    columns = (ColumnIntent("Format"), ColumnIntent("Amount", "float"))
+    for words in ("convert a.csv to {}", "a.csv as {}", "total Amount by Format in {} format"):
+        request = words.format(kind)
+        intent = understand(request, choose_files(request, ["a.csv"]), columns)
+        assert isinstance(intent, Declined)
+        assert f"I do not write {kind} files, only xlsx, csv, tsv, psv and parquet" in intent.reason
+    request = f"rows where Format is equal to {kind}"
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    assert isinstance(intent, RowsIntent)
+    assert intent.selection.conditions[0].value == kind
+
+
+def test_sheets_are_not_made_of_a_kind_without_them() -> None:
+    """The word is not passed over."""
+    request = "one sheet per Category as parquet"
+    intent = understand(request, choose_files(request, ["a.csv"]), (ColumnIntent("Category"),))
+    assert isinstance(intent, Declined)
+    assert "sheets need a workbook" in intent.reason
+
+
+def test_records_are_a_table(tmp_path: Path) -> None:
+    """Figures, a copy, and a merge with another kind, where JSON is named or all that there is."""
+    lines = "\n".join(json.dumps({"Category": one, "Amount": two}) for one, two in ROWS)
+    files: dict[str, str | bytes] = {"a.jsonl": lines}
+    player, _ = play(tmp_path / "g", "total Amount by Category as csv", files)
+    assert (
+        player.workbench.content("summary.csv") == b"Category,Total Amount\nFood,1.00\nRent,12.00\n"
+    )
+    player, _ = play(tmp_path / "p", "a.jsonl to parquet", files)
+    assert parquet(player, tmp_path, "a.parquet")[1][1][0] == "Rent"
+    more = {**files, "b.csv": "Category,Amount\nNew,7\n", "settings.json": '{"x": 1}'}
+    player, _ = play(tmp_path / "m", "merge a.jsonl and b.csv into all.csv", more)
+    assert len(player.workbench.content("all.csv").splitlines()) == 6
+    player, _ = play(tmp_path / "s", "convert to tsv", {"b.csv": "x\n1\n", "settings.json": "{}"})
+    assert player.workbench.content("b.tsv") == b"x\n1\n"
+
+
+def test_every_sheet_becomes_a_parquet_file(tmp_path: Path) -> None:
+    """As it becomes a text table."""
+    made = spreadsheet(tmp_path, sheets=2)
+    player, _ = play(tmp_path / "s", "every sheet to parquet", {"a.ods": made})
+    assert {"a-S1.parquet", "a-S2.parquet"} <= set(player.workbench.files.names())
+    assert len(parquet(player, tmp_path, "a-S1.parquet")[1]) == 4
+
+
 @pytest.mark.parametrize(
     ("request_text", "target"),
     [
-        ("convert a.csv to parquet", "a.parquet"),
-        ("export a.csv as a parquet file", "a.parquet"),
         ("rows where x > 1 into big.parquet", "big.parquet"),
         ('rows where x > 1 into "my big.parquet"', "my big.parquet"),
         ('rows where Name = "J.Johnson"', None),
         ("convert a.csv to Excel", None),
     ],
 )
-def test_when_parquet_is_meant(request_text: str, target: str | None) -> None:
-    """By the word, where a table is converted, or by the name of the result."""
+def test_when_a_result_is_named(request_text: str, target: str | None) -> None:
+    """By what leads to its name, in quotes or not."""
     assert choose_files(request_text, ["a.csv"]).target == target
 
 
 def test_kinds_that_are_not_written_are_declined() -> None:
     """With those that are; of a plain table and a Parquet file neither is guessed."""
     for name in ("b.ods", "b.arrow", "b.feather"):
-        with pytest.raises(UnclearError, match=r"I do not write .*, only xlsx, csv and parquet"):
+        with pytest.raises(
+            UnclearError, match=r"I do not write .*, only xlsx, csv, tsv, psv and parquet"
+        ):
             choose_files(f"convert a.csv to {name}", ["a.csv"])
     with pytest.raises(UnclearError, match=r"any of a\.csv, b\.parquet"):
         choose_files("sort by x", ["a.csv", "b.parquet", "c.ods"])

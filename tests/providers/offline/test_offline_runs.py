@@ -245,6 +245,31 @@ def test_declined(tmp_path: Path, request_text: str) -> None:
     assert "upload" not in outcome.summary
 
 
+@pytest.mark.parametrize(
+    ("request_text", "near", "far"),
+    [
+        ("median amount by category", "total Amount by Category", "replace a text"),
+        ("color the doubled rows, then dedupe", "remove duplicate rows", "profile"),
+        ("join both tables by vlookup", "merge tables", "own sheet"),
+    ],
+)
+def test_what_comes_near_is_told(tmp_path: Path, request_text: str, near: str, far: str) -> None:
+    """Only what the request's words speak of is listed, and how to see all of it."""
+    _, outcome = play(tmp_path, request_text)
+    assert near in outcome.summary
+    assert far not in outcome.summary
+    assert outcome.summary.count("\n- ") <= 3
+    assert 'ask "what can you do?"' in outcome.summary
+
+
+@pytest.mark.parametrize("request_text", ["help", "What can you do?", "list your abilities"])
+def test_all_abilities_are_told_when_asked_for(tmp_path: Path, request_text: str) -> None:
+    """Each with an example, whatever is in the workbench."""
+    _, outcome = play(tmp_path, request_text)
+    assert outcome.summary.count("\n- ") == 8
+    assert outcome.summary.count(': "') == 8
+
+
 def test_no_table_at_all(tmp_path: Path) -> None:
     """Without a table the request is declined after a look at what there is."""
     player = Player(tmp_path, {"notes.docx": b"x"})

@@ -166,3 +166,29 @@ def test_why_there_is_no_figure(tmp_path: Path, text: str, request_text: str, re
     _, outcome = play(tmp_path, request_text, "t.csv", text)
 
     assert reason in outcome.summary
+
+
+@pytest.mark.parametrize("kind", ["tsv", "parquet", "xlsx"])
+def test_a_copy_tells_of_a_row_that_may_be_a_total(tmp_path: Path, kind: str) -> None:
+    """It is kept and named, so that nobody adds it up unawares."""
+    unsure = "Item,Amount\nTea,10\nCoffee,20\nTotal,35\nMilk,7\n"
+    player = Player(tmp_path, {"a.csv": unsure})
+    outcome = anyio.run(player.run, f"convert a.csv to {kind}")
+    assert f"a.{kind} has 4 rows" in outcome.summary
+    assert "Row 4 (Total) is kept as it is" in outcome.summary
+
+
+def test_a_copy_as_text_tells_of_totals(tmp_path: Path) -> None:
+    """Those that are sure, too: in a text table they are values like others."""
+    player = Player(tmp_path, {"a.csv": "Item,Amount\nTea,10\nCoffee,20\nTotal,30\n"})
+    outcome = anyio.run(player.run, "a.csv to tsv")
+    assert "Row 4 (Total) sums others up and is kept." in outcome.summary
+
+
+def test_a_limit_goes_by_the_mark_of_the_file(tmp_path: Path) -> None:
+    """In a file with decimal commas `1.500` is asked about, and `1.500,00` is not."""
+    files: dict[str, str | bytes] = {"a.csv": "Ort;Betrag\nA;1.250,50\nB;2.000,00\nC;3,25\n"}
+    asked = anyio.run(Player(tmp_path / "a", files).run, "rows where Betrag > 1.500 as csv")
+    assert "compared with 1.500: say 1.5 or 1500" in asked.summary
+    told = anyio.run(Player(tmp_path / "b", files).run, "total Betrag where Betrag > 1.500,00")
+    assert "Total Betrag 2,000" in told.summary

@@ -1,5 +1,7 @@
 """What requests are read as, and which are declined, by words and columns alone."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -384,3 +386,98 @@ def test_a_part_of_a_name_that_begins_as_a_small_word() -> None:
         intent = read(f"total {word}", columns)
         assert isinstance(intent, Grouped), intent
         assert intent.measures == (Measure("total", column),)
+
+
+CALLED = ("In", "You", "Each", "By", "The", "All", "For", "Total", "Count", "Only", "Per", "Order")
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_column_that_is_called_as_a_word_of_the_language(name: str) -> None:
+    """Its name finds it, in quotes or not: of a figure, a group, a list, beside another number."""
+    columns = (ColumnIntent("Region"), ColumnIntent(name, "integer"), ColumnIntent("Cost", "float"))
+
+    def read(request: str) -> Any:
+        return understand(request, choose_files(request, ["t.csv"]), columns)
+
+    for spelt in (name, f'"{name}"'):
+        total = Measure("total", columns[1])
+        assert read(f"sum of {spelt}").measures == (total,)
+        assert read(f"total {spelt} by Region").measures == (total,)
+        assert read(f"average of {spelt}").measures == (Measure("average", columns[1]),)
+        assert read(f"total Cost by {spelt}").keys == (Key(columns[1]),)
+        assert read(f"only {spelt} and Cost as csv").columns == columns[1:]
+        assert read(f"sort by {spelt}").order == (SortOrder(name),)
+
+
+def test_a_list_and_figures_at_once_are_two_readings() -> None:
+    """Neither is passed over."""
+    columns = (ColumnIntent("Count", "integer"), ColumnIntent("Cost", "float"))
+    request = "only Count and Cost, and the total"
+    intent = understand(request, choose_files(request, ["t.csv"]), columns)
+    assert isinstance(intent, Declined)
+    assert "asks for figures or groups, too" in intent.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "value"),
+    [
+        # What has one reading is read, whatever the file has.
+        ("1500", ",", "1500"),
+        ("1.000,50", ",", "1000.50"),
+        ("1,000.50", ",", "1000.50"),
+        ("0.125", "", "0.125"),
+        ("12.5", ",", "12.5"),
+        ("1.234.567", "", "1234567"),
+        ("2,5", ",", "2.5"),
+        # What has two, as the file is written.
+        ("1.500", ".", "1.500"),
+        ("1,500", ".", "1500"),
+        ("1,500", "", "1500"),
+        # Nothing says which is meant.
+        ("1.500", ",", None),
+        ("1.500", "", None),
+        ("1,500", ",", None),
+        ("2,5", ".", None),
+        ("1,2,3", "", None),
+    ],
+)
+def test_a_number_with_two_readings_is_asked_about(
+    text: str, decimal: str, value: str | None
+) -> None:
+    """A limit of fifteen hundred is never one and a half without a word."""
+    columns = (ColumnIntent("Betrag", "float", decimal=decimal), ColumnIntent("Ort"))
+    request = f"rows where Betrag > {text} into b.csv"
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    if value is None:
+        assert isinstance(intent, Declined)
+        assert f'"Betrag" is compared with {text}' in intent.reason
+    else:
+        assert isinstance(intent, RowsIntent)
+        assert intent.selection.conditions[0].value == value
+
+
+def test_a_name_in_quotes_ends_where_they_do() -> None:
+    """The total of "Amount" is another column than "Total Amount"."""
+    columns = (ColumnIntent("Total Amount", "float"), ColumnIntent("Amount", "float"))
+    for request, measure in (
+        ('total "Amount"', Measure("total", columns[1])),
+        ('sum of "Total Amount"', Measure("total", columns[0])),
+    ):
+        intent = understand(request, choose_files(request, ["a.csv"]), columns)
+        assert isinstance(intent, Grouped)
+        assert intent.measures == (measure,)
+
+
+def test_a_name_in_quotes_is_found_with_its_signs() -> None:
+    """Names that differ in signs alone are told apart, in figures, groups, lists and conditions."""
+    columns = tuple(ColumnIntent(name, "integer") for name in ("30 days", ">30 days", "<30 days"))
+    request = 'total ">30 days"'
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    assert isinstance(intent, Grouped)
+    assert intent.measures == (Measure("total", columns[1]),)
+    request = 'rows where "<30 days" > 5 sorted by ">30 days", with "30 days" and ">30 days" as csv'
+    intent = understand(request, choose_files(request, ["a.csv"]), columns)
+    assert isinstance(intent, RowsIntent)
+    assert intent.selection.conditions == (Condition(columns[2], ">", "5"),)
+    assert intent.columns == columns[:2]
+    assert intent.order == (SortOrder(">30 days"),)

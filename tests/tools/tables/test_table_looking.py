@@ -50,6 +50,20 @@ async def test_describe(workbench: Workbench, ask: Ask) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["V", "n", "place", "value", "count"])
+async def test_columns_that_are_called_as_the_statements_own(
+    workbench: Workbench, ask: Ask, name: str
+) -> None:
+    """A table with any names is described and counted, whatever the statements call their parts."""
+    workbench.add("s.csv", f"K,{name}\na,1\nb,2\nb,5\n")
+    first, second = (await ask("describe", path="s.csv"))["columns"]
+    assert (first["non_null_count"], first["distinct_estimate"]) == (3, 2)
+    assert (second["non_null_count"], second["distinct_estimate"]) == (3, 3)
+    counted = (await ask("stats", path="s.csv"))["columns"]
+    assert counted[0]["most_common"] == [{"value": "b", "count": 2}, {"value": "a", "count": 1}]
+    assert counted[1]["sum"] == 8
+
+
 async def test_stats(workbench: Workbench, ask: Ask) -> None:
     """Each type has its own statistics and no others."""
     workbench.add("s.csv", SALES)
