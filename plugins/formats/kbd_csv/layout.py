@@ -194,11 +194,7 @@ def find_layout(
     usual = 0 if has_comments else _width_beside_comments(body)
     if usual:
         body = [row for row in body if not _is_lone_comment(row, usual)]
-    has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
-    if has_rules:
-        body = [row for row in body if not is_rule(row)]
-    valued = [row for row in body if value_count(row.fields) or not row.fields]
-    body = valued if any(row.fields for row in valued) else body
+    has_rules, body = _without_rules(body)
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
     layout = TableLayout(
@@ -239,6 +235,15 @@ def find_layout(
         units_line=units_line,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
+
+
+def _without_rules(body: Sequence[LineRow]) -> tuple[bool, Sequence[LineRow]]:
+    """Return whether rules are drawn between rows, and the rows without these and empty fields."""
+    has_rules = any(map(is_rule, body)) and any(len(row.fields) > 1 for row in body)
+    if has_rules:
+        body = [row for row in body if not is_rule(row)]
+    valued = [row for row in body if value_count(row.fields) or not row.fields]
+    return has_rules, valued if any(row.fields for row in valued) else body
 
 
 def _is_separator(row: LineRow) -> bool:
