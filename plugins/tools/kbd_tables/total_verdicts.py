@@ -296,14 +296,10 @@ class _Judge:
     def _named(self, candidate: TotalCandidate) -> tuple[tuple[int, int], ...]:
         """Return the rows that a candidate's formulas name, without the totals among them."""
         assert candidate.formula is not None, "what is proven has a formula"
+        totals = [self._candidates[n].row for n, v in self._verdicts.items() if v in _SIDES]
         found = list[tuple[int, int]]()
-        totals = [
-            each.row
-            for place, each in enumerate(self._candidates)
-            if self._verdicts.get(place) in _SIDES
-        ]
         for first, last in candidate.formula.ranges:
-            within = [row for row in totals if first <= row <= last]
+            within = sorted(row for row in totals if first <= row <= last)
             edges = [first - 1, *within, last + 1]
             found += [(low + 1, high - 1) for low, high in itertools.pairwise(edges)]
         return tuple((low, high) for low, high in found if low <= high)
