@@ -74,8 +74,7 @@ def load(
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = parquet_rows(raw)
-        formulas = tuple(msgspec.convert(each, AggregateRow) for each in aggregates)
-        rows = _Rows(raw, names, known, edges, found, formulas)
+        rows = _Rows(raw, names, known, edges, found, _aggregates(aggregates))
         typed, totals = _typed(connection, rows, target, read_as, reading)
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
@@ -98,6 +97,10 @@ def load(
         "kept_totals": msgspec.to_builtins(totals.kept),
         "warnings": [*warnings, *typed.warnings, *totals.notes, *answers],
     }
+
+
+def _aggregates(plain: Sequence[Mapping[str, Any]]) -> tuple[AggregateRow, ...]:
+    return tuple(msgspec.convert(each, AggregateRow) for each in plain)
 
 
 class _Rows(msgspec.Struct, frozen=True):
