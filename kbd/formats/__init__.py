@@ -104,6 +104,7 @@ from kbd.formats.records import (
     Written,
 )
 from kbd.formats.table_reading import (
+    AggregateRow,
     FileQuestion,
     ReadingOption,
     ReadingQuestion,
@@ -114,6 +115,7 @@ from kbd.formats.total_labels import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
+    TotalKind,
     TotalLabel,
     remarks_on_total,
     statistic_label,
@@ -128,6 +130,7 @@ __all__ = [
     "TOTAL_STEMS",
     "WEAK_STEMS",
     "Additivity",
+    "AggregateRow",
     "Applied",
     "AssetPick",
     "CellValue",
@@ -181,6 +184,7 @@ __all__ = [
     "Table",
     "TableReading",
     "Tabular",
+    "TotalKind",
     "TotalLabel",
     "TouchedRows",
     "Trace",

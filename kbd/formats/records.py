@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbd.formats.table_reading import TableReading
+from kbd.formats.table_reading import AggregateRow, TableReading
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
@@ -177,6 +177,7 @@ class Table(msgspec.Struct, frozen=True):
         reading: How it was read.
         details: What the map shows beside it (sheet, range …).
         warnings: Rows that were padded or cut, guesses with low confidence.
+        aggregates: Rows whose formulas sum others up, where the file has formulas.
     """
 
     columns: tuple[Column, ...]
@@ -184,6 +185,7 @@ class Table(msgspec.Struct, frozen=True):
     reading: TableReading = TableReading()
     details: Mapping[str, Any] = {}
     warnings: tuple[str, ...] = ()
+    aggregates: tuple[AggregateRow, ...] = ()
 
 
 class Placement(msgspec.Struct, frozen=True):

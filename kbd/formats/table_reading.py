@@ -4,11 +4,15 @@ Two ways to read a file that give different figures are a question, not a guess.
 rule answers is `kbd.types.ReadAs`; how the table was read in the end is `TableReading`.
 """
 
+from typing import Literal
+
 import msgspec
 
+from kbd.formats.total_labels import TotalKind
 from kbd.types import FileName
 
 __all__ = [
+    "AggregateRow",
     "FileQuestion",
     "ReadingOption",
     "ReadingQuestion",
@@ -101,3 +105,24 @@ class TableReading(msgspec.Struct, frozen=True, omit_defaults=True):
     left_out: tuple[TouchedRows, ...] = ()
     repaired: tuple[TouchedRows, ...] = ()
     questions: tuple[ReadingQuestion, ...] = ()
+
+
+class AggregateRow(msgspec.Struct, frozen=True):
+    """A row of a table whose formulas sum up rows of the table, each in its own column.
+
+    Args:
+        row: Its place among the rows of the plain form, from 0.
+        kind: What they make of these rows ("sum", "average", "minimum", "maximum", "count"); a
+            sum where they differ.
+        side: Where these rows are.
+        columns: The places of the columns that have such a formula.
+        computed: Those of all columns that have a formula.
+        ranges: The rows that a formula names: the first and the last of each stretch.
+    """
+
+    row: int
+    kind: TotalKind
+    side: Literal["above", "below"]
+    columns: tuple[int, ...]
+    computed: tuple[int, ...]
+    ranges: tuple[tuple[int, int], ...]

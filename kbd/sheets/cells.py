@@ -77,6 +77,13 @@ class SheetCells(ABC):
         """Yield an area's cells with formulas or errors: row, column, and the error or the text."""
 
     @abstractmethod
+    def aggregating(self, area: Area) -> Iterator[tuple[int, int, str]]:
+        """Yield an area's cells with formulas: row, column, and the text.
+
+        The text may be "" where the formula surely sums up no cells of its own column.
+        """
+
+    @abstractmethod
     def island_areas(self) -> list[Area]:
         """Return where the islands are, from top to bottom, whatever stays in view."""
 

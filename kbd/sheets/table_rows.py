@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.formats import Column, ReadAs, Table, TableReading, TouchedRows
+from kbd.formats import AggregateRow, Column, ReadAs, Table, TableReading, TouchedRows
 from kbd.formats.headings import RENAMED, changed_names
 from kbd.sheets.areas import Area, cell_name, overlaps
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
@@ -152,6 +152,7 @@ def make_table(
     notes: Iterable[str],
     details: Mapping[str, Any],
     emptied: Iterable[TouchedRows] = (),
+    aggregates: tuple[AggregateRow, ...] = (),
 ) -> Table:
     """Return the table whose rows were written.
 
@@ -163,6 +164,7 @@ def make_table(
         notes: Warnings of its format.
         details: Of its format.
         emptied: Rows with cells that are read as empty though they hold something.
+        aggregates: Rows whose formulas sum others up.
     """
     area = extent.area
     left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired, *emptied)
@@ -191,4 +193,5 @@ def make_table(
         reading,
         {**details, "range": str(area), "has_header": extent.headers is not None},
         tuple(warnings),
+        aggregates,
     )

@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from collections.abc import Mapping
 from datetime import date
 from xml.sax.saxutils import escape, quoteattr
 
@@ -30,7 +31,7 @@ def _formula(text: str) -> str:
     return "of:" + _RANGE.sub(lambda m: f"[.{m[1]}:.{m[2]}]" if m[2] else f"[.{m[1]}]", text)
 
 
-def _cell(cell: Cell | MergedCell, spans: dict[str, str]) -> str:
+def _cell(cell: Cell | MergedCell, spans: dict[str, str], results: Mapping[str, float]) -> str:
     """Return a cell with its type and value; what it shows stands in for what a program would."""
     if isinstance(cell, MergedCell):
         return "<table:covered-table-cell/>"
@@ -46,28 +47,32 @@ def _cell(cell: Cell | MergedCell, spans: dict[str, str]) -> str:
         case date():
             said += f' office:value-type="date" office:date-value="{value.isoformat()}"'
         case str() if cell.data_type == "f":
-            return f"<table:table-cell{said} table:formula={quoteattr(_formula(value))}/>"
+            said += f" table:formula={quoteattr(_formula(value))}"
+            shown = str(results.get(cell.coordinate, ""))
+            if not shown:
+                return f"<table:table-cell{said}/>"
+            said += f' office:value-type="float" office:value="{shown}"'
         case _:
             said += ' office:value-type="string"'
     return f"<table:table-cell{said}><text:p>{escape(shown)}</text:p></table:table-cell>"
 
 
-def _sheet(sheet: Worksheet) -> str:
+def _sheet(sheet: Worksheet, results: Mapping[str, float]) -> str:
     spans = {
         area.start_cell.coordinate: f' table:number-columns-spanned="{area.size["columns"]}"'
         f' table:number-rows-spanned="{area.size["rows"]}"'
         for area in sheet.merged_cells.ranges
     }
     rows = "".join(
-        f"<table:table-row>{''.join(_cell(cell, spans) for cell in row)}</table:table-row>"
+        f"<table:table-row>{''.join(_cell(cell, spans, results) for cell in row)}</table:table-row>"
         for row in sheet.iter_rows()
     )
     return f"<table:table table:name={quoteattr(sheet.title)}>{rows}</table:table>"
 
 
-def _spreadsheet(book: Book) -> bytes:
+def _spreadsheet(book: Book, results: Mapping[str, float]) -> bytes:
     """Return a workbook's cells, types and merged ranges as an OpenDocument spreadsheet."""
-    sheets = "".join(map(_sheet, book.worksheets))
+    sheets = "".join(_sheet(sheet, results) for sheet in book.worksheets)
     content = (
         f"<office:document-content {_SPACES}><office:body><office:spreadsheet>{sheets}"
         "</office:spreadsheet></office:body></office:document-content>"
@@ -80,9 +85,9 @@ def _spreadsheet(book: Book) -> bytes:
     return buffer.getvalue()
 
 
-def _case(made: Case, book: Book) -> Case:
+def _case(made: Case, book: Book, results: Mapping[str, float]) -> Case:
     name = made.name.removesuffix(".xlsx") + ".ods"
-    content = _spreadsheet(book)
+    content = _spreadsheet(book, results)
     return msgspec.structs.replace(made, subject="spreadsheets", name=name, content=content)
 
 

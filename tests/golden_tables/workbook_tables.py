@@ -1,7 +1,9 @@
 """Cases of workbooks: titles, notes, totals, types, gaps and several tables on a sheet."""
 
 import io
-from collections.abc import Callable, Sequence
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
@@ -21,8 +23,10 @@ ABOVE_TABLE = (*ABOVE, "not in it")
 TOTALS = ("total", "sum", "not in it")
 
 Fill = Callable[[Worksheet], object]
-Made = tuple[Case, Book]
-"""A case, and the workbook that it was made of."""
+Made = tuple[Case, Book, Mapping[str, float]]
+"""A case, the workbook that it was made of, and the results that are stored of its formulas."""
+
+_FORMULA = re.compile(rb'<c r="([A-Z]+[0-9]+)"([^>]*)><f>([^<]*)</f><v(?: ?/>|></v>)</c>')
 
 
 def _native(value: Any) -> Any:
@@ -62,12 +66,37 @@ def _book(fill: Fill, *more: tuple[str, Fill]) -> Book:
 
 
 def _case(
-    name: str, fill: Fill, columns: Sequence[Column], *more: tuple[str, Fill], **facts: Any
+    name: str,
+    fill: Fill,
+    columns: Sequence[Column],
+    *more: tuple[str, Fill],
+    results: Mapping[str, float] | None = None,
+    **facts: Any,
 ) -> Made:
-    book = _book(fill, *more)
+    """Return a case; `results` are stored with the formulas, by their cells."""
+    book, stored = _book(fill, *more), results or {}
     buffer = io.BytesIO()
     book.save(buffer)
-    return written(f"workbooks/{name}.xlsx", buffer.getvalue(), columns, **facts), book
+    content = _with_results(buffer, stored) if stored else buffer.getvalue()
+    return written(f"workbooks/{name}.xlsx", content, columns, **facts), book, stored
+
+
+def _with_results(book: io.BytesIO, results: Mapping[str, float]) -> bytes:
+    """Return a workbook with the results of formulas, as programs store them that calculate."""
+
+    def stored(found: re.Match[bytes]) -> bytes:
+        result = results.get(found[1].decode())
+        if result is None:
+            return found[0]
+        return b'<c r="%b"%b><f>%b</f><v>%b</v></c>' % (
+            found[1], found[2], found[3], str(result).encode()
+        )  # fmt: skip
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(book) as source, zipfile.ZipFile(buffer, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, _FORMULA.sub(stored, source.read(name)))
+    return buffer.getvalue()
 
 
 def _rows(*rows: Sequence[Any]) -> Fill:
@@ -240,6 +269,105 @@ def _sums() -> list[Made]:
     return found
 
 
+SUMS = (*TOTALS, "formula")
+
+
+def _formulas() -> list[Made]:
+    """Rows whose own formulas sum others up, without a label that is known, and such as do not."""
+    items = [text("Item", "a|b|c"), number("Amount", "10 20 5")]
+    rows: list[list[Any]] = [["Item", "Amount"], ["a", 10], ["b", 20], ["c", 5]]
+    shops: list[list[Any]] = [
+        ["Region", "Shop", "Amount"], ["North", "a", 10], ["North", "b", 20],
+        ["North", None, "=SUBTOTAL(9,C2:C3)"], ["South", "c", 30], ["South", "d", 50],
+        ["South", None, "=SUBTOTAL(9,C5:C6)"], [None, None, "=SUBTOTAL(9,C2:C6)"],
+    ]  # fmt: skip
+    above: list[list[Any]] = [
+        ["Shop", "Amount"], ["Nord", "=SUM(B3:B4)"], ["a", 10], ["b", 21],
+        ["Sud", "=SUM(B6:B7)"], ["c", 30], ["d", 41],
+    ]  # fmt: skip
+    grouped = [text("Region", "North|North|South|South"), text("Shop", "a|b|c|d"),
+               number("Amount", "10 20 30 50")]  # fmt: skip
+    found = [
+        _case(f"formula_{name}", _rows(*rows, [label, formula]), items, left_out=1, words=SUMS,
+              results=None if result is None else {"B5": result})
+        for name, label, formula, result in (
+            ("no_label", None, "=SUM(B2:B4)", 35), ("odd_label", "Ens.", "=SUM(B2:B4)", 35),
+            ("rounded", "Ens.", "=ROUND(SUM(B2:B4),0)", 35),
+            ("old_result", "Ens.", "=SUM(B2:B4)", 99),
+            ("filtered", None, "=SUBTOTAL(109,B2:B4)", 15),
+            ("average", None, "=AVERAGE(B2:B4)", 11.666666666666666),
+            ("no_result", "Ens.", "=SUM(B2:B4)", None),
+        )
+    ]  # fmt: skip
+    found += [
+        _case("formula_count", _rows(*rows, ["=COUNTA(A2:A4)", "=SUM(B2:B4)"]), items, left_out=1,
+              words=SUMS, results={"A5": 3, "B5": 35}),
+        _case("formula_groups", _rows(*shops), grouped, left_out=3, words=SUMS,
+              results={"C4": 30, "C7": 80, "C8": 110}),
+        _case("formula_groups_above", _rows(*above), [text("Shop", "a|b|c|d"), number("Amount", "10 21 30 41")],
+              left_out=2, words=SUMS, results={"B2": 31, "B5": 71}),
+        _case("formula_target", _rows(*rows, ["Total", "=SUM(B2:B4)"], ["Soll", 40]), items, left_out=2,
+              words=SUMS),
+        _case("formula_target_odd", _rows(*rows, ["Ens.", "=SUM(B2:B4)"], ["Soll", 40]), items, left_out=2,
+              words=SUMS, results={"B5": 35}),
+    ]  # fmt: skip
+    return [*found, *_no_sums()]
+
+
+def _no_sums() -> list[Made]:
+    """Formulas with functions that sum up, in rows that are data."""
+    moves: list[list[Any]] = [
+        ["Day", "Move", "So far"],
+        ["d1", 5, 5],
+        ["d2", 6, 11],
+        ["d3", 7, 18],
+        ["d4", 1, 19],
+    ]
+
+    def with_last(*formulas: str) -> Fill:
+        pairs = zip(moves[1:], formulas, strict=True)
+        return _rows(moves[0], *([*row[:2], formula] for row, formula in pairs))
+
+    columns = [
+        text("Day", "d1|d2|d3|d4"),
+        number("Move", "5 6 7 1"),
+        number("So far", "5 11 18 19"),
+    ]
+    so_far = {f"C{row}": float(moves[row - 1][2]) for row in range(2, 6)}
+    elsewhere = _rows(
+        ["Shop", "Amount"], ["a", "=SUM(Other!B2:B3)"], ["b", "=SUM(Other!B4:B5)"], ["c", 31]
+    )
+    quarters = _rows(
+        ["Shop", "Q1", "Q2", "Year"],
+        *([f"s{row}", row, row * 3, f"=SUM(B{row}:C{row})"] for row in range(2, 6)),
+    )
+    months: list[list[Any]] = [
+        ["m1", 3],
+        ["m2", 7],
+        ["m3", 8],
+        ["m4", 13],
+        ["m5", 15],
+        ["m6", 17],
+        ["m7", "=AVERAGE(B2:B7)"],
+        ["m8", "=AVERAGE(B3:B8)"],
+    ]
+    return [
+        _case("formula_running", with_last(*(f"=SUM($B$2:B{row})" for row in range(2, 6))), columns,
+              results=so_far),
+        _case("formula_balance", with_last("=B2", *(f"=C{row - 1}+B{row}" for row in range(3, 6))), columns,
+              results=so_far),
+        _case("formula_elsewhere", elsewhere, [text("Shop", "a|b|c"), number("Amount", "12 27 31")],
+              ("Other", _rows(["x", "y"], ["p", 5], ["q", 7], ["r", 13], ["s", 14])), sheet="Data",
+              results={"B2": 12, "B3": 27}),
+        _case("formula_rows", quarters, [text("Shop", "s2|s3|s4|s5"), number("Q1", "2 3 4 5"),
+              number("Q2", "6 9 12 15"), number("Year", "8 12 16 20")],
+              results={f"D{row}": row * 4.0 for row in range(2, 6)}),
+        _case("formula_moving", _rows(["Month", "Units"], *months),
+              [text("Month", "m1|m2|m3|m4|m5|m6|m7|m8"), number("Units", "3 7 8 13 15 17 10.5 11.75")],
+              results={"B8": 10.5, "B9": 11.75}),
+    ]  # fmt: skip
+
+
 def _several() -> list[Made]:
     """Several tables on a sheet, and several sheets."""
 
@@ -284,5 +412,5 @@ def _several() -> list[Made]:
     ]
 
 
-BOOKS = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_several())
-CASES = tuple(each for each, _ in BOOKS)
+BOOKS = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_formulas(), *_several())
+CASES = tuple(each for each, _, _ in BOOKS)

@@ -44,6 +44,12 @@ class OdsSheet(SheetCells):
         for each in self.formulas_in(area):
             yield each.row, each.column, each.error or each.text
 
+    def aggregating(self, area: Area) -> Iterator[tuple[int, int, str]]:
+        """Yield an area's cells with formulas: row, column, and the text."""
+        for each in self.formulas_in(area):
+            if each.text:
+                yield each.row, each.column, each.text
+
     def formulas_in(self, area: Area) -> Iterator[FoundFormula]:
         """Yield an area's formulas and errors, from top to bottom."""
         found = self.found.formulas

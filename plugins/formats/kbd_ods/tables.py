@@ -7,6 +7,7 @@ from pathlib import Path
 from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
+from kbd.sheets.aggregates import aggregate_rows
 from kbd.sheets.areas import Area, cell_name, column_letters
 from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import column_names, kind_of
@@ -78,7 +79,8 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     )
     emptied = emptied_rows(chain(missing, merged_below(sheet.merged_areas(), body)))
     notes = _notes(sheet, area)
-    return make_table(extent, names, seen, read, notes, {"sheet": sheet.name}, emptied)
+    aggregates = aggregate_rows(sheet, body, names, seen.count)
+    return make_table(extent, names, seen, read, notes, {"sheet": sheet.name}, emptied, aggregates)
 
 
 def _write_rows(

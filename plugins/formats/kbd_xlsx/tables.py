@@ -26,6 +26,7 @@ from kbd.formats import (
 )
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
+from kbd.sheets.aggregates import aggregate_rows
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
 from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
@@ -163,7 +164,9 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     body = Area(extent.top, area.left, area.bottom, area.right)
     emptied = emptied_rows(chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body)))
-    return make_table(extent, names, seen, read, notes, {"sheet": sheet.part.name}, emptied)
+    aggregates = aggregate_rows(sheet, body, names, seen.count)
+    details = {"sheet": sheet.part.name}
+    return make_table(extent, names, seen, read, notes, details, emptied, aggregates)
 
 
 def _write_rows(

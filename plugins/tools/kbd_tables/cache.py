@@ -210,7 +210,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 21
+_VERSION = 22
 """Version of the cache; raise it when inference or the record changes."""
 _MOST_CHECKED = 1_000
 """Files of which it is remembered that they are whole; beyond, all are forgotten."""
@@ -496,6 +496,7 @@ async def _make(context: ToolContext, wanted: _Wanted) -> None:
         "row_count": table.row_count,
         "read_as": msgspec.to_builtins(wanted.read_as),
         "reading": msgspec.to_builtins(table.reading),
+        "aggregates": msgspec.to_builtins(table.aggregates),
     }
     loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
     staged = context.files.stage()

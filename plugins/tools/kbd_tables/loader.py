@@ -9,7 +9,7 @@ import duckdb
 import msgspec
 
 from kbd.errors import FileReadFailed
-from kbd.formats import ColumnType, ReadAs, TableReading
+from kbd.formats import AggregateRow, ColumnType, ReadAs, TableReading
 from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.column_roles import find_roles
@@ -45,6 +45,7 @@ def load(
     row_count: int,
     read_as: dict[str, Any],
     reading: dict[str, Any],
+    aggregates: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Type a plain table (`Tabular.read_table`) and write it as Parquet.
 
@@ -56,6 +57,7 @@ def load(
         row_count: The rows that the format counted.
         read_as: How it is to be read: a plain `ReadAs`.
         reading: How the format read it: a plain `TableReading`.
+        aggregates: The rows whose formulas sum others up: plain `AggregateRow`.
 
     Returns:
         `{columns: [{name, type, sql_type}], row_count, reading, roles, currencies, notes,
@@ -72,9 +74,8 @@ def load(
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = parquet_rows(raw)
-        typed, totals = _typed(
-            connection, _Rows(raw, names, known, edges, found), target, read_as, reading
-        )
+        rows = _Rows(raw, names, known, edges, found, _aggregates(aggregates))
+        typed, totals = _typed(connection, rows, target, read_as, reading)
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
         table = _write(connection, source, target, names, typed, edges)
@@ -98,10 +99,15 @@ def load(
     }
 
 
+def _aggregates(plain: Sequence[Mapping[str, Any]]) -> tuple[AggregateRow, ...]:
+    return tuple(msgspec.convert(each, AggregateRow) for each in plain)
+
+
 class _Rows(msgspec.Struct, frozen=True):
     """Rows of a table as texts: their Parquet, the names and known types of the columns.
 
-    `edges` are the columns in which a value may have blanks around it.
+    `edges` are the columns in which a value may have blanks around it, `aggregates` the rows whose
+    formulas sum others up.
     """
 
     raw: str
@@ -109,6 +115,7 @@ class _Rows(msgspec.Struct, frozen=True):
     known: list[ColumnType | None]
     edges: frozenset[int]
     count: int
+    aggregates: tuple[AggregateRow, ...] = ()
 
     def summed(self, typed: TypedColumns) -> list[SummedColumn]:
         """Return the columns as they are searched for totals, with the types that they have."""
@@ -143,13 +150,22 @@ def _typed(
         return _type_columns(table, said, summed)
 
     typed, summed = typed_with(rows.count, said), None
-    totals = take_out_totals(connection, rows.raw, spare, rows.summed(typed), read_as, reading)
+
+    def taken_out(columns: list[SummedColumn], among: frozenset[int] | None = None) -> Totals:
+        return take_out_totals(
+            connection, rows.raw, spare, columns, read_as, reading, among, rows.aggregates
+        )
+
+    totals = taken_out(rows.summed(typed))
     are_open = any(question.about == "decimal" for question in typed.questions)
     if are_open and not totals.rows and totals.reading == dict(reading):
         marked = {
             mark: rows.summed(typed_with(rows.count, _with_mark(said, mark))) for mark in ".,"
         }
-        sure = {mark: certain_totals(connection, rows.raw, each) for mark, each in marked.items()}
+        sure = {
+            mark: certain_totals(connection, rows.raw, each, rows.aggregates)
+            for mark, each in marked.items()
+        }
         summed = _summed_mark(sure)
         if summed is None:
             # The question tells what the column adds up to: without what is a total either way.
@@ -157,7 +173,7 @@ def _typed(
         else:
             typed = typed_with(rows.count, said, summed)
             columns, among = rows.summed(typed), None
-        totals = take_out_totals(connection, rows.raw, spare, columns, read_as, reading, among)
+        totals = taken_out(columns, among)
     if not totals.rows:
         return typed, totals
     # Without them a column of years is one of numbers, whose last row said "Total". But what a

@@ -75,7 +75,14 @@ def rows_below(
     rows = [row for row in found if row[0] not in taken]
     if not rows or len(found) > _MAX_ROWS:
         return []
-    summed = [n for n, value in zip(figures, total.candidate.figures, strict=False) if value]
+    formula = total.candidate.formula
+    # A formula sums its column up even where no result of it is stored.
+    computed = () if formula is None else formula.columns
+    summed = [
+        n
+        for n, value in zip(figures, total.candidate.figures, strict=False)
+        if value or n in computed
+    ]
     form = _form(connection, raw, len(columns), summed, judged, last)
     is_end = _is_end(total, judged)
     below = []

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from kbd.formats import TotalLabel
+from kbd.formats import AggregateRow, TotalLabel
 
 __all__ = ["Judged", "RowStretch", "TotalCandidate", "TotalsColumn", "judge"]
 
@@ -92,6 +92,8 @@ class TotalCandidate(msgspec.Struct, frozen=True):
         has_others: Whether the table has other fields at all.
         others: The texts of its other fields.
         is_outer: Whether it is the first or the last row.
+        formula: What its own formulas sum up, None where they tell nothing.
+        is_proven: Whether they alone prove that it is a total.
     """
 
     row: int
@@ -103,6 +105,8 @@ class TotalCandidate(msgspec.Struct, frozen=True):
     has_others: bool
     is_outer: bool
     others: tuple[str, ...] = ()
+    formula: AggregateRow | None = None
+    is_proven: bool = False
 
     @property
     def is_statistic(self) -> bool:
@@ -248,7 +252,13 @@ class _Judge:
         candidates: Sequence[TotalCandidate],
     ) -> None:
         self._columns, self._stretches, self._candidates = columns, stretches, candidates
-        self._verdicts: dict[int, Verdict] = {}
+        self._proven: dict[int, Side] = {
+            place: each.formula.side
+            for place, each in enumerate(candidates)
+            if each.formula is not None and each.is_proven
+        }
+        self._verdicts: dict[int, Verdict] = {**self._proven}
+        self._traced: set[int] = set()
         self._partly: set[int] = set()
         self._thin: dict[int, Side] = {}
         self._sources: dict[int, _Source] = {}
@@ -268,6 +278,8 @@ class _Judge:
         """Return a candidate with its verdict and the rows that it sums up."""
         candidate, verdict = self._candidates[place], self._verdicts[place]
         source = self._sources.get(place)
+        if source is None and place in self._proven:
+            return Judged(candidate, verdict, self._named(candidate))
         if verdict == "row" or source is None or not source.columns:
             return Judged(candidate, verdict)
         between = source.between
@@ -280,6 +292,17 @@ class _Judge:
         ranges = [(one + 1, other - 1) for one, other in itertools.pairwise(edges)]
         filled = tuple((low, high) for low, high in ranges if low <= high)
         return Judged(candidate, verdict, filled, source.columns)
+
+    def _named(self, candidate: TotalCandidate) -> tuple[tuple[int, int], ...]:
+        """Return the rows that a candidate's formulas name, without the totals among them."""
+        assert candidate.formula is not None, "what is proven has a formula"
+        totals = [self._candidates[n].row for n, v in self._verdicts.items() if v in _SIDES]
+        found = list[tuple[int, int]]()
+        for first, last in candidate.formula.ranges:
+            within = sorted(row for row in totals if first <= row <= last)
+            edges = [first - 1, *within, last + 1]
+            found += [(low + 1, high - 1) for low, high in itertools.pairwise(edges)]
+        return tuple((low, high) for low, high in found if low <= high)
 
     def _note_source(self, place: int, found: _Found, side: Side, verdict: Verdict) -> None:
         """Note which rows a candidate sums up, and which between them it does not."""
@@ -309,9 +332,13 @@ class _Judge:
             without.add(stretch)
             with_.add(stretch)
             candidate, verdict = self._candidates[place], self._verdicts.get(place)
-            is_asked = verdict is None and candidate.is_statistic in kinds
+            # What is proven is asked once, for the rows that its figures are of.
+            is_open = verdict is None or (verdict == self._proven.get(place) == side
+                                          and place not in self._traced)  # fmt: skip
+            is_asked = is_open and candidate.is_statistic in kinds
             if is_asked and (found := self._found(place, side, without, with_, starts)):
                 is_new = True
+                self._traced.add(place)
                 verdict = self._verdicts[place] = self._agreed(place, found, side)
                 self._note_source(place, found, side, verdict)
                 passed = order[:: 1 if side == "above" else -1][found.start.place : step]
@@ -428,6 +455,8 @@ class _Judge:
         """Return the verdict on one whose figures agree."""
         candidate = self._candidates[place]
         label = candidate.label
+        if candidate.is_proven:
+            return side
         if candidate.is_statistic:
             if not candidate.is_bare:
                 # A person, whose other fields are filled as those of others are.
@@ -458,6 +487,8 @@ class _Judge:
         label = candidate.label
         if label is None:
             return "row"
+        if candidate.formula is not None:
+            return "unsure"
         if label.is_weak:
             return "unsure" if place in self._left and candidate.is_bare else "row"
         if candidate.is_statistic:

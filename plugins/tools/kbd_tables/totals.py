@@ -15,6 +15,7 @@ from kbd.formats import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
+    AggregateRow,
     TableReading,
     TotalLabel,
     statistic_label,
@@ -22,6 +23,7 @@ from kbd.formats import (
     weak_label,
 )
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
+from kbd_tables.formula_totals import FormulaRows
 from kbd_tables.row_stretches import stretches_of
 from kbd_tables.rows_below import rows_below
 from kbd_tables.total_notes import (
@@ -97,6 +99,7 @@ def take_out_totals(
     read_as: Mapping[str, Any],
     reading: Mapping[str, Any],
     among: frozenset[int] | None = None,
+    aggregates: Sequence[AggregateRow] = (),
 ) -> Totals:
     """Take the rows out of an untyped table that sum others up.
 
@@ -108,9 +111,10 @@ def take_out_totals(
         read_as: How it is to be read: a plain `ReadAs`.
         reading: How the format read it: a plain `TableReading`.
         among: The rows that may be taken out, where it is not all of them; nothing is asked then.
+        aggregates: The rows whose formulas sum others up.
     """
     said, told = read_as.get("totals"), msgspec.convert(reading, TableReading)
-    judged = _judged(connection, raw, columns)
+    judged = _judged(connection, raw, columns, aggregates)
     if said == "keep":
         return Totals(dict(reading), kept=tuple(_kept(judged, columns)))
     judged = [*judged, *rows_below(connection, raw, columns, judged)]
@@ -192,10 +196,13 @@ def _kept(judged: Sequence[Judged], columns: Sequence[SummedColumn]) -> Iterator
 
 
 def certain_totals(
-    connection: duckdb.DuckDBPyConnection, raw: str, columns: Sequence[SummedColumn]
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    aggregates: Sequence[AggregateRow] = (),
 ) -> frozenset[int]:
     """Return the rows of an untyped table that surely sum others up; the arguments as above."""
-    judged = _judged(connection, raw, columns)
+    judged = _judged(connection, raw, columns, aggregates)
     out, _ = _chosen([*judged, *rows_below(connection, raw, columns, judged)], None)
     return frozenset(each.candidate.row for each in out)
 
@@ -217,7 +224,10 @@ def _numbered(raw: str) -> str:
 
 
 def _judged(
-    connection: duckdb.DuckDBPyConnection, raw: str, columns: Sequence[SummedColumn]
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    aggregates: Sequence[AggregateRow],
 ) -> list[Judged]:
     """Find the candidates and judge them."""
     figures = [n for n, each in enumerate(columns) if each.type in ("integer", "float")]
@@ -229,17 +239,21 @@ def _judged(
     texts = [n for n in others if columns[n].type == "string"]
     labels = _labels(connection, raw, texts[:_MAX_COLUMNS])
     rows, are_too_many = _labeled_rows(connection, raw, labels, figures)
-    if are_too_many:
+    formulas = FormulaRows(aggregates, {n: _described(columns[n]) for n in figures}, count)
+    rows = {**dict.fromkeys(formulas, ""), **rows}
+    if are_too_many or len(rows) > _MAX_CANDIDATES:
         return _unjudged(connection, raw, [columns[n] for n in figures], rows)
     if count <= _MAX_WEAK_ROWS:
         rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
     found = _candidates(connection, raw, columns, figures, others, rows, count) if rows else []
+    found = [formulas.proven(each) for each in found]
     judged = _judged_rows(connection, raw, columns, figures, found) if rows else []
     if _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
         more = unlabeled_rows(connection, raw, others, texts[:_MAX_COLUMNS], figures, count)
         more = {row: text for row, text in more.items() if row not in rows}
         found = _candidates(connection, raw, columns, figures, others, {**more, **rows}, count)
+        found = [formulas.proven(each) for each in found]
         again = _judged_rows(connection, raw, columns, figures, found) if more else []
         judged = with_unlabeled(judged, again, more, count - 1)
     return judged
@@ -255,8 +269,11 @@ def _judged_rows(
     """Judge candidates by the plain rows between them."""
     rows = [each.row for each in found]
     stretches = stretches_of(connection, raw, [columns[n].value for n in figures], rows)
-    described = [TotalsColumn(columns[n].name, columns[n].type == "integer") for n in figures]
-    return judge(described, stretches, found)
+    return judge([_described(columns[n]) for n in figures], stretches, found)
+
+
+def _described(column: SummedColumn) -> TotalsColumn:
+    return TotalsColumn(column.name, column.type == "integer")
 
 
 def _labels(

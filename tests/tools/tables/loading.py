@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from kbd.formats import ColumnType, TableReading
+from kbd.formats import AggregateRow, ColumnType, TableReading
 from kbd_tables.loader import load
 
 __all__ = ["LoadedTable", "Loading"]
@@ -39,6 +39,7 @@ class Loading:
         self,
         columns: Mapping[str, Sequence[str]],
         known: Mapping[str, ColumnType] | None = None,
+        aggregates: Sequence[AggregateRow] = (),
         **read_as: str,
     ) -> LoadedTable:
         """Load columns, the shorter ones filled up with empty values.
@@ -46,6 +47,7 @@ class Loading:
         Args:
             columns: Their values.
             known: The types that the format knows.
+            aggregates: The rows whose formulas sum others up.
             read_as: What was said about how they are read.
         """
         stem = self._folder / f"table{next(self._numbers)}"
@@ -57,7 +59,8 @@ class Loading:
             writer.writerow(columns)
             writer.writerows(zip(*filled, strict=True))
         types = [(name, (known or {}).get(name)) for name in columns]
-        answer = load(plain, raw, target, types, height, dict(read_as), {})
+        formulas = [msgspec.to_builtins(each) for each in aggregates]
+        answer = load(plain, raw, target, types, height, dict(read_as), {}, formulas)
         read = duckdb.execute("SELECT * FROM read_parquet(?)", [target]).fetchall()
         return LoadedTable(
             {column["name"]: column["sql_type"] for column in answer["columns"]},

@@ -18,6 +18,7 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
+from kbd.sheets.aggregates import may_aggregate
 from kbd.sheets.areas import Area, overlaps
 from kbd.sheets.cells import Formula, Marks, SheetCells
 from kbd.sheets.values import Value
@@ -111,6 +112,22 @@ class SheetReader(SheetCells):
         """Yield the same by row and column, each with its error or its text."""
         for facts, batch in self.facts(area):
             yield facts.row, facts.column, facts.error or self._texts.text(facts, batch)
+
+    def aggregating(self, area: Area) -> Iterator[tuple[int, int, str]]:
+        """Yield an area's cells with formulas; of one that sums up no own cells "" for the text."""
+        shared: dict[tuple[str, int, int], bool] = {}
+        for facts, batch in self.facts(area):
+            if facts.text is None:
+                continue
+            is_meant = True
+            if isinstance(facts.text, int):
+                # To write one out for each of a million cells takes a minute.
+                text, _, column = master = batch.masters[facts.text]
+                if master not in shared:
+                    shared[master] = may_aggregate(f"={text}", column)
+                is_meant = shared[master]
+            text = self._texts.text(facts, batch) if is_meant else ""
+            yield facts.row, facts.column, text
 
     def formulas(self, area: Area) -> dict[tuple[int, int], Formula]:
         """Return an area's formulas and errors by row and column."""
