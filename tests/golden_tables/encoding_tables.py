@@ -136,7 +136,7 @@ def _few() -> list[Case]:
         ("utf_yuan", "20元", "utf-8"),
         ("utf_won", "원", "utf-8"),
         ("utf_traditional", "總店", "utf-8"),
-        ("utf_hindi", "कुल", "utf-8"),
+        ("utf_hindi", "राम", "utf-8"),
     ):
         plain = ["Smith", "Jones", "Miller", "Brown", "Davis", "Wilson", "Moore", "Taylor"]
         columns = [
