@@ -23,7 +23,9 @@ __all__ = [
     "weak_label",
 ]
 
-TotalKind = Literal["sum", "carried", "average", "minimum", "maximum", "count"]
+TotalKind = Literal[
+    "sum", "carried", "average", "minimum", "maximum", "count", "median", "deviation", "variance"
+]
 
 _SUMS = (
     "total", "totals", "sum", "sums", "subtotal", "subtotals", "sub total", "sub totals",
@@ -96,6 +98,22 @@ _STATISTICS: dict[TotalKind, tuple[str, ...]] = {
         "liczba wierszy", "antal", "antal rader", "počet", "broj redaka", "количество", "кількість",
         "件数", "计数", "개수",
     ),
+    "median": (
+        "median", "medián", "médiane", "mediane", "mediana", "mediaan", "mediaani", "medijan",
+        "medyan", "zentralwert", "медиана", "медіана", "中央値", "中位数", "中位數", "중앙값",
+    ),
+    "deviation": (
+        "std dev", "stddev", "stdev", "st dev", "standard deviation", "stdabw", "std abw",
+        "standardabweichung", "écart type", "ecart type", "desviación estándar",
+        "desviación típica", "desvio padrão", "deviazione standard", "scarto tipo",
+        "standaarddeviatie", "standaardafwijking", "odchylenie standardowe", "směrodatná odchylka",
+        "standardavvikelse", "standardavvik", "standardafvigelse", "keskihajonta", "szórás",
+        "standart sapma", "стандартное отклонение", "標準偏差", "标准差", "標準差", "표준편차",
+    ),
+    "variance": (
+        "variance", "varianz", "varianza", "variância", "variantie", "wariancja", "rozptyl",
+        "varians", "дисперсия", "分散", "方差", "분산",
+    ),
 }  # fmt: skip
 
 MAX_LABEL = 80
@@ -107,7 +125,7 @@ class TotalLabel(msgspec.Struct, frozen=True):
 
     Args:
         kind: What its figures are: the sum of others, a sum carried on, an average; of
-            `statistic_label` the least or greatest value, or how many there are.
+            `statistic_label` the least or greatest value, how many there are, or how they spread.
         is_whole: Whether the text says nothing else ("Total", not "Total Food").
         is_balance: Whether it says that the figure is what was there, or is left ("Opening
             balance"): no movement is called so, whatever the figure is.
@@ -184,9 +202,9 @@ def _labeled(word: str, kind: TotalKind, *, is_whole: bool) -> TotalLabel:
 
 
 STATISTIC_LABELS: tuple[str, ...] = tuple(
-    sorted(word for words in _STATISTICS.values() for word in words)
+    sorted(max(word.split(), key=len) for words in _STATISTICS.values() for word in words)
 )
-"""Every label of a statistic, in small letters."""
+"""Every label of a statistic has one of these in it, in small letters."""
 _STATISTIC_KINDS: dict[str, TotalKind] = {
     _plain(word): kind for kind, words in _STATISTICS.items() for word in words
 }
@@ -209,14 +227,14 @@ _WEAK = re.compile(
     r"|netto|brutto|net|gross|nettobetrag|bruttobetrag|net amount|gross amount|rechnungsbetrag"
     r"|all|alle|alles|everything|everyone|todos|tous|tutti|все|all (?:regions|products|shops|ages)"
     r"|both|both sexes|beide|endbetrag|zu zahlen|amount due|balance due|montant ht|montant ttc|ht"
-    r"|ttc|importe neto)"
+    r"|ttc|importe neto|report)"
     r"(?: (?:19|20)\d\d)?"
 )
 WEAK_STEMS = (
     "q1", "q2", "q3", "q4", "h1", "h2", "1q", "2q", "3q", "4q", "1h", "2h", "quart", "half",
     "halb", "trimestre", "semestre", "jahr", "year", "ytd", "ann", "año", "nett", "brutt", "net",
     "gross", "betrag", "zahlen", "due", "montant", "ht", "ttc", "importe", "all", "every", "todos",
-    "tous", "tutti", "все", "both", "beide",
+    "tous", "tutti", "все", "both", "beide", "report",
 )  # fmt: skip
 """Every weak label has one of these in it, in small letters."""
 
@@ -228,7 +246,9 @@ def weak_label(text: str) -> TotalLabel | None:
     """
     if not 0 < len(text) <= MAX_LABEL or _WEAK.fullmatch(_plain(text)) is None:
         return None
-    return TotalLabel("sum", is_whole=False, is_weak=True)
+    # "Report" is a sum carried to the next page of a French table.
+    kind: TotalKind = "carried" if _plain(text) == "report" else "sum"
+    return TotalLabel(kind, is_whole=False, is_weak=True)
 
 
 _REMARKS = (

@@ -25,7 +25,7 @@ from kbd.plaintext.likelihood import (
     tokens_of,
 )
 
-__all__ = ["CODECS", "RankedEncoding", "is_usual", "ranked"]
+__all__ = ["CODECS", "RankedEncoding", "is_usual", "ranked", "utf8_cost"]
 
 _PRIORS = {
     "cp1252": 0.0, "latin-1": 0.7, "iso8859-15": 1.0, "cp1250": 1.0, "iso8859-2": 1.5,
@@ -124,6 +124,21 @@ def _ideographic(
     return [msgspec.structs.replace(each, cost=each.cost + ahead) for each in found]
 
 
+def utf8_cost(sample: bytes) -> float:
+    """Return what a text costs that is read as UTF-8, to be set against those of `ranked`.
+
+    Args:
+        sample: Lines of it, as they are given there.
+    """
+    tokens = tokens_of(_thinned(_words(sample)).decode("utf-8", "replace"))
+    if not tokens:
+        return 0.0
+    _, letters = _in_languages("utf-8", tokens, {})
+    languages = dict.fromkeys(IDEOGRAPHIC.values())
+    signs = (sum(ideographic_cost(one, token) for token in tokens) for one in languages)
+    return min(sum(letters), *signs)
+
+
 def is_usual(characters: str) -> bool:
     """Tell whether each character is a letter of some language, or a sign of its texts."""
     return all(
@@ -138,10 +153,16 @@ def _is_usual_sign(character: str) -> bool:
     """Tell whether a character is a figure, or a sign of a page that only UTF-8 writes so.
 
     The pages are those of punctuation, currencies and signs of mathematics, and of pictures: in
-    other encodings their bytes are signs amid letters. A mark that replaced something is one, too.
+    other encodings their bytes are signs amid letters. A mark that replaced something is one, too,
+    and so are signs of full width, the marks of Arabic numbers, and a byte order mark.
     """
     code = ord(character)
-    is_sign = 0x2000 <= code < 0x2300 or code >= 0x1F000 or character in "\ufffd\ufe0f\u200d"
+    is_sign = (
+        0x2000 <= code < 0x2300
+        or 0xFF01 <= code < 0xFF5F
+        or code >= 0x1F000
+        or character in "\ufffd\ufe0f\u200d\ufeff٪٫٬"
+    )
     return is_sign or unicodedata.category(character) == "Nd"
 
 

@@ -20,7 +20,7 @@ from charset_normalizer import from_bytes
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.lookalikes import mark_hidden
-from kbd.plaintext.candidates import CODECS, RankedEncoding, is_usual, ranked
+from kbd.plaintext.candidates import CODECS, RankedEncoding, is_usual, ranked, utf8_cost
 from kbd.plaintext.likelihood import IDEOGRAPHIC, is_letter, tokens_of
 from kbd.plaintext.signs import SIGN_CODECS, are_signs
 from kbd.plaintext.wide import wide_codec
@@ -58,6 +58,9 @@ _ONE_LETTER_MARGIN = 6.0
 
 _SIGNS_MARGIN = 5.0
 """How much less likely it must be where there are signs alone, such as quotes and a euro."""
+
+_CHANCE_MARGIN = 2.0
+"""How much likelier a few bytes of valid UTF-8 must be as such, by their letters alone."""
 
 _OFTEN_LETTERS = "\xa0…„"
 """Signs that stand in the places of the commonest letters of other encodings."""
@@ -397,10 +400,11 @@ def _lines_with(block: bytes, byte: int) -> Iterator[bytes]:
 
 
 def _by_chance(sample: bytes, present: bytes) -> Encoding:
-    """Judge a few bytes that are valid UTF-8, but letters that stand in no language's words."""
+    """Judge a few bytes that are valid UTF-8, but letters of no language that is known here."""
     best = ranked(sample, present)[0]
     found = Encoding("utf-8", 1.0, reason="valid UTF-8")
-    if best.odd_tokens:
+    # That bytes are valid UTF-8 is chance seldom enough: it needs no more than to be as likely.
+    if best.odd_tokens or utf8_cost(sample) + _CHANCE_MARGIN < best.cost:
         return found
     words = "\n".join(token.text for token in tokens_of(sample.decode("utf-8", "replace")))
     rivals = _rivals(words, "utf-8", [best.name])

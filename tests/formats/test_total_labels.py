@@ -1,6 +1,6 @@
 """Labels of totals, and of what remarks on them."""
 
-from kbd.formats import remarks_on_total
+from kbd.formats import STATISTIC_LABELS, remarks_on_total, statistic_label
 
 
 def test_the_words_of_remarks() -> None:
@@ -10,3 +10,17 @@ def test_the_words_of_remarks() -> None:
         assert remarks_on_total(text), text
     for text in ("", "Target Ltd", "Budget hotel", "Planer", "Miete", "Islay", "a" * 100, "17"):
         assert not remarks_on_total(text), text
+
+
+def test_the_words_of_statistics() -> None:
+    """Labels of how rows spread in many languages, each found by one of the stems; no hours."""
+    for text, kind in (("StdDev", "deviation"), ("Std. Dev.:", "deviation"),
+                       ("Standardabweichung", "deviation"), ("Écart-type", "deviation"),
+                       ("MEDIAN", "median"), ("médiane", "median"), ("中位数", "median"),
+                       ("Varianz", "variance")):  # fmt: skip
+        label = statistic_label(text)
+        assert label is not None, text
+        assert label.kind == kind
+        assert any(stem in text.lower() for stem in STATISTIC_LABELS), text
+    for text in ("Std", "SD", "Median Street", "Deviation"):
+        assert statistic_label(text) is None, text

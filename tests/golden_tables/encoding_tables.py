@@ -132,6 +132,11 @@ def _few() -> list[Case]:
         ("dos", "Müller", "cp850"),
         ("degrees", "20 °C", "cp1252"),
         ("utf", "Müller", "utf-8"),
+        ("utf_welsh", "Llŷr", "utf-8"),
+        ("utf_yuan", "20元", "utf-8"),
+        ("utf_won", "원", "utf-8"),
+        ("utf_traditional", "總店", "utf-8"),
+        ("utf_hindi", "राम", "utf-8"),
     ):
         plain = ["Smith", "Jones", "Miller", "Brown", "Davis", "Wilson", "Moore", "Taylor"]
         columns = [
@@ -163,6 +168,9 @@ def _headers() -> list[Case]:
         found.append(case(f"letters above/{name}", columns, encoding=encoding, delimiter=delimiter))
     kanji = [text("名前", "A|B|C"), number("金額", "100 200 300")]
     found.append(case("letters above/japanese", kanji, encoding="cp932"))
+    for encoding in ("cp1252", "utf-8"):
+        heat = [text("Room", "A|B"), number("°C", "20.5 21.5")]
+        found.append(case(f"letters above/degrees_{encoding}", heat, encoding=encoding))
     hanzi = [text("姓名", "A|B|C"), number("金额", "100 200 300")]
     found.append(case("letters above/chinese", hanzi, encoding="gb18030"))
     return found

@@ -305,6 +305,43 @@ def _remarks() -> list[Case]:
     return [*found, Case(left.subject, left.name, left.content, tables, must_ask="totals")]
 
 
+def _unlabeled() -> list[Case]:
+    """Sums that figures alone tell, statistics of how rows spread, and what is carried on."""
+    pairs = [text("Region", "N|N|S|S"), text("Item", "x|y|x|y"), number("n", "10 20 20 30")]
+    found = []
+    for name, gap in (("null", "NULL"), ("null_in_brackets", "(null)"), ("mysql", "\\N")):
+        lines = f"Region,Item,n\nN,x,10\nN,y,20\nN,{gap},30\nS,x,20\nS,y,30\nS,{gap},50\n"
+        keys = [text("Region", ["N", "N", "N", "S", "S", "S", gap]),
+                text("Item", ["x", "y", gap, "x", "y", gap, gap]),
+                number("n", "10 20 30 20 30 50 80")]  # fmt: skip
+        content = f"{lines}{gap},{gap},80\n"
+        found.append(_asked_rows(f"sums of databases/{name}", content, pairs, keys, 3))
+    shops = [text("Shop", "a|b|c|d"), number("n", "10 20 5 6")]
+    every = [text("Shop", "North|a|b|South|c|d"), number("n", "30 10 20 11 5 6")]
+    found.append(_asked_rows("sums above/plain", page(every), shops, every, 2))
+    below = "Total,70.00,15\nMedian,10.5,3\nStandardabweichung,16.99,1.58\n"
+    found.append(
+        case("statistics/spread", [SHOPS, AMOUNTS, COUNTS], below=below, left_out=3,
+             words=(*TOTAL_WORDS, "median", "deviation"))
+    )  # fmt: skip
+    moved = [text("Text", "a|b"), number("Amount", "10 -20")]
+    both = [text("Text", "Opening balance|a|b|Closing balance"), number("Amount", "100 10 -20 90")]
+    found.append(_asked_rows("balances/both", page(both), moved, both, 2))
+    return found
+
+
+def _asked_rows(
+    label: str, content: str, out: Sequence[Column], kept: Sequence[Column], count: int
+) -> Case:
+    """Return a case in which it has to be asked whether some rows sum others up."""
+    words = (*TOTAL_WORDS, "carried")
+    left = written(label, content, out, left_out=count, words=words, totals="leave_out")
+    keep = written(label, content, kept, totals="keep")
+    return Case(
+        left.subject, left.name, left.content, (*left.tables, *keep.tables), must_ask="totals"
+    )
+
+
 def asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column]) -> Case:
     """Return a case in which it has to be asked whether a row is a total."""
     left = written(label, content, out, left_out=1, words=TOTAL_WORDS, totals="leave_out")
@@ -314,4 +351,13 @@ def asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column
     )
 
 
-CASES = (*_at_end(), *_between(), *_first(), *_balances(), *_names(), *_wrong_sums(), *_remarks())
+CASES = (
+    *_at_end(),
+    *_between(),
+    *_first(),
+    *_balances(),
+    *_names(),
+    *_wrong_sums(),
+    *_remarks(),
+    *_unlabeled(),
+)

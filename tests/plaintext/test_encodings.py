@@ -247,6 +247,28 @@ def test_a_few_bytes_that_are_utf8_by_chance_are_told(tmp_path: Path) -> None:
     assert [rival.instead for rival in found.rivals] == ["一"]
 
 
+@pytest.mark.parametrize(
+    "word", ["20元", "小计", "總計", "円", "원", "Siân", "Ŵyn", "Llŷr", "－12", "١٢٫٥", "室", "कुल"]
+)
+def test_a_few_letters_of_utf8_are_sure(tmp_path: Path, word: str) -> None:
+    """One word whose bytes are likelier letters in UTF-8 than in any other is not asked about."""
+    path = written(tmp_path, f"Item;Note\nA;{word}\nB;2\n".encode())
+    found = detect(path)
+
+    assert (found.name, found.warnings, found.rivals) == ("utf-8", (), ())
+
+
+@pytest.mark.parametrize("header", ["Temp °C", "Temp (°C)", "°C", "°F"])
+def test_degrees_in_a_header_are_no_ideograph(tmp_path: Path, header: str) -> None:
+    """A lone sign of degrees in cp1252 needs no question, and what else it may be is told."""
+    path = written(tmp_path, f"Room;{header}\nA;12.5\n".encode("cp1252"))
+    found = detect(path)
+
+    assert found.name == "cp1252"
+    assert found.confidence >= LOW_CONFIDENCE
+    assert found.warnings
+
+
 def test_the_reading_of_a_table_has_it() -> None:
     """The name, the confidence and the reason; other fields and questions stay."""
     plain = Encoding("cp1252", 0.93, reason="the letters of Spanish in cp1252")

@@ -2,14 +2,14 @@
 
 A column is a key, in the order in which the keys come first. Nested values are their JSON text. A
 number keeps its digits; what is written as a text may still be typed by whoever reads the table, as
-in a text format.
+in a text format. Texts among the numbers of a column are read as those in a sheet are.
 
 A list is taken apart into its records without decoding it whole, and each record is decoded alone,
 so memory is that of the file, not of its objects. Lines are read one by one. Both are gone over
 twice: once for the keys, once for the rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,6 +20,7 @@ from kbd.formats import Column, ColumnType, ReadAs, Source, Table, TableReading,
 from kbd.formats.headings import unique_names
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.plaintext import Encoding, bounded_lines, detect, open_text
+from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
 
 __all__ = ["MAX_FILE_CHARS", "TABLE_SUFFIXES", "read_table"]
 
@@ -61,6 +62,8 @@ class _Tally(msgspec.Struct):
         rows: How many records there are.
         zeros: How many zero characters were left out of texts.
         left_out: The lines that are no JSON, counted from 1, with the first one's text.
+        texts: Of each key its texts, as long as they may be read as numbers.
+        read: What these are read as.
     """
 
     kinds: dict[str, set[str]]
@@ -68,6 +71,8 @@ class _Tally(msgspec.Struct):
     zeros: int = 0
     left_out: list[int] = []
     sample: str = ""
+    texts: dict[str, StoredTexts] = {}
+    read: ReadTexts = ReadTexts({})
 
 
 def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
@@ -98,7 +103,7 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             if suffix == ".json"
             else _Raws(lambda: _lines(source, encoding), {})
         )
-        tally = _write(source, raws, target)
+        tally = _write(source, raws, target, read_as)
     except LookupError:
         raise ValidationFailed(f"there is no encoding {read_as.encoding}") from None
     return _table(tally, raws, encoding, is_said=read_as.encoding is not None)
@@ -203,25 +208,64 @@ def _records(raws: _Raws, tally: _Tally) -> Iterator[dict[str, str]]:
             yield {_VALUE: text.strip()}
 
 
-def _write(source: Source, raws: _Raws, target: Path) -> _Tally:
+def _write(source: Source, raws: _Raws, target: Path, read_as: ReadAs) -> _Tally:
     """Write all records; what is found on the way is returned."""
     tally = _Tally({})
     for record in _records(raws, tally):
         tally.rows += 1
         for key, value in record.items():
-            tally.kinds.setdefault(key, set()).add(_kind(value))
+            kind = _kind(value)
+            tally.kinds.setdefault(key, set()).add(kind)
+            if kind == "text":
+                _note_text(tally, key, value)
         if len(tally.kinds) > MAX_KEYS:
             raise FileReadFailed(f"{source.name} has records of more than {MAX_KEYS:,} keys")
     if tally.left_out and len(tally.left_out) > tally.rows:
         raise FileReadFailed(f"{source.name} is no list of records: most lines are no JSON")
     keys = list(tally.kinds)
+    tally.read = _read_texts(tally, keys, read_as)
+    plain = [tally.read.plain.get(place, {}) for place in range(len(keys))]
     ignored = _Tally({})
     with writing_plain_rows(target) as writer:
         if keys:
             writer.writerow(_column_names(keys))
         for record in _records(raws, ignored):
-            writer.writerow([_field(record.get(key), tally) for key in keys])
+            writer.writerow(
+                [
+                    _field(record.get(key), tally, known)
+                    for key, known in zip(keys, plain, strict=True)
+                ]
+            )
     return tally
+
+
+def _note_text(tally: _Tally, key: str, text: str) -> None:
+    """Note the text of the last record; lists and objects are nothing else."""
+    texts = tally.texts.setdefault(key, StoredTexts())
+    if texts.is_open:
+        # An empty text is no value, as everywhere.
+        value = msgspec.json.decode(text, type=str) if text[0] == '"' else text
+        if value.strip():
+            texts.add(tally.rows, value)
+
+
+def _read_texts(tally: _Tally, keys: Sequence[str], read_as: ReadAs) -> ReadTexts:
+    """Decide what texts among numbers are."""
+    mixed = {
+        place: texts
+        for place, key in enumerate(keys)
+        if (texts := tally.texts.get(key)) is not None
+        and texts.is_open
+        and texts.counts
+        and _numbers(tally.kinds[key])
+    }
+    return read_texts(_column_names(keys), mixed, frozenset(mixed), read_as.decimal)
+
+
+def _numbers(kinds: set[str]) -> bool:
+    """Tell whether all values but texts are numbers, and some are."""
+    others = kinds - {"", "text"}
+    return bool(others) and others <= {"integer", "float"}
 
 
 def _kind(text: str) -> str:
@@ -237,8 +281,14 @@ def _kind(text: str) -> str:
             return "float" if any(mark in text for mark in ".eE") else "integer"
 
 
-def _field(text: str | None, tally: _Tally) -> str:
-    """Return a value in JSON as a field of the plain form: texts decoded, others as they are."""
+def _field(text: str | None, tally: _Tally, known: Mapping[str, str]) -> str:
+    """Return a value in JSON as a field of the plain form: texts decoded, others as they are.
+
+    Args:
+        text: The value.
+        tally: Counts what is left out of it.
+        known: What texts of its column are read as; numbers are what they are.
+    """
     if text is None or text == "null":
         return ""
     if text[0] != '"':
@@ -247,12 +297,20 @@ def _field(text: str | None, tally: _Tally) -> str:
     if "\0" in value:
         tally.zeros += value.count("\0")
         value = value.replace("\0", "")
-    return value
+    return known.get(value, value)
 
 
-def _type(kinds: set[str]) -> ColumnType | None:
-    """Return the type that JSON itself says; None where it says none, as for texts."""
+def _type(tally: _Tally, place: int, kinds: set[str], unsure: Sequence[str]) -> ColumnType | None:
+    """Return the type that JSON itself says; None where it says none, as for texts.
+
+    Texts among numbers are numbers if they are read so, and texts while that is not known.
+    """
     known = kinds - {""}
+    if place in tally.read.plain:
+        fields = "".join(tally.read.plain[place].values())
+        known = (known - {"text"}) | ({"float"} if "." in fields else {"integer"})
+    elif _column_names(tally.kinds)[place] in unsure:
+        return "string"
     if known == {"boolean"}:
         return "boolean"
     if known == {"integer"}:
@@ -276,14 +334,22 @@ def _table(tally: _Tally, raws: _Raws, encoding: Encoding, *, is_said: bool) -> 
         warnings.append(f"{count} line(s) are no valid JSON and were left out: {listed}.")
     if tally.zeros:
         warnings.append(f"{tally.zeros} zero character(s) were left out.")
-    names = _column_names(tally.kinds)
+    names, read = _column_names(tally.kinds), tally.read
+    questions = () if read.question is None else (read.question,)
+    unsure = [name for each in questions for name in each.columns]
+    warnings += [f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired]
+    warnings += [each.text for each in questions]
     columns = [
-        Column(name, _type(kinds)) for name, kinds in zip(names, tally.kinds.values(), strict=True)
+        Column(name, _type(tally, place, kinds, unsure))
+        for place, (name, kinds) in enumerate(zip(names, tally.kinds.values(), strict=True))
     ]
     reading = TableReading(
         encoding=encoding.name,
         encoding_confidence=encoding.confidence,
         encoding_reason="said" if is_said else "",
+        decimal=read.decimal,
         left_out=left_out,
+        repaired=read.repaired,
+        questions=questions,
     )
     return Table(tuple(columns), tally.rows, reading, raws.details, tuple(warnings))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from kbd.formats import AggregateRow, TotalLabel, statistic_label, total_label
-from kbd_tables.total_verdicts import TotalCandidate, TotalsColumn
+from kbd_tables.total_rows import TotalCandidate, TotalsColumn
 
 __all__ = ["FormulaRows"]
 

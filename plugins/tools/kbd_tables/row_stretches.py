@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import duckdb
 
 from kbd_tables.duck import parquet_rows
-from kbd_tables.total_verdicts import RowStretch
+from kbd_tables.total_rows import RowStretch
 
 __all__ = ["stretches_of"]
 

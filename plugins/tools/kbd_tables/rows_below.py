@@ -15,7 +15,7 @@ import msgspec
 from kbd.formats import remarks_on_total, total_label, weak_label
 from kbd_tables.duck import parquet_rows
 from kbd_tables.total_notes import SummedColumn
-from kbd_tables.total_verdicts import Judged, TotalCandidate, Verdict
+from kbd_tables.total_rows import Judged, TotalCandidate, Verdict
 
 __all__ = ["rows_below"]
 

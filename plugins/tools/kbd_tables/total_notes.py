@@ -12,7 +12,7 @@ import msgspec
 from kbd.formats import ColumnType, ReadingOption, ReadingQuestion, TableReading, TouchedRows
 from kbd_tables.duck import json_value, parquet_rows
 from kbd_tables.evidence import figure
-from kbd_tables.total_verdicts import Judged, TotalCandidate, TotalsColumn
+from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
 
 __all__ = ["SummedColumn", "counted_note", "left_out_note", "totals_question", "touched"]
 
@@ -59,6 +59,12 @@ _WHAT = {
     ("count", "above"): "count of the rows above",
     ("count", "below"): "count of the rows below",
     ("count", "unsure"): "count, as was said",
+    ("median", "above"): "median of the rows above",
+    ("median", "unsure"): "median, as was said",
+    ("deviation", "above"): "standard deviation of the rows above",
+    ("deviation", "unsure"): "standard deviation, as was said",
+    ("variance", "above"): "variance of the rows above",
+    ("variance", "unsure"): "variance, as was said",
 }
 """What a row is that is left out, by its label and its figures."""
 _BELOW = {"remark": _REMARK, "doubtful": "row below the last total, as was said"}

@@ -8,138 +8,39 @@ alone.
 
 import itertools
 import math
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
 import msgspec
 
-from kbd.formats import AggregateRow, TotalLabel
+from kbd.formats import TotalLabel
+from kbd_tables.total_rows import (
+    SPREADS,
+    Judged,
+    Number,
+    RowStretch,
+    TotalCandidate,
+    TotalsColumn,
+    Verdict,
+)
 
-__all__ = ["Judged", "RowStretch", "TotalCandidate", "TotalsColumn", "judge"]
+__all__ = ["judge"]
 
-Number = int | float | Decimal
-
-_NOT_ADDED_WORDS = """
-id ids no nr num number year jahr año anno année rok code zip plz postcode phone rate rates price
-prices preis preise prix precio prezzo percent percentage pct prozent share anteil part average avg
-mean durchschnitt ratio quote quota age rank index month monat day week temperature temp lat lon bal
-latitude longitude margin marge balance saldo utilization utilisation usage growth score rating
-yield efficiency progress completion
-"""
-_NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 _TRIED_STARTS = 50
 Side = Literal["above", "below"]
 
-_STATISTICS = ("minimum", "maximum", "count")
 _SIDES: tuple[Side, ...] = ("above", "below")
 _PASSES = (frozenset((True,)), frozenset((False,)))
 """Statistics first: where they stand above a table, an average below them is not one of theirs."""
 _MOST_BETWEEN = 200
 """Stretches that a total names: a function of a sheet takes 255 arguments."""
+_LEAST_SPREAD = 3
+"""Rows above a median that does not agree with them, or they are no table of rows."""
 _LEAST_ROWS = 2
 """Of one row alone the least and the greatest value are its own."""
-_TELLING_DIGITS = 4
-"""A figure of so many digits is that of other rows by chance once in thousands of tables."""
 _RELATIVE_ERROR = 1e-12
 """What sums of doubles may be off by, of the sum of their sizes; a few thousand roundings."""
-
-
-class TotalsColumn(msgspec.Struct, frozen=True):
-    """A column of figures: its name, and whether it holds whole numbers."""
-
-    name: str
-    is_whole: bool = False
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether sums of it make sense, by its name: not of rates, prices, years or ids."""
-        words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", self.name))
-        return "%" not in self.name and not _NOT_ADDED & {word.casefold() for word in words}
-
-
-class RowStretch(msgspec.Struct, frozen=True):
-    """Plain rows next to each other.
-
-    Args:
-        rows: How many.
-        counts: How many values each column has.
-        sums: Their sum.
-        sizes: The sum of their sizes.
-        lows: The least of them; None where there is none.
-        highs: The greatest.
-    """
-
-    rows: int
-    counts: tuple[int, ...]
-    sums: tuple[Number, ...]
-    sizes: tuple[Number, ...]
-    lows: tuple[Number | None, ...] = ()
-    highs: tuple[Number | None, ...] = ()
-
-
-class TotalCandidate(msgspec.Struct, frozen=True):
-    """A row that may sum others up.
-
-    Args:
-        row: Its place among the rows, from 0.
-        text: What labels it, "" for nothing.
-        label: What that says, None without a label.
-        figures: Its value in each column of figures.
-        is_bare: Whether none of its other fields is filled.
-        is_alike: Whether those that are filled say what a row beside it says.
-        has_others: Whether the table has other fields at all.
-        others: The texts of its other fields.
-        is_outer: Whether it is the first or the last row.
-        formula: What its own formulas sum up, None where they tell nothing.
-        is_proven: Whether they alone prove that it is a total.
-    """
-
-    row: int
-    text: str
-    label: TotalLabel | None
-    figures: tuple[Number | None, ...]
-    is_bare: bool
-    is_alike: bool
-    has_others: bool
-    is_outer: bool
-    others: tuple[str, ...] = ()
-    formula: AggregateRow | None = None
-    is_proven: bool = False
-
-    @property
-    def is_statistic(self) -> bool:
-        """Whether its label is that of a least or greatest value, or of a count."""
-        return self.label is not None and self.label.kind in _STATISTICS
-
-
-Verdict = Literal["above", "below", "unsure", "row", "remark", "doubtful", "counted"]
-"""What a row is; below the last total it remarks on it, surely or perhaps, or is counted."""
-
-
-class Judged(msgspec.Struct, frozen=True):
-    """A candidate with what it is: it sums the rows above or below it up, or it is a plain row.
-
-    Args:
-        candidate: The row.
-        verdict: What it is.
-        ranges: The rows that it sums up, or those that it seems to where that is unsure, the first
-            and the last of each stretch; none where it is not known.
-        columns: The columns of figures in which it does.
-    """
-
-    candidate: TotalCandidate
-    verdict: Verdict
-    ranges: tuple[tuple[int, int], ...] = ()
-    columns: tuple[int, ...] = ()
-
-    @property
-    def is_no_chance(self) -> bool:
-        """Whether its figures are those of other rows in several columns, or to many digits."""
-        telling = [self.candidate.figures[place] for place in self.columns]
-        digits = [len(re.sub("[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
-        return len(digits) > 1 or max(digits, default=0) >= _TELLING_DIGITS
 
 
 _Match = Literal["agrees", "partly", "no"]
@@ -344,7 +245,7 @@ class _Judge:
                 passed = order[:: 1 if side == "above" else -1][found.start.place : step]
                 if found.counts_undecided:
                     # A total that they are in tells that they are rows like others.
-                    self._verdicts |= dict.fromkeys(open_[found.start.opened :], "row")
+                    self._verdicts |= self._opened(place, open_[found.start.opened :])
                     return True
                 if verdict == side:
                     # And one that they are not in, that they are totals themselves.
@@ -359,6 +260,26 @@ class _Judge:
             else:
                 starts.append(_Start(without.taken(), with_.taken(), len(open_), step + 1))
         return is_new
+
+    def _opened(self, place: int, rows: Sequence[int]) -> dict[int, Verdict]:
+        """Return the verdicts on rows that a candidate counts, and on it where it carries sums.
+
+        What was there before and what is left are no movements, either of them: one is asked about
+        as the other is.
+        """
+        carried = [n for n in rows if self._is_carried(n, is_balance=False)]
+        if carried and self._is_carried(place, is_balance=False):
+            return {**dict.fromkeys(rows, "row"), **dict.fromkeys((*carried, place), "unsure")}
+        standing = [n for n in rows if self._is_carried(n, is_balance=True)]
+        return {**dict.fromkeys(rows, "row"), **dict.fromkeys(standing, "unsure")}
+
+    def _is_carried(self, place: int, *, is_balance: bool) -> bool:
+        """Tell whether a row carries a sum, or a balance, that a sum of its column would count."""
+        candidate = self._candidates[place]
+        label = candidate.label
+        if label is None or label.kind != "carried":
+            return False
+        return (label.is_balance or not is_balance) and self._is_added(candidate)
 
     def _found(
         self, place: int, side: Side, without: _Sums, with_: _Sums, starts: Sequence[_Start]
@@ -393,12 +314,19 @@ class _Judge:
         """Return the rows that a least or greatest value, or a count, is of."""
         candidate = self._candidates[place]
         assert candidate.label is not None, "a statistic has a label"
+        filled = [n for n, figure in enumerate(candidate.figures) if figure is not None]
+        if candidate.label.kind in SPREADS:
+            above = without.since(starts[0].without)
+            is_all = side == "above" and above.rows >= _LEAST_ROWS
+            agrees = is_all and bool(filled) and len(candidate.spread) == len(filled)
+            if not agrees:
+                return None
+            return _Found(starts[0], above.rows, counts_undecided=False, columns=candidate.spread)
         for start in reversed([starts[0], *starts[1:][-_TRIED_STARTS:]]):
             rows = without.since(start.without)
             if rows.rows < _LEAST_ROWS:
                 continue
             wanted = self._statistics(self._between(start, place, side), candidate, rows)
-            filled = [n for n, figure in enumerate(candidate.figures) if figure is not None]
             agreeing = tuple(n for n in filled if candidate.figures[n] == wanted[n])
             if filled and len(agreeing) == len(filled):
                 return _Found(start, rows.rows, counts_undecided=False, columns=agreeing)
@@ -438,6 +366,8 @@ class _Judge:
     def _is_sure_statistic(self, place: int) -> bool:
         """Tell whether more than one figure tells that a row is none like others."""
         candidate = self._candidates[place]
+        if candidate.label is not None and candidate.label.kind in SPREADS:
+            return True
         # A person called Max has his other fields filled, and nobody called Min beside him.
         is_count = candidate.label is not None and candidate.label.kind == "count"
         return candidate.has_others or self._is_beside(place) or (is_count and candidate.is_outer)
@@ -447,6 +377,9 @@ class _Judge:
         own = self._candidates[place]
         for near in self._candidates[max(0, place - 1) : place + 2]:
             is_next = abs(near.row - own.row) == 1
+            # A list of statistics has deviations, too: they tell of no row beside them.
+            if near.label and near.label.kind in SPREADS:
+                continue
             if is_next and own.label and near.label and near.label.kind != own.label.kind:
                 return near.is_bare
         return False
@@ -482,6 +415,17 @@ class _Judge:
         pairs = zip(self._columns, candidate.figures, strict=True)
         return any(column.is_additive and figure for column, figure in pairs)
 
+    def _ends_table(self, place: int) -> bool:
+        """Tell whether a row that says how others spread, and does not agree, is below them all."""
+        label = self._candidates[place].label
+        before, after = self._stretches[: place + 1], self._stretches[place + 1 :]
+        is_last = not any(stretch.rows for stretch in after)
+        is_below = sum(stretch.rows for stretch in before) >= _LEAST_SPREAD
+        # Below a total a variance is what it differs by from a budget.
+        is_else = label is not None and label.kind == "variance"
+        is_free = not (is_else and any(each in _SIDES for each in self._verdicts.values()))
+        return self._candidates[place].is_bare and is_last and is_below and is_free
+
     def _undecided(self, place: int, candidate: TotalCandidate) -> Verdict:
         """Return the verdict on one whose figures do not agree with any rows."""
         label = candidate.label
@@ -491,6 +435,8 @@ class _Judge:
             return "unsure"
         if label.is_weak:
             return "unsure" if place in self._left and candidate.is_bare else "row"
+        if label.kind in SPREADS:
+            return "unsure" if self._ends_table(place) else "row"
         if candidate.is_statistic:
             sides = (self._stretches[: place + 1], self._stretches[place + 1 :])
             most = max(sum(stretch.rows for stretch in side) for side in sides)

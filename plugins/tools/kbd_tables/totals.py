@@ -24,8 +24,10 @@ from kbd.formats import (
 )
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
 from kbd_tables.formula_totals import FormulaRows
+from kbd_tables.group_sums import sums_above_groups
 from kbd_tables.row_stretches import stretches_of
 from kbd_tables.rows_below import rows_below
+from kbd_tables.spreads import with_spreads
 from kbd_tables.total_notes import (
     SummedColumn,
     counted_note,
@@ -33,8 +35,9 @@ from kbd_tables.total_notes import (
     totals_question,
     touched,
 )
-from kbd_tables.total_verdicts import Judged, TotalCandidate, TotalsColumn, judge
-from kbd_tables.unlabeled_totals import unlabeled_rows, with_unlabeled
+from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
+from kbd_tables.total_verdicts import judge
+from kbd_tables.unlabeled_totals import filled_sql, unlabeled_rows, with_unlabeled
 
 __all__ = ["SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
@@ -256,7 +259,12 @@ def _judged(
         found = [formulas.proven(each) for each in found]
         again = _judged_rows(connection, raw, columns, figures, found) if more else []
         judged = with_unlabeled(judged, again, more, count - 1)
-    return judged
+    groups = sums_above_groups(connection, raw, columns, figures, judged, count)
+    rows_of_groups = {each.candidate.row for each in groups}
+    return sorted(
+        [*groups, *(each for each in judged if each.candidate.row not in rows_of_groups)],
+        key=_place,
+    )
 
 
 def _judged_rows(
@@ -268,7 +276,9 @@ def _judged_rows(
 ) -> list[Judged]:
     """Judge candidates by the plain rows between them."""
     rows = [each.row for each in found]
-    stretches = stretches_of(connection, raw, [columns[n].value for n in figures], rows)
+    values = [columns[n].value for n in figures]
+    stretches = stretches_of(connection, raw, values, rows)
+    found = with_spreads(connection, raw, values, found)
     return judge([_described(columns[n]) for n in figures], stretches, found)
 
 
@@ -407,7 +417,7 @@ def _bare_rows(
     """Return the rows that have nothing but figures, where that is a mark of them."""
     if count < 3:
         return set()
-    bare = " AND ".join(f"c{n} IS NULL" for n in others) or "true"
+    bare = " AND ".join(f"{filled_sql(n)} IS NULL" for n in others) or "true"
     found = connection.execute(
         f"SELECT file_row_number FROM {_numbered(raw)} WHERE ({bare})"
         f" AND ({_any_filled(figures)}) LIMIT {_MAX_BARE + 1}"
@@ -437,7 +447,7 @@ def _candidates(
     """Read the candidates and the plain rows beside them."""
     wanted = sorted({near for row in rows for near in (row - 1, row, row + 1) if near >= 0})
     values = [f"{columns[n].value}" for n in figures]
-    texts = [f"c{n}" for n in others]
+    texts = [filled_sql(n) for n in others]
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE wanted_rows AS SELECT unnest(?) AS n", [wanted]
     )

@@ -5,15 +5,22 @@ from collections.abc import Mapping, Sequence
 import duckdb
 
 from kbd_tables.duck import parquet_rows
-from kbd_tables.total_verdicts import Judged
+from kbd_tables.total_rows import Judged
 
-__all__ = ["unlabeled_rows", "with_unlabeled"]
+__all__ = ["filled_sql", "unlabeled_rows", "with_unlabeled"]
 
 _MAX_BARE = 1_000
 _LEAST_KEYS = 2
 _LEAST_GAPS = 2
 _GAPS_SHARE = 0.8
 """So many of the rows with a gap are sums, if that is what the gap says."""
+_GAPS = "'null', '(null)', '<null>', '\\n'"
+"""What databases write in place of a gap (NULL, and \\N of MySQL), in small letters."""
+
+
+def filled_sql(place: int) -> str:
+    """Return the SQL of what a column of texts has, NULL also where a database wrote that word."""
+    return f"(CASE WHEN lower(trim(c{place})) NOT IN ({_GAPS}) THEN c{place} END)"
 
 
 def unlabeled_rows(
@@ -45,10 +52,11 @@ def unlabeled_rows(
     found = {count - 1: next((str(value) for value in shown or () if value is not None), "")}
     if len(texts) < _LEAST_KEYS:
         return found
-    above = {n: f"lag(c{n}) OVER (ORDER BY file_row_number)" for n in texts}
-    same = " AND ".join(f"(c{n} IS NULL OR c{n} = {above[n]})" for n in texts)
-    less = " OR ".join(f"(c{n} IS NULL AND {above[n]} IS NOT NULL)" for n in texts)
-    filled = " OR ".join(f"c{n} IS NOT NULL" for n in texts)
+    own = {n: filled_sql(n) for n in texts}
+    above = {n: f"lag({own[n]}) OVER (ORDER BY file_row_number)" for n in texts}
+    same = " AND ".join(f"({own[n]} IS NULL OR {own[n]} = {above[n]})" for n in texts)
+    less = " OR ".join(f"({own[n]} IS NULL AND {above[n]} IS NOT NULL)" for n in texts)
+    filled = " OR ".join(f"{own[n]} IS NOT NULL" for n in texts)
     added = " OR ".join(f"c{n} IS NOT NULL" for n in figures)
     rows = connection.execute(
         f"SELECT r FROM (SELECT file_row_number AS r, ({same}) AND ({less}) AND ({filled})"

@@ -50,6 +50,45 @@ def test_numbers_keep_their_digits(tmp_path: Path) -> None:
     assert types == ["float", "integer", "boolean", None, "float"]
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_a_text_among_numbers_is_asked_about(tmp_path: Path, name: str) -> None:
+    """Where a text has two readings the column is one of texts until it is said; as in a sheet."""
+    records = ['{"n": "a", "v": 1500}', '{"n": "b", "v": "1.234"}', '{"n": "c", "v": 1.234}']
+    text = f"[{', '.join(records)}]" if name == "a.json" else "\n".join(records)
+    found, rows = table(tmp_path, text, name)
+    (question,) = found.reading.questions
+    assert (question.about, question.columns) == ("decimal", ("v",))
+    assert question.text in found.warnings
+    assert (found.columns[1].type, [row[1] for row in rows[1:]]) == (
+        "string", ["1500", "1.234", "1.234"],
+    )  # fmt: skip
+
+    said, plain = table(tmp_path, text, name, decimal=",")
+    assert said.reading.questions == ()
+    assert (said.columns[1].type, [row[1] for row in plain[1:]]) == (
+        "float", ["1500", "1234", "1.234"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "values"),
+    [
+        ('[{"v": 1.5}, {"v": "2,25"}, {"v": 3}]', "float", ["1.5", "2.25", "3"]),
+        ('[{"v": 1}, {"v": "2"}, {"v": "n/a"}]', "integer", ["1", "2", ""]),
+        ('[{"v": 1}, {"v": "007"}]', None, ["1", "007"]),
+        ('[{"v": 1}, {"v": [2]}]', None, ["1", "[2]"]),
+        ('[{"v": "1.234"}, {"v": "2.500"}]', None, ["1.234", "2.500"]),
+    ],
+)
+def test_texts_among_numbers(
+    tmp_path: Path, text: str, kind: str | None, values: list[str]
+) -> None:
+    """A text of one reading is a number among numbers; a code is none, nor are texts alone."""
+    found, rows = table(tmp_path, text)
+    assert (found.columns[0].type, [row[0] for row in rows[1:]]) == (kind, values)
+    assert found.reading.questions == ()
+
+
 def test_one_record_a_line(tmp_path: Path) -> None:
     """Blank lines are none; a line that is no JSON is left out, and named."""
     text = '\ufeff{"a": 1}\r\n\r\n{"a": 2, "A": 3}\nnot json\n5\n'

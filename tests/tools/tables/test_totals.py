@@ -91,6 +91,17 @@ LEFT_OUT: dict[str, tuple[str, list[int]]] = {
     ),
     "a count of rows": ("Item,Amount\na,10\nb,21\nc,7\nCount:,3\n", [5]),
     "a count of values": ("Item,Qty,Amount\na,1,10\nb,,20\nc,4,5\nMin,1,5\nCount,2,3\n", [5, 6]),
+    "how rows spread": (
+        ("Item,Amount\na,10\nb,20\nc,60\nTotal,90\nMedian,20\nStd. Dev.,26.46\nVarianz,700\n"),
+        [5, 6, 7, 8],
+    ),
+    "how all rows spread": (
+        "Nom,Montant\na,10\nb,20\nc,60\nÉcart-type,21.6\nMédiane,20\n", [5, 6],
+    ),
+    "a French page": (
+        ("Article;Montant\na;10\nb;20\nÀ reporter;30\nReport;30\nc;5\nTotal;35\n"),
+        [4, 5, 7],
+    ),
     "statistics of prices": ("Item,Price\na,1.5\nb,2.5\n最小,1.5\n最大,2.5\n", [4, 5]),
 }  # fmt: skip
 """Tables, and the rows of the file that are left out."""
@@ -129,6 +140,16 @@ KEPT: dict[str, str] = {
     "months and a quarter of another figure": "Month,n\nJan,1\nFeb,2\nMar,3\nQ2,9\n",
     "many unnamed": "Note,a\n,1\n,2\n,3\nx,4\n",
     "a last row that agrees by chance": "Name,Points\na,5\nb,7\nc,12\nd,24\n",
+    "statistics of a list, with a spread": (
+        "What,Value\nstd dev,2\nmin,3\n25 %,4\n50 %,5\n75 %,6\nmax,9\n"
+    ),
+    "a street called Median": "Street,n\nMedian,10\nBroad,20\nHigh,40\nPark,3\n",
+    "a report among papers": "Paper,n\nThesis,10\nBook,21\nReport,7\nNote,4\n",
+    "a variance of a budget": "Line,n\nBudget,100\nActual,90\nVariance,-10\n",
+    "gaps that a word fills and are no sums": (
+        "Region,Item,n\nN,a,1\nN,NULL,5\nN,b,2\nS,c,4\nS,NULL,9\nS,d,1\n"
+    ),
+    "groups of which one differs": ("Item,n\nNorth,30\na,10\nb,20\nSouth,12\nc,5\nd,6\n"),
     "gaps that are no sums": "Region,Item,n\nN,a,1\nN,,5\nN,b,2\nS,c,4\nS,,9\nS,d,1\n",
 }
 """Tables in which every row is one."""
@@ -175,6 +196,32 @@ ASKED: dict[str, tuple[str, str, str]] = {
     "sums of a database": (
         "Region,Item,n\nN,x,10\nN,y,20\nN,,30\nS,x,20\nS,y,30\nS,,50\n,,80\n",
         "80 in 4 rows", "240 in 7 rows",
+    ),
+    "sums of a database that writes NULL": (
+        "Region,Item,n\nN,x,10\nN,y,20\nN,NULL,30\nS,x,20\nS,y,30\nS,NULL,50\nNULL,NULL,80\n",
+        "80 in 4 rows", "240 in 7 rows",
+    ),
+    "sums of a database that writes \\N": (
+        "Region,Item,n\nN,x,10\nN,y,20\nN,\\N,30\nS,x,20\nS,y,30\nS,\\N,50\n\\N,\\N,80\n",
+        "80 in 4 rows", "240 in 7 rows",
+    ),
+    "groups below their sums": (
+        "Shop,n\nNorth,30\na,10\nb,20\nSouth,11\nc,5\nd,6\n", "41 in 4 rows", "82 in 6 rows",
+    ),
+    "groups below their sums and all of them": (
+        "Shop,n,q\nCountry,41,5\nNorth,30,2\na,10,1\nb,20,1\nSouth,11,3\nc,5,1\nd,6,2\n",
+        "41 in 4 rows", "123 in 7 rows",
+    ),
+    "a deviation of other rows": (
+        "Item,Amount\na,10\nb,20\nc,60\nStdDev,30.1\n", "90 in 3 rows", "120.1 in 4 rows",
+    ),
+    "an opening and a closing balance": (
+        "Text,Amount\nOpening balance,100\na,10\nb,-20\nClosing balance,90\n",
+        "-10 in 2 rows", "180 in 4 rows",
+    ),
+    "what is carried to a French page and on": (
+        "Article;Montant\nReport;1000\na;10\nb;20\nÀ reporter;1030\n",
+        "30 in 2 rows", "2 060 in 4 rows",
     ),
     "all of a group": (
         "Region,Item,n\nN,x,10\nN,y,20\nN,All,30\nS,x,20\nS,y,30\nS,All,50\n",

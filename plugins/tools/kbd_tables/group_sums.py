@@ -1,0 +1,142 @@
+"""Sums of groups that stand above their rows as plain values: "North" above its shops.
+
+Nothing labels them, so that the figures of the whole table have to tell: each row is the sum of a
+group or in one, and more than one group has several rows. It is asked about, never taken out.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from kbd_tables.duck import parquet_rows
+from kbd_tables.total_notes import SummedColumn
+from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
+
+__all__ = ["sums_above_groups"]
+
+_LEAST_ROWS = 6
+"""Two groups of two rows, and their sums."""
+_MAX_ROWS = 20_000
+_LEAST_GROUPS = 2
+_PLACES = 9
+"""Decimals to which doubles are compared."""
+
+_Figures = tuple[Decimal, ...]
+
+
+def sums_above_groups(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    columns: Sequence[SummedColumn],
+    figures: Sequence[int],
+    judged: Sequence[Judged],
+    count: int,
+) -> list[Judged]:
+    """Return the rows that are sums of the rows below them, in a table of nothing but groups.
+
+    Args:
+        connection: A database.
+        raw: The Parquet of texts.
+        columns: Its columns.
+        figures: The places of those of figures.
+        judged: The rows that something labels; those that sum others up are in no group.
+        count: How many rows there are.
+    """
+    added = [n for n, place in enumerate(figures) if TotalsColumn(columns[place].name).is_additive]
+    are_known = any(each.verdict in ("above", "below") for each in judged)
+    if not _LEAST_ROWS <= count <= _MAX_ROWS or not added or are_known:
+        return []
+    texts = [n for n, each in enumerate(columns) if each.type == "string"]
+    label = ", ".join(f"c{n}" for n in texts)
+    read = connection.execute(
+        f"SELECT file_row_number, {f'coalesce({label})' if texts else 'NULL'},"
+        f" {', '.join(columns[n].value for n in figures)}"
+        f" FROM {parquet_rows(raw, numbered=True)} ORDER BY 1"
+    ).fetchall()
+    labeled = {
+        each.candidate.row
+        for each in judged
+        if each.verdict == "unsure" and each.candidate.label and each.candidate.label.is_whole
+    }
+    rows = [row for row in read if row[0] not in labeled]
+    values = [tuple(_exact(row[2 + n]) for n in added) for row in rows]
+    groups = _groups(values)
+    if groups is None:
+        return []
+    known = {each.candidate.row for each in judged if each.verdict == "unsure"}
+    return [
+        _judged(rows[first], (rows[first + 1][0], rows[last][0]), added)
+        for first, last in groups
+        if rows[first][0] not in known
+    ]
+
+
+def _judged(row: Sequence[Any], below: tuple[int, int], added: Sequence[int]) -> Judged:
+    candidate = TotalCandidate(
+        row[0],
+        str(row[1] or ""),
+        None,
+        tuple(row[2:]),
+        is_bare=False,
+        is_alike=False,
+        has_others=True,
+        is_outer=row[0] == 0,
+    )
+    return Judged(candidate, "unsure", (below,), tuple(n for n in added if row[2 + n] is not None))
+
+
+def _exact(value: Any) -> Decimal:
+    if value is None:
+        return Decimal()
+    return round(Decimal(value), _PLACES) if isinstance(value, float) else Decimal(value)
+
+
+def _groups(values: Sequence[_Figures]) -> list[tuple[int, int]] | None:
+    """Return the first and the last row of each group, the sum first; None if not all are in one.
+
+    With the sum of all of them above, if there is one: it is a group of all rows.
+    """
+    whole = _in_a_row(values, 0)
+    if whole is not None:
+        return whole
+    parts = _in_a_row(values, 1)
+    if parts is None or _sum([values[first] for first, _ in parts]) != values[0]:
+        return None
+    return [(0, len(values) - 1), *parts]
+
+
+def _in_a_row(values: Sequence[_Figures], start: int) -> list[tuple[int, int]] | None:
+    """Return groups next to each other from a row to the end; None if a row is in none."""
+    found: list[tuple[int, int]] = []
+    place = start
+    while place < len(values):
+        if not any(values[place]):
+            # A row of zeros behind a group is one of its rows.
+            if not found:
+                return None
+            found[-1] = (found[-1][0], place)
+            place += 1
+            continue
+        last = _last_of(values, place)
+        if last is None:
+            return None
+        found.append((place, last))
+        place = last + 1
+    larger = [first for first, last in found if last - first > 1]
+    return found if len(larger) >= _LEAST_GROUPS else None
+
+
+def _last_of(values: Sequence[_Figures], first: int) -> int | None:
+    """Return the row up to which those below a row come to it."""
+    total = [Decimal()] * len(values[first])
+    for place in range(first + 1, len(values)):
+        total = [one + other for one, other in zip(total, values[place], strict=True)]
+        if tuple(total) == values[first]:
+            return place
+    return None
+
+
+def _sum(values: Sequence[_Figures]) -> _Figures:
+    return tuple(sum(column, Decimal()) for column in zip(*values, strict=True))
