@@ -1,7 +1,8 @@
 """Sums of groups that stand above their rows as plain values: "North" above its shops.
 
 Nothing labels them, so that the figures of the whole table have to tell: each row is the sum of a
-group or in one, and more than one group has several rows. It is asked about, never taken out.
+group or in one, and half of the groups, of which there are several, have more than one figure. It
+is asked about, never taken out.
 """
 
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ _LEAST_ROWS = 6
 """Two groups of two rows, and their sums."""
 _MAX_ROWS = 20_000
 _LEAST_GROUPS = 2
+_LEAST_SUM = 10
+"""The sum of a group that is no chance."""
 _PLACES = 9
 """Decimals to which doubles are compared."""
 
@@ -124,8 +127,13 @@ def _in_a_row(values: Sequence[_Figures], start: int) -> list[tuple[int, int]] |
             return None
         found.append((place, last))
         place = last + 1
-    larger = [first for first, last in found if last - first > 1]
-    return found if len(larger) >= _LEAST_GROUPS else None
+    # Of one figure that is there twice either may be a row: flags of 1 are all the sum of the next.
+    larger = [first for first, last in found if sum(map(any, values[first + 1 : last + 1])) > 1]
+    # Of small numbers in one column many come to others by chance.
+    are_telling = any(abs(each) >= _LEAST_SUM for first in larger for each in values[first])
+    if not (are_telling or len(values[0]) > 1):
+        return None
+    return found if len(larger) >= max(_LEAST_GROUPS, len(found) / 2) else None
 
 
 def _last_of(values: Sequence[_Figures], first: int) -> int | None:

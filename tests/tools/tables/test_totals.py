@@ -150,6 +150,8 @@ KEPT: dict[str, str] = {
         "Region,Item,n\nN,a,1\nN,NULL,5\nN,b,2\nS,c,4\nS,NULL,9\nS,d,1\n"
     ),
     "groups of which one differs": ("Item,n\nNorth,30\na,10\nb,20\nSouth,12\nc,5\nd,6\n"),
+    "flags of which each is the next one": "Name,active\na,1\nb,1\nc,0\nd,1\ne,1\nf,0\ng,1\nh,1\n",
+    "small numbers that come to others by chance": "Name,n\na,3\nb,1\nc,2\nd,5\ne,4\nf,1\n",
     "gaps that are no sums": "Region,Item,n\nN,a,1\nN,,5\nN,b,2\nS,c,4\nS,,9\nS,d,1\n",
 }
 """Tables in which every row is one."""
