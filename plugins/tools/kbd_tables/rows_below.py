@@ -103,7 +103,10 @@ def _last_total(judged: Sequence[Judged]) -> Judged | None:
         label = each.candidate.label
         if label is None or label.kind != "sum" or label.is_weak:
             continue
-        is_like_one = each.candidate.is_bare and label.is_whole
+        # A figure whose column stays text is no field that only a row has.
+        others = each.candidate.others
+        is_bare = each.candidate.is_bare or (bool(others) and all(map(_is_figure, others)))
+        is_like_one = is_bare and label.is_whole
         if each.verdict == "above" or (each.verdict == "unsure" and is_like_one):
             return each
     return None

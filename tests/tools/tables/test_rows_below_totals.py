@@ -147,3 +147,18 @@ async def test_remarks_below_a_total_in_doubt(workbench: Workbench, ask: Ask) ->
     assert [one["meaning"] for one in question["options"]] == [
         "Std adds up to 19.5 in 3 rows", "Std adds up to 62.5 in 5 rows",
     ]  # fmt: skip
+
+
+async def test_remarks_below_a_total_beside_figures_that_stay_text(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """A column whose numbers are not written alike is text, and leaves its total in doubt."""
+    text = (
+        "Projekt;Datum;Std;Betrag\nA;03.01.2025;7,50;1.234,00\nB;04.01.2025;8,00;1'000,50\n"
+        "C;05.01.2025;4,00;12,00\nSumme;;19,50;2.246,50\nSoll;;24,00;\n"
+    )
+    found = await _map(workbench, ask, text)
+    (question,) = found["reading"]["questions"]
+    assert [one["meaning"] for one in question["options"]] == [
+        "Std adds up to 19.5 in 3 rows", "Std adds up to 63 in 5 rows",
+    ]  # fmt: skip
