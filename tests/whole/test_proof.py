@@ -149,8 +149,8 @@ def test_a_version_that_reads_a_table_otherwise_is_told_by_its_reading(
     equal = daemon.ask("ReplayRun", run_id=f"{workbench}-1")
     assert (equal["divergences"], equal["equal"] > 0) == ([], True)
 
-    asked = "rows.summed(typed), read_as, reading)"
-    kept = 'rows.summed(typed), read_as | {"totals": "keep"}, reading)'
+    asked = "columns, read_as, reading, among"
+    kept = 'columns, read_as | {"totals": "keep"}, reading, among'
     copy = version(tmp_path, Path(kbd_tables.__file__).parent, "loader.py", asked, kept)
     found = daemon.ask("ReplayRun", run_id=f"{workbench}-1", with_plugin=str(copy))
     assert found["divergences"]

@@ -213,7 +213,7 @@ def find_layout(
     table = table[1:] if names else table
     header = names or _header(table, said)
     below = table[1:] if header is not None else table
-    units_line = _units_line(below) if header is not None else 0
+    units_line = _units_line(below) if header is not None and len(header) > 1 else 0
     below = below[1:] if units_line else below
     declared = len(table[0].fields)
     width = max(filled_count(row.fields) for row in table)
