@@ -79,7 +79,7 @@ async def test_calls_that_come_at_once_make_a_table_once(
 
 async def test_the_least_recently_used_go(workbench: SlowWorkbench, tools: dict[str, Tool]) -> None:
     """The tables of a workbench keep to a size; one that goes takes all its files along."""
-    digits = "".join(f"{n * n * 7919 % 1_000_003}x{n}\n" for n in range(29_000))
+    digits = "".join(f"{n * n * 7919 % 1_000_003}x{n}\n" for n in range(26_000))
     for name in ("a.csv", "b.csv", "c.csv"):
         workbench.add(name, f"{name}\n{digits}")
         await workbench.call(tools["table_get_map"], path=name)
