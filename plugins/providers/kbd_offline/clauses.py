@@ -25,8 +25,15 @@ from kbd_offline.intents import (
     SortOrder,
 )
 from kbd_offline.names import fold, singular
-from kbd_offline.numerals import NUMERAL, read_numeral
-from kbd_offline.request_text import FUNCTION_WORDS, TAKEN, Mention, UnclearError, Wording
+from kbd_offline.request_text import (
+    FUNCTION_WORDS,
+    NUMERAL,
+    TAKEN,
+    Mention,
+    UnclearError,
+    Wording,
+    read_numeral,
+)
 
 __all__ = [
     "Figure",

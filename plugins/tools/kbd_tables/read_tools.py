@@ -356,7 +356,7 @@ class TableQuery(_TableTool):
         "groups; do not add up rows yourself. No file outside of the workbench can be reached."
     )
     arguments = QueryArguments
-    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.sandbox", "kbd_tables.warm_up:warm_up")
+    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.sandbox:warm_up",)
 
     def __init__(self, tables: TableCache, limits: QueryLimits) -> None:
         super().__init__(tables)

@@ -11,6 +11,7 @@ Before that, a statement is checked to be exactly one that only reads (`statemen
 that it names are looked up among those of the workbench (`table_names`): a name is never a path.
 """
 
+import os
 import resource
 import threading
 import time
@@ -24,9 +25,11 @@ import msgspec
 from kbd.types import FileName
 from kbd_tables.absent_values import ComparedColumn, absent_values
 from kbd_tables.duck import (
+    READY,
     closing_connection,
     count_lost,
     json_value,
+    parquet_rows,
     quoted_name,
     quoted_text,
     reported_type,
@@ -59,6 +62,7 @@ __all__ = [
     "TablesNeeded",
     "query",
     "sandboxed",
+    "warm_up",
 ]
 
 Columns = Sequence[tuple[str, str, str]]
@@ -74,6 +78,18 @@ _FEW_ROWS = 200
 
 _RESULT_BYTES = 4 * 1024 * 1024
 """Text of one window; a larger one is cut after a row, and marked as cut."""
+
+_WARMING_TABLE = (
+    "SELECT i AS id, DATE '2024-01-01' + i::INTEGER AS day, i / 8 AS amount, i % 2 = 0 AS paid,"
+    " 'name ' || i % 7 AS name FROM range(3000) AS t(i)"
+)
+_GROUPED = "SELECT name, sum(amount) AS total, count(*) AS n FROM data GROUP BY name ORDER BY name"
+_JOINED = (
+    "SELECT a.name, sum(b.amount) FROM data AS a JOIN data AS b ON a.id = b.id AND a.name = b.name"
+    " WHERE a.paid GROUP BY ALL ORDER BY 1"
+)
+_ORDERED = "SELECT id, day, name, amount FROM data ORDER BY amount"
+_COUNTS = "SELECT count(*), count(n) FROM (SELECT {0} AS n FROM data GROUP BY ALL)"
 
 
 class TablesNeeded(Exception):
@@ -382,3 +398,36 @@ def _within_bytes(found: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], bool
             return rows, True
         rows.append(values)
     return rows, False
+
+
+def warm_up() -> None:
+    """Run statements as calls do, on a small table that is gone afterwards.
+
+    The first statement in a fork takes ten times as long as the second: each page that DuckDB
+    touches is one of the parent's that must be mapped, or copied. So a process that waits for a
+    call makes the first use, of each kind.
+    """
+    if not hasattr(os, "memfd_create"):
+        return
+    descriptor = os.memfd_create("table")
+    path = f"/proc/self/fd/{descriptor}"
+    try:
+        READY.execute(f"COPY ({_WARMING_TABLE}) TO '{path}' (FORMAT parquet, USE_TMP_FILE false)")
+        READY.execute("BEGIN TRANSACTION")
+        READY.execute(f"CREATE VIEW data AS FROM {parquet_rows(path)}")
+        for sql in (_GROUPED, _JOINED, _ORDERED):
+            _run_once(sql)
+        for column in ("name", "day", "amount"):
+            READY.execute(_COUNTS.format(column)).fetchall()
+        READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+        READY.execute("ROLLBACK")
+    finally:
+        os.close(descriptor)
+
+
+def _run_once(sql: str) -> None:
+    """Check and run a statement in the steps of `sandbox.query`."""
+    statement = checked_statement(READY, sql)
+    READY.execute(f"DESCRIBE (\n{statement.sql}\n)").fetchall()
+    whole = with_whole_order(READY, statement, ["1"])
+    READY.execute(f"SELECT * FROM (\n{whole}\n) LIMIT 20 OFFSET 10").fetchall()

@@ -21,7 +21,7 @@ __all__ = [
 Number = int | float | Decimal
 
 SPREADS = ("median", "deviation", "variance")
-"""Statistics that no sums tell: the rows themselves are asked, see `spreads`."""
+"""Statistics that no sums tell: the rows themselves are asked, see `row_stretches`."""
 _STATISTICS = ("minimum", "maximum", "count", *SPREADS)
 _TELLING_DIGITS = 4
 """A figure of so many digits is that of other rows by chance once in thousands of tables."""

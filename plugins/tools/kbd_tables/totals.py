@@ -25,9 +25,8 @@ from kbd.formats import (
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
 from kbd_tables.formula_totals import FormulaRows
 from kbd_tables.group_sums import sums_above_groups
-from kbd_tables.row_stretches import stretches_of
+from kbd_tables.row_stretches import stretches_of, with_spreads
 from kbd_tables.rows_below import rows_below
-from kbd_tables.spreads import with_spreads
 from kbd_tables.total_notes import (
     SummedColumn,
     counted_note,
@@ -255,10 +254,11 @@ def _judged(
     if _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
         more = unlabeled_rows(connection, raw, others, texts[:_MAX_COLUMNS], figures, count)
         more = {row: text for row, text in more.items() if row not in rows}
-        found = _candidates(connection, raw, columns, figures, others, {**more, **rows}, count)
-        found = [formulas.proven(each) for each in found]
-        again = _judged_rows(connection, raw, columns, figures, found) if more else []
-        judged = with_unlabeled(judged, again, more, count - 1)
+        if more:
+            found = _candidates(connection, raw, columns, figures, others, {**more, **rows}, count)
+            found = [formulas.proven(each) for each in found]
+            again = _judged_rows(connection, raw, columns, figures, found)
+            judged = with_unlabeled(judged, again, more, count - 1)
     groups = sums_above_groups(connection, raw, columns, figures, judged, count)
     rows_of_groups = {each.candidate.row for each in groups}
     return sorted(
