@@ -26,6 +26,19 @@ settings.load_profile("same")
 gc.set_threshold(50_000, 20, 100)
 
 
+HALVED = frozenset(
+    (
+        "test_crash_states.py", "test_format_contract.py", "test_mutants.py",
+        "test_office_hostile.py", "test_offline_kinds.py", "test_offline_runs.py",
+        "test_renderer.py", "test_rows_below_totals.py", "test_table_choice.py", "test_totals.py",
+        "test_work_faults.py", "test_xlsx_comparison_counts.py",
+    )
+)  # fmt: skip
+"""Files of which the first tier has every second test, as of those of whole jobs: each test starts
+a process or more beside many that are alike, and a newcomer waits at most four minutes. The second
+tier has all."""
+
+
 def _backend_of(item: pytest.Item) -> str:
     """Return the backend that a test runs on; "" if it runs on none."""
     return str(item.callspec.params.get("anyio_backend", "")) if hasattr(item, "callspec") else ""
@@ -42,7 +55,8 @@ def _on_any_backend(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave what is sampled to the second tier, and have the files of whole jobs begun first.
 
-    So is the second backend of a test. At the end one process would still be at those files.
+    So are the second backend of a test, and every second test of some files. At the end one process
+    would still be at the files of whole jobs.
     """
     seen = Counter[str]()
     kinds = Counter(_on_any_backend(item) for item in items)
@@ -60,7 +74,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and (_backend_of(item) != BACKENDS[crc32(kind.encode()) % len(BACKENDS)])
         ):
             item.add_marker(pytest.mark.full)
+        elif _is_halved(item) and item.get_closest_marker("full") is None:
+            if seen[item.path.name] % 2:
+                item.add_marker(pytest.mark.full)
+            seen[item.path.name] += 1
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})
+
+
+def _is_halved(item: pytest.Item) -> bool:
+    return "whole" in item.path.parts or item.path.name in HALVED
 
 
 @pytest.fixture(params=BACKENDS)

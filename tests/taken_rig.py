@@ -131,7 +131,8 @@ async def _let_act(order: TakenOrder) -> dict[str, str]:
 async def _processes(call: Any, pool: WorkerPool, tasks: TaskGroup) -> dict[str, int]:
     """Start a sibling, and return the processes that an act may be after."""
     name = f"held{os.getpid()}"
-    await call("kbd_taken.acts:hold", {"seconds": 0.0, "name": name})
+    # By another name, for it may not have ended when its answer is there.
+    await call("kbd_taken.acts:hold", {"seconds": 0.0, "name": "started"})
     held = {"seconds": 600.0, "name": name}
     tasks.start_soon(call, "kbd_taken.acts:hold", held, CallLimits(wall_s=600))
     zygote = pool._alive["taken"]._process.pid
