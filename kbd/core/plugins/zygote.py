@@ -72,6 +72,8 @@ class Zygote:
         self._workplace = forked_call.Workplace(package, Software(), None, os.getpid())
         self._warm_ups: Sequence[str] = ()
         self._spare: SpareProcess | None = None
+        self._is_warmed = False
+        """Whether the warm-ups have been seen to end: one that hangs must not cost calls."""
 
     def start(self) -> bool:
         """Import the modules of the first order and report; return whether to continue."""
@@ -162,11 +164,15 @@ class Zygote:
             self._spawning.add(call.id)
 
     def _hand_to_spare(self, packet: bytes, channel: socket.socket) -> int | None:
-        """Give a call to the spare process and return its pid, or None if there is none ready."""
+        """Give a call to the spare process and return its pid, or None if there is none.
+
+        It may still warm up, and leaves that for the call: two processes at work beside each other
+        would take longer.
+        """
         spare = self._spare
         if spare is None or not spare.is_ready():
             return None
-        self._spare = None
+        self._spare, self._is_warmed = None, True
         with contextlib.closing(spare):
             if spare.hand_over(packet, channel):
                 return spare.pid
@@ -191,6 +197,7 @@ class Zygote:
         """Fork a process ahead for the next call; where the system has no more, there is none."""
         if self._spare is not None:
             return
+        must_warm = not self._is_warmed
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             try:
@@ -201,8 +208,10 @@ class Zygote:
             if pid == 0:
                 with self._left():
                     ours.close()
-                    wait_for_call(theirs, self._warm_ups, self._workplace)
-        self._spare = SpareProcess(pid, ours)
+                    wait_for_call(
+                        theirs, self._warm_ups, self._workplace, must_warm=must_warm
+                    )
+        self._spare = SpareProcess(pid, ours, must_warm=must_warm)
 
     def _drop_spare(self) -> None:
         """End the spare process, if there is one."""

@@ -15,7 +15,7 @@ import os
 import resource
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -400,8 +400,8 @@ def _within_bytes(found: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], bool
     return rows, False
 
 
-def warm_up() -> None:
-    """Run statements as calls do, on a small table that is gone afterwards.
+def warm_up() -> Generator[None]:
+    """Run statements as calls do, on a small table that is gone afterwards, a step each.
 
     The first statement in a fork takes ten times as long as the second: each page that DuckDB
     touches is one of the parent's that must be mapped, or copied. So a process that waits for a
@@ -409,20 +409,24 @@ def warm_up() -> None:
     """
     if not hasattr(os, "memfd_create"):
         return
-    descriptor = os.memfd_create("table")
-    path = f"/proc/self/fd/{descriptor}"
-    try:
-        READY.execute(f"COPY ({_WARMING_TABLE}) TO '{path}' (FORMAT parquet, USE_TMP_FILE false)")
+    with open(os.memfd_create("table"), "wb") as table:
+        path = f"/proc/self/fd/{table.fileno()}"
         READY.execute("BEGIN TRANSACTION")
-        READY.execute(f"CREATE VIEW data AS FROM {parquet_rows(path)}")
-        for sql in (_GROUPED, _JOINED, _ORDERED):
-            _run_once(sql)
-        for column in ("name", "day", "amount"):
-            READY.execute(_COUNTS.format(column)).fetchall()
-        READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
-        READY.execute("ROLLBACK")
-    finally:
-        os.close(descriptor)
+        try:
+            READY.execute(
+                f"COPY ({_WARMING_TABLE}) TO '{path}' (FORMAT parquet, USE_TMP_FILE false)"
+            )
+            READY.execute(f"CREATE VIEW data AS FROM {parquet_rows(path)}")
+            for sql in (_GROUPED, _JOINED, _ORDERED):
+                yield
+                _run_once(sql)
+            for column in ("name", "day", "amount"):
+                yield
+                READY.execute(_COUNTS.format(column)).fetchall()
+            yield
+            READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+        finally:
+            READY.execute("ROLLBACK")
 
 
 def _run_once(sql: str) -> None:
