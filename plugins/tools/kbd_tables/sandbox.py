@@ -168,11 +168,11 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         many = threads > 1 and may_be_threaded(connection, statement)
         pin_clock(connection, question.now_us, statement.sql, threads if many else 1)
         _lock(connection, limits.query_memory_mb, in_place)
-        clock = threading.Timer(limits.query_seconds, connection.interrupt)
-        clock.daemon = True
-        clock.start()
         try:
-            with _bounded_memory(limits.query_memory_mb):
+            with (
+                _bounded_time(connection, limits.query_seconds),
+                _bounded_memory(limits.query_memory_mb),
+            ):
                 yield OpenSandbox(connection, statement, named)
         # `closing_connection` knows these two; all others are faults of the statement.
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
@@ -180,8 +180,6 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         except duckdb.Error as error:
             check_whole(in_place, error)
             raise refused(error, named, question.catalog) from None
-        finally:
-            clock.cancel()
 
 
 def _named_tables(
@@ -362,6 +360,20 @@ def _lock(
 
 
 @contextmanager
+def _bounded_time(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
+    """Bound how long a connection's statements take: past it they are interrupted."""
+    clock = threading.Timer(seconds, connection.interrupt)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()
+        # It must not interrupt what comes after, nor be there when the process is confined.
+        clock.join()
+
+
+@contextmanager
 def _bounded_memory(memory_mb: int) -> Iterator[None]:
     """Bound what this process may add to its memory, beside the table that is in it already.
 
@@ -424,7 +436,9 @@ def warm_up() -> Generator[None]:
                 yield
                 READY.execute(_COUNTS.format(column)).fetchall()
             yield
-            READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+            pin_clock(READY, 0, "")
+            with _bounded_time(READY, 1), _bounded_memory(_LOAD_MEMORY_MB):
+                READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
         finally:
             READY.execute("ROLLBACK")
 
