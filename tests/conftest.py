@@ -26,17 +26,22 @@ settings.load_profile("same")
 gc.set_threshold(50_000, 20, 100)
 
 
-HALVED = frozenset(
+THINNED = frozenset(
     (
-        "test_crash_states.py", "test_format_contract.py", "test_mutants.py",
-        "test_office_hostile.py", "test_offline_kinds.py", "test_offline_runs.py",
-        "test_renderer.py", "test_rows_below_totals.py", "test_table_choice.py", "test_totals.py",
-        "test_work_faults.py", "test_xlsx_comparison_counts.py",
+        "test_answer_limits.py", "test_crash_states.py", "test_disk_faults.py",
+        "test_docx_comparison.py", "test_failures.py", "test_faults.py", "test_format_contract.py",
+        "test_formula_totals.py", "test_hostile_clients.py", "test_image_hostile.py",
+        "test_mutants.py", "test_office_hostile.py", "test_offline_kinds.py",
+        "test_offline_runs.py", "test_pptx_comparison.py", "test_publishing.py",
+        "test_renderer.py", "test_rows_below_totals.py", "test_scan.py", "test_table_choice.py",
+        "test_table_looking.py", "test_table_query.py", "test_totals.py", "test_work_faults.py",
+        "test_xlsx_comparison_counts.py",
     )
 )  # fmt: skip
-"""Files of which the first tier has every second test, as of those of whole jobs: each test starts
-a process or more beside many that are alike, and a newcomer waits at most four minutes. The second
+"""Files of which the first tier has every third test, as of those of whole jobs: each test starts a
+process or more beside many that are alike, and a newcomer waits at most four minutes. The second
 tier has all."""
+ONE_OF = 3
 
 
 def _backend_of(item: pytest.Item) -> str:
@@ -55,8 +60,8 @@ def _on_any_backend(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave what is sampled to the second tier, and have the files of whole jobs begun first.
 
-    So are the second backend of a test, and every second test of some files. At the end one process
-    would still be at the files of whole jobs.
+    So are the second backend of a test, and two of three tests of some files. At the end one
+    process would still be at the files of whole jobs.
     """
     seen = Counter[str]()
     kinds = Counter(_on_any_backend(item) for item in items)
@@ -74,15 +79,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and (_backend_of(item) != BACKENDS[crc32(kind.encode()) % len(BACKENDS)])
         ):
             item.add_marker(pytest.mark.full)
-        elif _is_halved(item) and item.get_closest_marker("full") is None:
-            if seen[item.path.name] % 2:
+        elif _is_thinned(item) and item.get_closest_marker("full") is None:
+            if seen[item.path.name] % ONE_OF:
                 item.add_marker(pytest.mark.full)
             seen[item.path.name] += 1
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})
 
 
-def _is_halved(item: pytest.Item) -> bool:
-    return "whole" in item.path.parts or item.path.name in HALVED
+def _is_thinned(item: pytest.Item) -> bool:
+    return "whole" in item.path.parts or item.path.name in THINNED
 
 
 @pytest.fixture(params=BACKENDS)

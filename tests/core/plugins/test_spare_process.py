@@ -42,6 +42,7 @@ import os
 import time
 
 warmed = 0
+steps = 0
 
 
 def warm_up():
@@ -54,6 +55,11 @@ def warm_up():
 def seen():
     """Return how often this process was warmed up, and which process it is."""
     return [warmed, os.getpid(), os.getppid()]
+
+
+def steps_seen():
+    """Return how often this process was warmed up, and how many steps that took."""
+    return [warmed, steps]
 
 
 def sleep(seconds):
@@ -129,6 +135,39 @@ async def test_the_next_call_gets_a_process_that_is_warm(
 
     assert cold == 0
     assert warm == [1, spare, zygote]
+
+
+STEPS = """
+    global steps
+    for steps in range(1, 101):
+        time.sleep(0.01)
+        yield
+"""
+
+
+@pytest.mark.anyio
+async def test_a_call_that_comes_while_it_warms_up_need_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once warm-ups are known to end, a call cuts one short, which is done in steps."""
+
+    async def steps_seen(workers: WorkerPool) -> list[int]:
+        found: list[int] = await workers.call("warmed", "kbd_warmed.work:steps_seen", {})
+        return found
+
+    async with warmed_workers(tmp_path, monkeypatch, STEPS) as workers:
+        with anyio.fail_after(20):
+            first = [await steps_seen(workers)]
+            while first[-1] != [1, 100]:
+                first.append(await steps_seen(workers))
+            found = first[-1]
+            while not 0 < found[1] < 100:
+                await anyio.sleep(0.1)
+                found = await steps_seen(workers)
+
+    # Before that, each has a process forked for it while the spare one goes on.
+    assert first[:-1] == [[0, 0]] * (len(first) - 1)
+    assert found[0] == 1
 
 
 @pytest.mark.anyio
