@@ -208,9 +208,7 @@ class Zygote:
             if pid == 0:
                 with self._left():
                     ours.close()
-                    wait_for_call(
-                        theirs, self._warm_ups, self._workplace, must_warm=must_warm
-                    )
+                    wait_for_call(theirs, self._warm_ups, self._workplace, must_warm=must_warm)
         self._spare = SpareProcess(pid, ours, must_warm=must_warm)
 
     def _drop_spare(self) -> None:
