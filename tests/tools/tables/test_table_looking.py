@@ -62,7 +62,7 @@ def test_describe_opens_few_files(tmp_path: Path) -> None:
     target = tmp_path / "wide.parquet"
     names = [f"c{number}" for number in range(120)]
     selected = ", ".join(f"{number} AS {name}" for number, name in enumerate(names))
-    duckdb.sql(f"SELECT {selected}").write_parquet(str(target))
+    duckdb.execute(f"COPY (SELECT {selected}) TO '{target}'")
     held = {int(number) for number in os.listdir("/proc/self/fd")}
     free = [number for number in range(len(held) + OPEN_FILES) if number not in held]
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
