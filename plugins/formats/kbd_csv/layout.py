@@ -207,9 +207,7 @@ def find_layout(
     if usual:
         body = [row for row in body if not _is_lone_comment(row, usual)]
     has_rules, body = _without_rules(body)
-    code = "" if said is not None or is_first else record_code([row.fields for row in body])
-    if code:
-        body = [row for row in body if value_count(row.fields) == 0 or row.fields[0] == code]
+    code, body = _of_one_type(body) if said is None and not is_first else ("", body)
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
     layout = TableLayout(
@@ -227,13 +225,11 @@ def find_layout(
         table = table[1:]
     names = _joined_names(table) if said is None and not is_first else None
     table = table[1:] if names else table
-    # Records of one type have no names among them.
     header = names or _header(table, 0 if code else said)
     below = table[1:] if header is not None else table
     units_line = _units_line(below) if header is not None and len(header) > 1 else 0
     below = below[1:] if units_line else below
     declared = len(table[0].fields)
-    width = max(filled_count(row.fields) for row in table)
     plain = [row.fields for row in _without_last_remarks(table)]
     return msgspec.structs.replace(
         layout,
@@ -243,7 +239,7 @@ def find_layout(
         or is_first,
         header=header,
         declared=declared,
-        width=max(width, min(declared, 1)),
+        width=max(min(declared, 1), *(filled_count(row.fields) for row in table)),
         typical=_typical(below or table),
         figures=_figures([row.fields for row in below]),
         has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
@@ -252,6 +248,14 @@ def find_layout(
         units_line=units_line,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
+
+
+def _of_one_type(body: Sequence[LineRow]) -> tuple[str, Sequence[LineRow]]:
+    """Return the code of the details of a file of record types, "" for others, and its details."""
+    code = record_code([row.fields for row in body])
+    if not code:
+        return "", body
+    return code, [row for row in body if not value_count(row.fields) or row.fields[0] == code]
 
 
 def _without_rules(body: Sequence[LineRow]) -> tuple[bool, Sequence[LineRow]]:

@@ -38,7 +38,7 @@ from kbd_tables.total_notes import (
 )
 from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
 from kbd_tables.total_verdicts import judge
-from kbd_tables.unlabeled_totals import filled_sql, unlabeled_rows, with_unlabeled
+from kbd_tables.unlabeled_totals import filled_sql, is_odd_last, unlabeled_rows, with_unlabeled
 
 __all__ = ["SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
@@ -264,7 +264,13 @@ def _judged(
             found = _candidates(connection, raw, columns, figures, others, both, count)
             found = [formulas.proven(each) for each in found]
             again = _judged_rows(connection, raw, columns, figures, found)
-            judged = with_unlabeled(judged, again, more, count - 1)
+            judged = with_unlabeled(
+                judged,
+                again,
+                more,
+                count - 1,
+                is_odd=lambda: is_odd_last(connection, raw, texts[:_MAX_COLUMNS], count),
+            )
     groups = sums_above_groups(connection, raw, columns, figures, judged, count)
     rows_of_groups = {each.candidate.row for each in groups}
     return sorted(

@@ -1,13 +1,13 @@
 """Rows that sum others up although nothing labels them: where they are, and which to ask about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import duckdb
 
 from kbd_tables.duck import parquet_rows
 from kbd_tables.total_rows import Judged
 
-__all__ = ["filled_sql", "unlabeled_rows", "with_unlabeled"]
+__all__ = ["filled_sql", "is_odd_last", "unlabeled_rows", "with_unlabeled"]
 
 _MAX_BARE = 1_000
 _LEAST_KEYS = 2
@@ -71,8 +71,41 @@ def unlabeled_rows(
     return {**found, **gaps} if len(gaps) <= min(_MAX_BARE, count // 2) else found
 
 
+def is_odd_last(
+    connection: duckdb.DuckDBPyConnection, raw: str, texts: Sequence[int], count: int
+) -> bool:
+    """Tell whether the last row has a text where all rows above have one and the same other one.
+
+    So has a trailer record, whose code is that of no other.
+
+    Args:
+        connection: A database.
+        raw: The Parquet of texts.
+        texts: The columns of texts.
+        count: How many rows there are.
+    """
+    if not texts:
+        return False
+    above = f"FILTER (WHERE file_row_number < {count - 1})"
+    last = f"FILTER (WHERE file_row_number = {count - 1})"
+    parts = " OR ".join(
+        f"(count(c{n}) {above} = {count - 1} AND min(c{n}) {above} = max(c{n}) {above}"
+        f" AND min(c{n}) {last} <> min(c{n}) {above})"
+        for n in texts
+    )
+    found = connection.execute(
+        f"SELECT coalesce({parts}, false) FROM {parquet_rows(raw, numbered=True)}"
+    ).fetchone()
+    assert found is not None, "an aggregate has one row"
+    return bool(found[0])
+
+
 def with_unlabeled(
-    judged: list[Judged], again: Sequence[Judged], more: Mapping[int, str], last: int
+    judged: list[Judged],
+    again: Sequence[Judged],
+    more: Mapping[int, str],
+    last: int,
+    is_odd: Callable[[], bool],
 ) -> list[Judged]:
     """Add the rows that nothing labels and that sum others up by their figures to those judged.
 
@@ -81,6 +114,7 @@ def with_unlabeled(
         again: The same with the others.
         more: Those that nothing labels, with their texts; some may have been judged before.
         last: The last row of the table.
+        is_odd: Tells whether that is unlike all others, so that it takes less to be no chance.
     """
     known = {each.candidate.row for each in judged}
     # Without a text beside its figures nothing of a row says more than those around it.
@@ -96,4 +130,8 @@ def with_unlabeled(
         rest = known | {row.candidate.row for row in agreeing}
         return [each for each in again if each.candidate.row in rest]
     found = (each for each in again if each.candidate.row == last and last in {*more} - known)
-    return [*judged, *(each for each in found if each.verdict == "unsure" and each.is_no_chance)]
+    unsure = [each for each in found if each.verdict == "unsure"]
+    return [
+        *judged,
+        *(each for each in unsure if each.is_no_chance or (each.columns and is_odd())),
+    ]

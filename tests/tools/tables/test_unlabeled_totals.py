@@ -1,4 +1,4 @@
-"""Sums of periods that are called by the period alone: a year below its months."""
+"""Sums that no label tells: a year below its months, a trailer below its details."""
 
 import pytest
 
@@ -43,3 +43,23 @@ def test_years_among_years_are_rows(loading: Loading) -> None:
     gaps = loading({"Year": ["2022"] * 3 + ["2023"] * 3, "Month": ["1", "2", ""] * 2,
                     "n": ["1", "2", "7", "3", "4", "5"]})  # fmt: skip
     assert gaps.reading.questions == ()
+
+
+TRAILERS = {
+    "a count and a sum": ("3", "60", True),
+    "a sum alone": ("", "60", True),
+    "another sum": ("3", "61", False),
+}
+
+
+@pytest.mark.parametrize("name", TRAILERS)
+def test_a_trailer_of_another_code_is_asked_about(loading: Loading, name: str) -> None:
+    """Its code is that of no other row, and its figures are their sum and how many they are."""
+    number, amount, is_asked = TRAILERS[name]
+    table = loading(
+        {"Typ": ["D", "D", "D", "T"], "Menge": ["7", "8", "9", number],
+         "Betrag": ["10", "20", "30", amount]}
+    )  # fmt: skip
+    assert [each.about for each in table.reading.questions] == ["totals"] * is_asked
+    plain = loading({"Typ": ["A", "B", "B", "T"], "Betrag": ["10", "20", "30", "60"]})
+    assert plain.reading.questions == ()
