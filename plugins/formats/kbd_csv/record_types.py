@@ -26,10 +26,10 @@ _FIGURES = frozenset(("number", "date", "year"))
 def record_code(rows: Sequence[Sequence[str]]) -> str:
     """Return the code of the details of a file of record types, "" where it is no such file.
 
-    The first row is a record of its own, and all that are of another code than the details are so
-    by their form as well: with another number of fields, with texts where those have figures, or
-    with nothing where those all have something. A first row of texts alone names columns, unless a
-    record of a third code follows the details.
+    The first row is a record of its own, or heads a group as others do, and all that are of another
+    code than the details are so by their form as well: with another number of fields, with texts
+    where those have figures, or with nothing where those all have something. A first row of texts
+    alone names columns, unless a record of a third code follows the details.
 
     Args:
         rows: The first rows of the file.
@@ -42,7 +42,9 @@ def record_code(rows: Sequence[Sequence[str]]) -> str:
     details = [row for row in filled if row[0] == code]
     others = [row for row in filled if row[0] != code]
     first = filled[0]
-    if count < _LEAST_DETAILS or first[0] == code or counts[first[0]] > 1:
+    if count < _LEAST_DETAILS or first[0] == code:
+        return ""
+    if counts[first[0]] > 1 and not _heads_groups(filled, code):
         return ""
     width = len(details[0])
     if width < 2 or any(len(row) != width for row in details):
@@ -50,7 +52,7 @@ def record_code(rows: Sequence[Sequence[str]]) -> str:
     is_named = all(kind(field) in ("", "text") for field in first)
     if is_named and (len(counts) < 3 or filled[-1][0] == code):
         return ""
-    behind = [row for row in others if row != first]
+    behind = [row for row in others if row is not first]
     # Between a first and a last record of their own there is more to tell them by.
     is_framed = filled[-1][0] not in (code, first[0]) and counts[filled[-1][0]] == 1
     is_first = _is_unlike(first, details) or (is_framed and _has_gap(first, details))
@@ -65,6 +67,14 @@ def _are_codes(fields: Counter[str]) -> bool:
     if all(field.casefold() in _WORDS for field in fields):
         return True
     return len({*map(len, fields)}) == 1 and all(map(_CODE.fullmatch, fields))
+
+
+def _heads_groups(rows: Sequence[Sequence[str]], code: str) -> bool:
+    """Tell whether rows like the first one, of one length, come again between the details."""
+    heads = [place for place, row in enumerate(rows) if row[0] == rows[0][0]]
+    first_detail = next(place for place, row in enumerate(rows) if row[0] == code)
+    lengths = {len(rows[place]) for place in heads}
+    return heads[-1] > first_detail and lengths == {len(rows[0])} != {len(rows[first_detail])}
 
 
 def _has_gap(row: Sequence[str], details: Sequence[Sequence[str]]) -> bool:

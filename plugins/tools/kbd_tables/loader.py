@@ -240,7 +240,7 @@ def _text_note(column: TextColumn, *, is_stored: bool) -> str:
         others = "" if column.odd is None else f', beside others such as "{column.odd[0]}"'
         return (
             f"times such as {column.clock_example}, durations or times of day{others}; kept as "
-            "text, which sum() does not add up: sum(try_cast(… AS INTERVAL)) does"
+            "text, of which sum(epoch(try_cast(… AS INTERVAL))) are the seconds in all"
         )
     if column.unlike:
         one, other = column.unlike

@@ -484,7 +484,9 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
             continue
         if _agrees(candidate.label, figure, rows, place):
             # What is not added up has no sum that could tell of a row without a label.
-            agreed += candidate.label is not None or column.is_additive
+            is_bare = candidate.is_bare and candidate.has_others
+            is_sum = column.is_additive or (column.is_time and is_bare)
+            agreed += candidate.label is not None or is_sum
             is_telling = is_telling or figure != 0
         elif column.is_additive and not (
             _is_key(column, figure, rows, place) or _is_count(column, candidate, rows, figure)

@@ -17,6 +17,7 @@ RECORDS = {
     "numbers": "00,ACME,20240131\n10,1,5.00,a\n10,2,6.00,b\n10,3,7.00,c\n99,3,18.00\n",
     "words": "HEADER|ACME|1\nDETAIL|1|5.00|a\nDETAIL|2|6.00|b\nTRAILER|2|11.00\n",
     "texts above": "HDR,ACME,Export\nDTL,1,5.00,a\nDTL,2,6.00,b\nTRL,2,11.00\n",
+    "groups": "H,1,ACME\nL,1,a,2,10.00\nL,2,b,1,5.00\nH,2,Foo\nL,1,c,5,1.00\n",
     "no trailer": "H,20240131,ACME\nD,1001,Widget,10.00\nD,1002,Gadget,20.00\n",
 }
 """Files whose first row, and last but for the last of them, are records of another type."""
@@ -53,6 +54,7 @@ NO_RECORDS = {
     "a header of one length": "T,NR,SUM,X\nD,1,2\nD,2,3\nD,3,4\n",
     "countries with a gap": "DE,,10\nFR,Paris,20\nFR,Nice,30\nIT,Rom,40\n",
     "countries": "DE,Ulm,10\nFR,Paris,20\nFR,Nice,30\nIT,Rom,40\n",
+    "countries of two lengths": "DE,1,2\nDE,2,3\nFR,1,2,3\nFR,2,3,4\nFR,3,4,5\n",
     "names": "Anna,1,2,3\nBen,1,2\nBen,2,3\nCleo,1\n",
 }
 

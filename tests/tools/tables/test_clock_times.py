@@ -61,6 +61,13 @@ def test_times_of_day_prove_nothing_without_a_label(loading: Loading) -> None:
     assert table.reading.questions == ()
 
 
+def test_times_alone_in_a_row_are_asked_about(loading: Loading) -> None:
+    """A row that has nothing else, and what those above it come to, sums them up, or may."""
+    table = load(loading, "7:30|8:15|6:00|21:45", "a|b|c|")
+    (question,) = table.reading.questions
+    assert "(no label) | 21:45" in question.text
+
+
 def test_times_are_shown_as_clocks_show_them() -> None:
     """With seconds where there are some, and a sign."""
     assert [clock_text(each) for each in (27000, -4500, 3661, 0)] == [
