@@ -115,12 +115,14 @@ from kbd.formats.total_labels import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
+    YEAR_PATTERN,
     TotalKind,
     TotalLabel,
     remarks_on_total,
     statistic_label,
     total_label,
     weak_label,
+    year_label,
 )
 from kbd.types import FocusHint, ReadAs
 
@@ -129,6 +131,7 @@ __all__ = [
     "STATISTIC_LABELS",
     "TOTAL_STEMS",
     "WEAK_STEMS",
+    "YEAR_PATTERN",
     "Additivity",
     "AggregateRow",
     "Applied",
@@ -198,4 +201,5 @@ __all__ = [
     "sum_sentence",
     "total_label",
     "weak_label",
+    "year_label",
 ]

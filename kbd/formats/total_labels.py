@@ -16,11 +16,13 @@ __all__ = [
     "STATISTIC_LABELS",
     "TOTAL_STEMS",
     "WEAK_STEMS",
+    "YEAR_PATTERN",
     "TotalLabel",
     "remarks_on_total",
     "statistic_label",
     "total_label",
     "weak_label",
+    "year_label",
 ]
 
 TotalKind = Literal[
@@ -249,6 +251,16 @@ def weak_label(text: str) -> TotalLabel | None:
     # "Report" is a sum carried to the next page of a French table.
     kind: TotalKind = "carried" if _plain(text) == "report" else "sum"
     return TotalLabel(kind, is_whole=False, is_weak=True)
+
+
+YEAR_PATTERN = r"^\s*(19|20)[0-9]{2}\s*$"
+"""What is called by a year alone, and may sum up its months."""
+
+
+def year_label(text: str) -> TotalLabel | None:
+    """Return what a year says of the row that it labels: among months it may be their sum."""
+    is_year = re.fullmatch(r"(?:19|20)[0-9]{2}", text.strip()) is not None
+    return TotalLabel("sum", is_whole=False, is_weak=True) if is_year else None
 
 
 _REMARKS = (

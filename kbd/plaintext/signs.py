@@ -19,6 +19,9 @@ _FREE = "€£¥§½¼¾±×–—•"
 _BESIDE = "°ºª‰¢²³÷\xa0"
 """Signs that only stand beside figures."""
 
+_MICRO = "(?:Sv|Gy|mol|Ci|Pa|bar|Hz|eq|rad|IE|IU|[gmlLsAVWFHJNTCM])"
+"""Units that a thousandth of a thousandth is told of."""
+
 _FITTING = re.compile(
     rf"""(?<![^\W\d_]) (?:
         (?<=[0-9]) [{_FREE}{_BESIDE}] (?![^\W\d_])
@@ -26,6 +29,7 @@ _FITTING = re.compile(
         | (?<=[0-9]\ ) [°º‰¢] (?![^\W\d_])
         | (?<![0-9]) ° [CF] (?![^\W_])
         | (?:(?<=[0-9])|(?<=[0-9]\ )) (?: ° [CFKNESW] | µ [A-Za-z] ) (?![^\W_])
+        | (?<![0-9]) µ {_MICRO} (?![^\W_] | \ [a-z])
     )""",
     re.VERBOSE,
 )

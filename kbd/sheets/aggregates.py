@@ -14,7 +14,7 @@ from kbd.formats import AggregateRow, TotalKind
 from kbd.sheets.areas import Area, column_letters
 from kbd.sheets.cells import SheetCells
 
-__all__ = ["aggregate_rows", "may_aggregate"]
+__all__ = ["SummingFormulas", "may_aggregate"]
 
 _KINDS: dict[str, TotalKind] = {
     "SUM": "sum", "AVERAGE": "average", "MIN": "minimum", "MAX": "maximum", "COUNT": "count",
@@ -81,49 +81,88 @@ def may_aggregate(text: str, column: int) -> bool:
     )
 
 
-def aggregate_rows(
-    sheet: SheetCells, body: Area, names: Sequence[str], count: int
-) -> tuple[AggregateRow, ...]:
-    """Return the rows of a table whose formulas sum up rows of it, from top to bottom.
+class SummingFormulas:
+    """Formulas of a table that sum up rows of it.
 
     Args:
         sheet: Where it is.
         body: Its rows, without the header.
         names: Of its columns.
         count: How many of its rows are not blank.
+
+    Attributes:
+        valueless: Rows with a sum that nobody calculated and nothing beside: blank by their values,
+            and yet the end of the rows above.
     """
+
+    def __init__(self, sheet: SheetCells, body: Area, names: Sequence[str], count: int) -> None:
+        self._sheet, self._body = sheet, body
+        self._filled: Sequence[int] = range(body.top, body.bottom + 1)
+        self._by_row = _summing(sheet, body, names)
+        self.valueless: frozenset[int] = frozenset()
+        # Where most rows are sums, they are what the table is about.
+        if 3 * len(self._by_row) > 2 * count:
+            self._by_row = {}
+        if self._by_row and count != len(self._filled):
+            has_values = {row: any(v != "" for v in values) for row, values in sheet.rows(body)}
+            self._filled = [row for row, has in has_values.items() if has]
+            sums = {row for row, cells in self._by_row.items() if _kind(cells) == "sum"}
+            self.valueless = frozenset(row for row in sums if has_values.get(row) is False)
+
+    def rows(self, kept: frozenset[int] = frozenset()) -> tuple[AggregateRow, ...]:
+        """Return the rows of the plain form that have such formulas, from top to bottom.
+
+        Args:
+            kept: Those of `valueless` that are in the plain form.
+        """
+        if not self._by_row:
+            return ()
+        body = self._body
+        places = _Places(sorted((*self._filled, *kept)) if kept else self._filled)
+        computed: dict[int, set[int]] = {row: set() for row in self._by_row}
+        for row, column, _ in self._sheet.aggregating(body):
+            if row in computed:
+                computed[row].add(column - body.left)
+        made = (
+            _row(row, cells, computed[row], places, body.left)
+            for row, cells in sorted(self._by_row.items())
+        )
+        return tuple(each for each in made if each is not None)
+
+
+_Cells = dict[int, tuple[_Aggregate, tuple[Stretch, ...]]]
+"""The formulas of a row by their columns, each with the rows that it names."""
+
+
+def _summing(sheet: SheetCells, body: Area, names: Sequence[str]) -> dict[int, _Cells]:
+    """Return the rows whose formulas sum others up, with these formulas."""
     found: dict[int, dict[int, _Aggregate]] = {}
     for row, column, text in sheet.aggregating(body):
         name = names[column - body.left]
         if text and (one := _aggregate(text, row, column, name, sheet.name, body)):
             found.setdefault(column, {})[row] = one
-    by_row: dict[int, dict[int, tuple[_Aggregate, tuple[Stretch, ...]]]] = {}
+    by_row: dict[int, _Cells] = {}
     for column, cells in found.items():
         for row, stretches in _proven(cells).items():
             by_row.setdefault(row, {})[column] = cells[row], stretches
-    # Where most rows are sums, they are what the table is about.
-    if not by_row or 3 * len(by_row) > 2 * count:
-        return ()
-    places = _Places(sheet, body, count)
-    computed: dict[int, set[int]] = {row: set() for row in by_row}
-    for row, column, _ in sheet.aggregating(body):
-        if row in computed:
-            computed[row].add(column - body.left)
-    made = (
-        _row(row, cells, computed[row], places, body.left) for row, cells in sorted(by_row.items())
-    )
-    return tuple(each for each in made if each is not None)
+    return by_row
+
+
+def _kind(cells: _Cells) -> TotalKind:
+    """Return what a row's formulas make of others: its sums, where it has some, go first."""
+    kinds = [one.kind for one, _ in cells.values()]
+    return "sum" if "sum" in kinds else kinds[0]
 
 
 class _Places:
-    """Places of a table's rows among those that are not blank."""
+    """Places of a table's rows among those of the plain form.
 
-    def __init__(self, sheet: SheetCells, body: Area, count: int) -> None:
-        self._numbers: Sequence[int] = range(body.top, body.bottom + 1)
-        if count != len(self._numbers):
-            self._numbers = [
-                row for row, values in sheet.rows(body) if any(v != "" for v in values)
-            ]
+    Args:
+        numbers: The numbers of these in the sheet.
+    """
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._numbers = numbers
 
     def of(self, row: int) -> int | None:
         """Return the place of a row; None for a blank one."""
@@ -139,15 +178,13 @@ class _Places:
 
 def _row(
     row: int,
-    cells: Mapping[int, tuple[_Aggregate, tuple[Stretch, ...]]],
+    cells: _Cells,
     computed: set[int],
     places: _Places,
     left: int,
 ) -> AggregateRow | None:
-    """Return a row by its formulas: its sums, where it has some, go before others."""
-    place = places.of(row)
-    kinds = [one.kind for one, _ in cells.values()]
-    kind: TotalKind = "sum" if "sum" in kinds else kinds[0]
+    """Return a row by its formulas, None where they do not agree on which rows these are of."""
+    place, kind = places.of(row), _kind(cells)
     sides = {side for one, _ in cells.values() if one.kind == kind and (side := one.side(row))}
     if place is None or len(sides) != 1:
         return None

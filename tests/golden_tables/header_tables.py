@@ -1,6 +1,6 @@
 """Cases of headers: none, doubled, empty, of years, below titles; and of lines below the rows."""
 
-from golden_tables.cases import Case, Column, Expected, case, day, number, text, written
+from golden_tables.cases import Case, Column, Expected, case, day, number, page, text, written
 from golden_tables.samples import ABOVE, AMOUNTS, COUNTS, NAMES, THREE
 from golden_tables.styles import german
 
@@ -198,4 +198,44 @@ def _several() -> list[Case]:
     return [first, same, facts]
 
 
-CASES = (*_none(), *_names(), *_above(), *_two_rows(), *_below(), *_several())
+def _preambles() -> list[Case]:
+    """Lines of data above the header, as exports of accounts have them; records of types."""
+    booked = [
+        number("Umsatz", "100.50 20.00 30.25", german, decimal=","),
+        text("Kennzeichen", "S|H|S"),
+        text("Beleg", "A1|A2|A3"),
+    ]
+    wide = '"EXTF";700;21;"Buchungsstapel";13;20240131120000;"RE";1001;20240101;4\n'
+    found = [
+        case(f"preambles/{name}", booked, delimiter=";", above=above, left_out=1, words=ABOVE)
+        for name, above in (
+            ("wider", wide), ("as_wide", "Export;Stapel;4711\n"), ("narrower", "4711;Stapel\n"),
+        )
+    ]  # fmt: skip
+    details = [text(None, "D|D|D"), number(None, "1 2 3"), number(None, "10.50 20.25 30.00")]
+    for name, above, below in (
+        ("trailer", "H,20240131\n", "T,3,60.75,x\n"),
+        ("as_wide", "H,ACME,\n", "T,x,60.75\n"),
+    ):
+        found.append(
+            case(f"records/{name}", details, header=False, above=above, below=below, left_out=2,
+                 words=("record",))
+        )  # fmt: skip
+    years = [
+        text("Region", "North|South"),
+        number("2022", "1950 1999"),
+        number("2023", "2010 2040"),
+    ]
+    rows = [text(None, "Region|North|South"), number(None, "2022 1950 1999"),
+            number(None, "2023 2010 2040")]  # fmt: skip
+    named = written("years above years/two", page(years), years)
+    plain = written("years above years/two", page(years), rows, header_row=0)
+    tables = (*named.tables, *plain.tables)
+    asked = Case(named.subject, named.name, named.content, tables, must_ask="header_row")
+    three = [*years, number("2024", "1980 1990")]
+    return [*found, asked, written("years above years/three", page(three), three)]
+
+
+CASES = (
+    *_none(), *_names(), *_above(), *_two_rows(), *_below(), *_several(), *_preambles(),
+)  # fmt: skip

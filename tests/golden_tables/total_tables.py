@@ -351,7 +351,31 @@ def asked(label: str, content: str, out: Sequence[Column], kept: Sequence[Column
     )
 
 
+def _periods() -> list[Case]:
+    """Years below their months, and sums of times as clocks show them."""
+    months = [text("Month", "Jan|Feb|Mar|Apr"), number("Amount", "10 20 30 41")]
+    whole = [text("Month", "Jan|Feb|Mar|Apr|2023"), number("Amount", "10 20 30 41 101")]
+    found = [asked("periods/year", page(whole), months, whole)]
+    keyed = [number("Year", "2022 2022 2023 2023"), number("Month", "1 2 1 2"),
+             number("Amount", "10 20 11 22")]  # fmt: skip
+    rolled = [number("Year", "2022 2022 2022 2023 2023 2023"), number("Month", "1 2 ~ 1 2 ~"),
+              number("Amount", "10 20 30 11 22 33")]  # fmt: skip
+    found.append(_asked_rows("periods/years_and_months", page(rolled), keyed, rolled, 2))
+    hours = [text("Projekt", "a|b|c"), text("Stunden", "7:30|8:15|23:00")]
+    for name, below, count in (
+        ("sum", "Summe,38:45\n", 1),
+        ("target", "Summe,38:45\nSoll,40:00\n", 2),
+    ):
+        found.append(
+            case(f"clock times/{name}", hours, below=below, left_out=count, words=TOTAL_WORDS)
+        )
+    either = [text("Projekt", "a|b|c|Summe"), text("Stunden", "7:30|8:15|23:00|40:00")]
+    found.append(asked("clock times/wrong_sum", page(either), hours, either))
+    return found
+
+
 CASES = (
+    *_periods(),
     *_at_end(),
     *_between(),
     *_first(),

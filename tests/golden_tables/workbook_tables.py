@@ -297,6 +297,7 @@ def _formulas() -> list[Made]:
             ("filtered", None, "=SUBTOTAL(109,B2:B4)", 15),
             ("average", None, "=AVERAGE(B2:B4)", 11.666666666666666),
             ("no_result", "Ens.", "=SUM(B2:B4)", None),
+            ("nothing", None, "=SUM(B2:B4)", None),
         )
     ]  # fmt: skip
     found += [
@@ -310,6 +311,8 @@ def _formulas() -> list[Made]:
               words=SUMS),
         _case("formula_target_odd", _rows(*rows, ["Ens.", "=SUM(B2:B4)"], ["Soll", 40]), items, left_out=2,
               words=SUMS, results={"B5": 35}),
+        _case("formula_target_nothing", _rows(*rows, [None, "=SUM(B2:B4)"], ["Soll", 40], ["Differenz", "=B5-B6"]),
+              items, left_out=3, words=SUMS),
     ]  # fmt: skip
     return [*found, *_no_sums()]
 

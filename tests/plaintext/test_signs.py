@@ -14,6 +14,7 @@ from kbd.plaintext.signs import are_signs
     [
         ("20 °C", "21 °C"), ("68°F",), ("½", "1½"), ("½ cup",), ("5 ¢",), ("10 × 5",), ("± 5",),
         ("5 €", "6 €"), ("€5",), ("30°N", "4°W"), ("5 µm",), ("1º", "2ª"), ("¼ in", "¾ in"),
+        ("µg",), ("in µmol/l",),
     ],
 )  # fmt: skip
 def test_signs_in_their_places_decide(tmp_path: Path, values: tuple[str, ...]) -> None:
@@ -54,5 +55,17 @@ def test_signs_that_only_utf_8_has_are_no_guess(tmp_path: Path) -> None:
 def test_no_sign_stands_beside_a_letter() -> None:
     """A sign amid letters is a letter of another encoding, and two signs are an ideograph."""
     assert are_signs("20 °C, 5 €, ½")
-    for text in ("a°b", "±§", "±i", "5°Cel", "5²³", "Müller 5 €", "€uro"):
+    for text in (
+        "a°b",
+        "±§",
+        "±i",
+        "5°Cel",
+        "5²³",
+        "Müller 5 €",
+        "€uro",
+        "µ g",
+        "xµg",
+        "µgx",
+        "µm alatt",
+    ):
         assert not are_signs(text), text

@@ -10,7 +10,7 @@ from kbd.formats import ReadAs, ReadingOption, ReadingQuestion, Source
 from kbd.formats.headings import unique_names
 from kbd.plaintext import Encoding, detect
 from kbd_csv.dialect import Dialect, said_delimiter
-from kbd_csv.kinds import is_number
+from kbd_csv.kinds import is_number, may_name_years
 from kbd_csv.layout import (
     LineRow,
     TableLayout,
@@ -127,6 +127,8 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
     nothing says which field a name belongs to. What was said about the delimiter, or about the
     decimal mark, answers it.
     """
+    if head.header is None and read_as.header_row is None:
+        return _with_years_question(head, rows)
     header, declared = head.header, filled_count(head.header or ())
     body = [row for row in rows if row.line > head.layout.start and value_count(row.fields) > 1]
     # A header may end with empty fields: these columns have no name, and it is as long as its rows.
@@ -153,6 +155,26 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
     if read_as.decimal is not None or read_as.delimiter is not None:
         return head
     return msgspec.structs.replace(head, question=question)
+
+
+def _with_years_question(head: TableHead, rows: list[LineRow]) -> TableHead:
+    """Add the question whether years in the first row are names, above what looks like years."""
+    table = [row for row in rows if row.line >= head.layout.start and value_count(row.fields)]
+    if len(table) < 2 or head.layout.record_code:
+        return head
+    if not may_name_years([row.fields for row in table]):
+        return head
+    first = table[0]
+    shown = ", ".join(field.strip() for field in first.fields)[:80]
+    text = (
+        f"Row {first.line} has years ({shown}), and so have the rows below: does it name the "
+        "columns, or is it a row as they are?"
+    )
+    options = (
+        ReadingOption(str(first.line), f"{shown} are the names of the columns"),
+        ReadingOption("0", f"{shown} are the values of a row"),
+    )
+    return msgspec.structs.replace(head, question=ReadingQuestion("header_row", (), text, options))
 
 
 _LONGER_SHARE = 0.2

@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from kbd.formats import total_label
 from kbd.formats.headings import are_series
 
-__all__ = ["has_header", "heads_figures", "is_number", "is_total", "kind"]
+__all__ = [
+    "has_header",
+    "heads_figures",
+    "heads_series",
+    "is_number",
+    "is_total",
+    "kind",
+    "may_name_years",
+]
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?[-+]?(\d[\d.,' ]*|[.,]\d+)([eE][-+]?\d+)?\s?[%€$)]*")
 _DATE = re.compile(
@@ -15,6 +23,10 @@ _DATE = re.compile(
 )
 _BOOLEANS = frozenset(("true", "false", "yes", "no"))
 _YEAR = re.compile(r"(19|20)\d\d")
+
+_SURE_YEARS = 3
+"""So many years that count on are names, even if what is below looks like years, too."""
+_LEAST_YEARS = 2
 
 
 def kind(field: str) -> str:
@@ -51,7 +63,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     filled = [field.strip() for field in rows[0] if field.strip()]
     if not filled:
         return False
-    if _heads_series(rows):
+    if heads_series(rows):
         return True
     votes = _votes(rows)
     texts = sum(kind(field) in ("text", "boolean") for field in rows[0])
@@ -65,10 +77,19 @@ def heads_figures(rows: Sequence[Sequence[str]]) -> bool:
     return _votes(rows) > 0 and has_header(rows)
 
 
-def _heads_series(rows: Sequence[Sequence[str]]) -> bool:
+def may_name_years(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row may name its columns by two years, or be a row as those below."""
+    return not has_header(rows) and heads_series(rows, _LEAST_YEARS)
+
+
+def heads_series(rows: Sequence[Sequence[str]], least_years: int = _SURE_YEARS) -> bool:
     """Tell whether the first row names its columns by years, days or numbers that count on.
 
     Below them stand figures that do not, and below what else it has, if anything, stand texts.
+
+    Args:
+        rows: The rows.
+        least_years: How many years are names above figures that all look like years.
     """
     first, below = [field.strip() for field in rows[0]], rows[1:]
     kinds = [kind(field) for field in first]
@@ -85,11 +106,16 @@ def _heads_series(rows: Sequence[Sequence[str]]) -> bool:
         return len({*named}) == len(named) and all("text" in under[n] for n in others[:1])
     if not all(field.isdecimal() for field in named) or not are_series([*map(int, named)]):
         return False
-    if any(under[place] == {"year"} for place in places) or any(map(_counts_on(places), below)):
+    is_labeled = any("text" in under[place] for place in others)
+    are_years = all(kinds[place] == "year" for place in places)
+    if any(under[place] == {"year"} for place in places) and not (
+        is_labeled and are_years and len(places) >= least_years
+    ):
+        return False
+    if any(map(_counts_on(places), below)):
         return False
     # Numbers alone that count from 1 may be the first row as well; years above figures are none.
-    is_labeled = any("text" in under[place] for place in others)
-    return is_labeled or (not others and all(kinds[place] == "year" for place in places))
+    return is_labeled or (not others and are_years)
 
 
 def _counts_on(places: Sequence[int]) -> Callable[[Sequence[str]], bool]:

@@ -14,6 +14,8 @@ import msgspec
 from kbd.formats import MISSING_TEXTS, is_remark
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
+from kbd_csv.preambles import names_below
+from kbd_csv.record_types import record_code
 
 __all__ = [
     "COMMENT_MARK",
@@ -72,6 +74,7 @@ class TableLayout(msgspec.Struct, frozen=True):
         is_chosen: Whether it was chosen from several tables.
         is_list: Whether it has one column, in which an empty line is an empty value.
         units_line: The line below the header that has the units of the figures, 0 for none.
+        record_code: The first field of the table's rows, in a file of several types of records.
     """
 
     start: int = 1
@@ -90,6 +93,15 @@ class TableLayout(msgspec.Struct, frozen=True):
     is_chosen: bool = False
     is_list: bool = False
     units_line: int = 0
+    record_code: str = ""
+
+    def is_other_record(self, row: LineRow) -> bool:
+        """Tell whether a row is a record of another type than those of the table."""
+        return (
+            self.record_code != ""
+            and value_count(row.fields) > 0
+            and (row.fields[0] != self.record_code)
+        )
 
     def is_comment(self, row: LineRow) -> bool:
         """Tell whether a row is a comment."""
@@ -195,6 +207,7 @@ def find_layout(
     if usual:
         body = [row for row in body if not _is_lone_comment(row, usual)]
     has_rules, body = _without_rules(body)
+    code, body = _of_one_type(body) if said is None and not is_first else ("", body)
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
     layout = TableLayout(
@@ -202,6 +215,7 @@ def find_layout(
         has_lone_comments=usual > 0,
         has_rules=has_rules,
         has_separator_line=has_separator,
+        record_code=code,
     )
     if not table:
         return layout
@@ -211,12 +225,11 @@ def find_layout(
         table = table[1:]
     names = _joined_names(table) if said is None and not is_first else None
     table = table[1:] if names else table
-    header = names or _header(table, said)
+    header = names or _header(table, 0 if code else said)
     below = table[1:] if header is not None else table
     units_line = _units_line(below) if header is not None and len(header) > 1 else 0
     below = below[1:] if units_line else below
     declared = len(table[0].fields)
-    width = max(filled_count(row.fields) for row in table)
     plain = [row.fields for row in _without_last_remarks(table)]
     return msgspec.structs.replace(
         layout,
@@ -226,7 +239,7 @@ def find_layout(
         or is_first,
         header=header,
         declared=declared,
-        width=max(width, min(declared, 1)),
+        width=max(min(declared, 1), *(filled_count(row.fields) for row in table)),
         typical=_typical(below or table),
         figures=_figures([row.fields for row in below]),
         has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
@@ -235,6 +248,14 @@ def find_layout(
         units_line=units_line,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
+
+
+def _of_one_type(body: Sequence[LineRow]) -> tuple[str, Sequence[LineRow]]:
+    """Return the code of the details of a file of record types, "" for others, and its details."""
+    code = record_code([row.fields for row in body])
+    if not code:
+        return "", body
+    return code, [row for row in body if not value_count(row.fields) or row.fields[0] == code]
 
 
 def _without_rules(body: Sequence[LineRow]) -> tuple[bool, Sequence[LineRow]]:
@@ -366,16 +387,45 @@ def _units_line(rows: Sequence[LineRow]) -> int:
 
     It has a text without digits in each of their columns and nothing beside.
     """
-    if len(rows) < _LEAST_UNIT_ROWS or re.search("[0-9]", rows[0].text):
+    if len(rows) < _LEAST_UNIT_ROWS or not all(map(_may_be_unit, rows[0].fields)):
         return 0
     first, rest = rows[0].fields, [row.fields for row in rows[1:]]
     figures = _figures(rest)
     are_units = bool(figures) and all(
-        (place in figures) == (kind(field) == "text") and (place in figures or not field.strip())
+        kind(field) in ("", "text") if place in figures else _may_stand_by_units(field)
         for place, field in enumerate(first)
     )
-    are_missing = all(first[n].strip().lower() in MISSING_TEXTS for n in figures if n < len(first))
+    units = [place for place in figures if place < len(first) and first[place].strip()]
+    # A blank field is a value that is missing, unless nothing names the row.
+    names_none = all(
+        _bare(first[n]) in ("", *_UNIT_WORDS) for n in range(len(first)) if n not in figures
+    )
+    is_labeled = len(figures) < len(first) and any(
+        field.strip() for row in rest for n, field in enumerate(row) if n not in figures
+    )
+    are_units = (
+        are_units and bool(units) and (len(units) == len(figures) or (names_none and is_labeled))
+    )
+    are_missing = all(first[n].strip().lower() in MISSING_TEXTS for n in units)
     return rows[0].line if are_units and not are_missing else 0
+
+
+_UNIT_FIGURES = re.compile(r"(?<![0-9])(?:(?<=[^\W\d_])[23](?![0-9])|10{2,6}(?![0-9]))")
+"""Figures of units: of squares and cubes, of CO2, and of thousands (1000 EUR)."""
+_UNIT_WORDS = frozenset(("unit", "units", "einheit", "einheiten", "unité", "unidad", "unità"))
+
+
+def _may_be_unit(field: str) -> bool:
+    return not re.search("[0-9]", _UNIT_FIGURES.sub("", field))
+
+
+def _may_stand_by_units(field: str) -> bool:
+    """Tell whether a field that is no figure's may stand in a row of units."""
+    return _bare(field) in ("", "-", *_UNIT_WORDS)
+
+
+def _bare(field: str) -> str:
+    return field.strip().strip("()[]:").casefold()
 
 
 def _uncommented(name: str) -> str:
@@ -401,7 +451,8 @@ def _start(rows: Sequence[LineRow]) -> int:
     typical = counts[3 * len(counts) // 4]
     for place, row in enumerate(rows):
         if value_count(row.fields) > max(1, typical // 2):
-            return place if _are_titles(rows, first, place, typical) else first
+            start = place if _are_titles(rows, first, place, typical) else first
+            return start + names_below([each.fields for each in rows[start:]], usual)
     return first
 
 

@@ -15,7 +15,7 @@ from kbd_csv.layout import COMMENT_MARK, LineRow, TableLayout, value_count
 from kbd_csv.rows import BYTE_ORDER_MARK, RowReader
 from kbd_csv.touched_rows import Touched, TouchedKinds
 
-__all__ = ["ABOVE", "BELOW", "EMPTY", "OTHER_TABLE", "VALUELESS", "RowSorter"]
+__all__ = ["ABOVE", "BELOW", "EMPTY", "OTHER_TABLE", "RECORD", "VALUELESS", "RowSorter"]
 
 SEPARATOR = "delimiter line above the table"
 ABOVE = "line above the header"
@@ -24,6 +24,7 @@ RULE = "drawn line"
 REPEATED = "header repeated between rows"
 BETWEEN = "title above a repeated header"
 UNITS = "units below the header"
+RECORD = "record of another type than the table's rows"
 BELOW = "line below the table"
 EMPTY = "empty line between rows"
 VALUELESS = "row without any value below the table"
@@ -132,6 +133,7 @@ class RowSorter:
         has_rules = layout.has_rules
         mark = COMMENT_MARK if layout.has_comments or layout.has_lone_comments else "\0"
         declared = layout.declared if layout.has_plain_firsts else 0
+        code = layout.record_code
         blank = " " if layout.has_plain_firsts and layout.has_plain_blanks else "\0"
         least = 0 if layout.is_list else max(1, layout.typical // 2)
         rows = iter(reader)
@@ -148,6 +150,7 @@ class RowSorter:
                 and row[0][:1] != mark
                 and not self._gap
                 and not has_rules
+                and (not code or row[0] == code)
             ):
                 self.line = reader.line
                 self._given += 1
@@ -196,6 +199,8 @@ class RowSorter:
             self._leave(COMMENT, row)
         elif self._layout.is_rule(row):
             self._leave(RULE, row)
+        elif self._layout.is_other_record(row):
+            self._leave(RECORD, row)
         elif not value_count(row.fields):
             self._close()
         else:
@@ -215,6 +220,11 @@ class RowSorter:
             return ()
         if row.line == layout.units_line:
             self._leave(UNITS, row)
+            return ()
+        if layout.is_other_record(row):
+            # What is added to the file would stand behind it.
+            self.below = self.below or row.line
+            self._leave(RECORD, row)
             return ()
         if layout.is_list:
             return self._taken_by_list(row)

@@ -30,7 +30,7 @@ from kbd_csv.head import TableHead, column_names, read_head
 from kbd_csv.layout import filled_count, joined_decimals
 from kbd_csv.notation import ColumnNotation, NotationTaker
 from kbd_csv.rows import PlainWriter, RowReader
-from kbd_csv.sorter import EMPTY, OTHER_TABLE, RowSorter
+from kbd_csv.sorter import EMPTY, OTHER_TABLE, RECORD, RowSorter
 from kbd_csv.touched_rows import TouchedKinds
 
 __all__ = [
@@ -381,6 +381,8 @@ def _sentence(touched: TouchedRows, done: str) -> str:
     other = (
         f"; header_row {touched.rows[0]} reads it instead" if touched.what == OTHER_TABLE else ""
     )
+    if touched.what == RECORD:
+        other = "; header_row 0 reads all records as rows"
     return f"{done}: {touched.what} ({rows}){other}."
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
-from kbd.sheets.aggregates import aggregate_rows
+from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import Area, cell_name, column_letters
 from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import column_names, kind_of
@@ -69,9 +69,11 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     names = column_names(extent.headers, area.right - area.left + 1)
     seen = _write_rows(sheet, extent, names, {}, target)
     read = decide_texts(names, seen, read_as)
-    if read.plain:
-        seen = _write_rows(sheet, extent, names, read.plain, target)
     body = Area(extent.top, area.left, area.bottom, area.right)
+    sums = SummingFormulas(sheet, body, names, seen.count)
+    kept = sums.valueless if read_as.totals != "keep" else frozenset[int]()
+    if read.plain or kept:
+        seen = _write_rows(sheet, extent, names, read.plain, target, kept)
     missing = (
         (ERROR if each.error else UNSTORED, each.row, cell_name(each.row, each.column))
         for each in sheet.formulas_in(area)
@@ -79,8 +81,8 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     )
     emptied = emptied_rows(chain(missing, merged_below(sheet.merged_areas(), body)))
     notes = _notes(sheet, area)
-    aggregates = aggregate_rows(sheet, body, names, seen.count)
-    return make_table(extent, names, seen, read, notes, {"sheet": sheet.name}, emptied, aggregates)
+    details = {"sheet": sheet.name}
+    return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
 
 
 def _write_rows(
@@ -89,8 +91,12 @@ def _write_rows(
     names: Sequence[str],
     plain: Mapping[int, Mapping[str, str]],
     target: Path,
+    kept: frozenset[int] = frozenset(),
 ) -> SeenRows:
-    """Write the rows in the plain form, texts of some columns as they are read."""
+    """Write the rows in the plain form, texts of some columns as they are read.
+
+    Blank ones are left out but for those that are kept.
+    """
     area = extent.area
     found = SeenRows([SeenColumn() for _ in names])
     expected = extent.top
@@ -98,7 +104,7 @@ def _write_rows(
         writer.writerow(names)
         for number, values in sheet.rows(Area(extent.top, area.left, area.bottom, area.right)):
             # A row of a missing value alone is no blank one.
-            if all(value == "" for value in values):
+            if all(value == "" for value in values) and number not in kept:
                 continue
             named = max(0, MOST_BLANK - len(found.blank))
             found.blank.extend(range(expected, min(number, expected + named)))

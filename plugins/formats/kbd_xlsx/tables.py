@@ -26,7 +26,7 @@ from kbd.formats import (
 )
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
-from kbd.sheets.aggregates import aggregate_rows
+from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
 from kbd.sheets.grid_text import hidden_sheet_note
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
@@ -159,14 +159,15 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
     names = column_names(extent.headers, area.right - area.left + 1)
     seen = _write_rows(sheet, extent, names, {}, target)
     read = decide_texts(names, seen, read_as)
-    if read.plain:
-        seen = _write_rows(sheet, extent, names, read.plain, target)
-    notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     body = Area(extent.top, area.left, area.bottom, area.right)
+    sums = SummingFormulas(sheet, body, names, seen.count)
+    kept = sums.valueless if read_as.totals != "keep" else frozenset[int]()
+    if read.plain or kept:
+        seen = _write_rows(sheet, extent, names, read.plain, target, kept)
+    notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     emptied = emptied_rows(chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body)))
-    aggregates = aggregate_rows(sheet, body, names, seen.count)
     details = {"sheet": sheet.part.name}
-    return make_table(extent, names, seen, read, notes, details, emptied, aggregates)
+    return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
 
 
 def _write_rows(
@@ -175,15 +176,19 @@ def _write_rows(
     names: Sequence[str],
     plain: Mapping[int, Mapping[str, str]],
     target: Path,
+    kept: frozenset[int] = frozenset(),
 ) -> SeenRows:
-    """Write the rows in the plain form, texts of some columns as they are read."""
+    """Write the rows in the plain form, texts of some columns as they are read.
+
+    Blank ones are left out but for those that are kept.
+    """
     area = extent.area
     body = Area(extent.top, area.left, area.bottom, area.right)
     found = SeenRows([SeenColumn() for _ in names])
     with writing_plain_rows(target) as writer:
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
-            rows = _rows(body, first, left, columns, plain, found)
+            rows = _rows(body, first, left, columns, plain, found, kept)
             writer.writerows(rows)
             found.count += len(rows)
     return found
@@ -196,10 +201,11 @@ def _rows(
     columns: list[blocks.PackedColumn],
     plain: Mapping[int, Mapping[str, str]],
     found: SeenRows,
+    kept: frozenset[int],
 ) -> list[tuple[str, ...]]:
     """Return a block's rows that are in the table and not blank, as text, and add what was seen.
 
-    The first rows that are blank are added to those that were found.
+    The first rows that are blank are added to those that were found; some of them are kept.
     """
     height = len(columns[0].values)
     start, end = max(0, area.top - first), min(height, area.bottom - first + 1)
@@ -221,10 +227,15 @@ def _rows(
             read.append(stored[-1])
     rows = zip(*read, strict=True)
     # A row of a missing value alone is no blank one.
-    filled = [row for row, whole in zip(rows, zip(*stored, strict=True), strict=True) if any(whole)]
+    numbered = enumerate(zip(*stored, strict=True), first + start)
+    filled = [
+        row
+        for row, (number, whole) in zip(rows, numbered, strict=True)
+        if any(whole) or number in kept
+    ]
     if len(filled) < end - start and len(found.blank) < MOST_BLANK:
         numbered = enumerate(zip(*stored, strict=True), first + start)
-        numbers = (number for number, row in numbered if not any(row))
+        numbers = (number for number, row in numbered if not any(row) and number not in kept)
         found.blank.extend(islice(numbers, MOST_BLANK - len(found.blank)))
     return filled
 

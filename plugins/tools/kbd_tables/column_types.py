@@ -16,6 +16,7 @@ import duckdb
 import msgspec
 
 from kbd.formats import ColumnType
+from kbd_tables.clock_times import is_clock_time
 from kbd_tables.dates import DateColumn, date_column, date_form
 from kbd_tables.numbers import NumberColumn, is_no_amount, is_number, number_column, number_form
 from kbd_tables.shapes import Shape, batches, shapes_of
@@ -64,13 +65,17 @@ class Candidate(msgspec.Struct, frozen=True):
 class TypedColumn(msgspec.Struct, frozen=True):
     """How a column is held: the reported type, the SQL type, and the SQL of its values.
 
-    `is_percent` says whether these were written with percent signs.
+    `is_percent` says whether these were written with percent signs. `seconds` is the SQL of times
+    such as 7:30 in seconds, where a column of texts holds these; `is_duration` whether one of them
+    is too long for a time of day.
     """
 
     type: ColumnType
     sql_type: str
     sql: str
     is_percent: bool = False
+    seconds: str = ""
+    is_duration: bool = False
 
 
 class TextColumn(msgspec.Struct, frozen=True):
@@ -83,6 +88,8 @@ class TextColumn(msgspec.Struct, frozen=True):
         is_coded: Whether some are figures that are no number, as 007 or 1.2.3.
         odd: The first one that is neither a number nor a date nor missing, and its row.
         unlike: Two dates that are not written alike, where all values are dates.
+        clock_count: How many are times such as 7:30.
+        clock_example: The first of these.
     """
 
     number_count: int = 0
@@ -91,11 +98,18 @@ class TextColumn(msgspec.Struct, frozen=True):
     is_coded: bool = False
     odd: tuple[str, int] | None = None
     unlike: tuple[str, ...] = ()
+    clock_count: int = 0
+    clock_example: str = ""
+
+    @property
+    def is_of_clocks(self) -> bool:
+        """Whether most values are times such as 7:30."""
+        return self.is_likely and self.clock_count > max(self.number_count, self.date_count)
 
     @property
     def is_likely(self) -> bool:
-        """Whether most values are numbers, or most are dates; of three or four all but one."""
-        count = max(self.number_count, self.date_count)
+        """Whether most values are numbers, dates or such times; of three or four all but one."""
+        count = max(self.number_count, self.date_count, self.clock_count)
         return count >= _LIKELY * self.value_count or count == self.value_count - 1 > 1
 
 
@@ -318,7 +332,10 @@ def _text(shapes: Sequence[Shape]) -> TextColumn:
     filled = [shape for shape in shapes if not is_no_amount(shape)]
     numbers = [shape for shape in filled if number_form(shape) is not None]
     dates = [shape for shape in filled if date_form(shape) is not None]
+    clocks = [shape for shape in filled if is_clock_time(shape)]
     most = numbers if len(numbers) > len(dates) else dates
+    most = clocks if len(clocks) > len(most) else most
+    first = min(clocks, key=lambda shape: shape.row, default=None)
     others = [shape for shape in filled if shape not in most]
     odd = min(others, key=lambda shape: shape.row, default=None)
     return TextColumn(
@@ -328,6 +345,8 @@ def _text(shapes: Sequence[Shape]) -> TextColumn:
         any(not is_number(shape) for shape in numbers),
         (odd.example, odd.row) if odd else None,
         _unlike_dates(dates) if most is dates and not odd else (),
+        sum(shape.count for shape in clocks),
+        first.example if first else "",
     )
 
 

@@ -13,13 +13,15 @@ import duckdb
 
 from kbd_tables.duck import parquet_rows
 from kbd_tables.total_notes import SummedColumn
-from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
+from kbd_tables.total_rows import Judged, TotalCandidate
 
 __all__ = ["sums_above_groups"]
 
 _LEAST_ROWS = 6
 """Two groups of two rows, and their sums."""
 _MAX_ROWS = 20_000
+_FEW_ROWS = 500
+"""So few are read in less time than it takes to ask whether they have to be."""
 _LEAST_GROUPS = 2
 _LEAST_SUM = 10
 """The sum of a group that is no chance."""
@@ -47,22 +49,25 @@ def sums_above_groups(
         judged: The rows that something labels; those that sum others up are in no group.
         count: How many rows there are.
     """
-    added = [n for n, place in enumerate(figures) if TotalsColumn(columns[place].name).is_additive]
+    added = [n for n, place in enumerate(figures) if columns[place].is_additive]
     are_known = any(each.verdict in ("above", "below") for each in judged)
     if not _LEAST_ROWS <= count <= _MAX_ROWS or not added or are_known:
         return []
     texts = [n for n, each in enumerate(columns) if each.type == "string"]
     label = ", ".join(f"c{n}" for n in texts)
-    read = connection.execute(
-        f"SELECT file_row_number, {f'coalesce({label})' if texts else 'NULL'},"
-        f" {', '.join(columns[n].value for n in figures)}"
-        f" FROM {parquet_rows(raw, numbered=True)} ORDER BY 1"
-    ).fetchall()
     labeled = {
         each.candidate.row
         for each in judged
         if each.verdict == "unsure" and each.candidate.label and each.candidate.label.is_whole
     }
+    asked = columns[figures[added[0]]].value
+    if count > _FEW_ROWS and not _may_begin(connection, raw, asked, labeled):
+        return []
+    read = connection.execute(
+        f"SELECT file_row_number, {f'coalesce({label})' if texts else 'NULL'},"
+        f" {', '.join(columns[n].value for n in figures)}"
+        f" FROM {parquet_rows(raw, numbered=True)} ORDER BY 1"
+    ).fetchall()
     rows = [row for row in read if row[0] not in labeled]
     values = [tuple(_exact(row[2 + n]) for n in added) for row in rows]
     groups = _groups(values)
@@ -74,6 +79,44 @@ def sums_above_groups(
         for first, last in groups
         if rows[first][0] not in known
     ]
+
+
+def _may_begin(
+    connection: duckdb.DuckDBPyConnection, raw: str, value: str, labeled: set[int]
+) -> bool:
+    """Tell whether the first row is what some below it come to, or else the second one.
+
+    Nearly all tables are done with by this, without a row of them in Python.
+
+    Args:
+        connection: A database.
+        raw: The Parquet of texts.
+        value: The SQL of a column.
+        labeled: Rows that are passed over.
+    """
+    out = ", ".join(map(str, sorted(labeled))) or "-1"
+    typed = f"coalesce(CAST({value} AS DOUBLE), 0)"
+    rows = f"FROM {parquet_rows(raw, numbered=True)} WHERE file_row_number NOT IN ({out})"
+    firsts = connection.execute(
+        f"SELECT {typed}, file_row_number {rows} ORDER BY file_row_number LIMIT 2"
+    ).fetchall()
+    if len(firsts) < 2:
+        return False
+    (first, _), (second, place) = firsts
+    running = f"sum({typed}) OVER (ORDER BY file_row_number ROWS UNBOUNDED PRECEDING)"
+
+    def comes_to(wanted: float) -> str:
+        # By doubles, so roughly: the rows themselves tell.
+        exact = f"CAST('{wanted!r}' AS DOUBLE)"
+        return f"abs(total - {exact}) <= 1e-6 * (1 + abs({exact}))"
+
+    found = connection.execute(
+        f"SELECT count(*) FROM (SELECT file_row_number AS r, {running} AS total {rows}) WHERE"
+        f" (r >= {place} AND {comes_to(2 * first)})"
+        f" OR (r > {place} AND {comes_to(first + 2 * second)})"
+    ).fetchone()
+    assert found is not None, "an aggregate has one row"
+    return bool(found[0])
 
 
 def _judged(row: Sequence[Any], below: tuple[int, int], added: Sequence[int]) -> Judged:

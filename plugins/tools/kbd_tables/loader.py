@@ -12,6 +12,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import AggregateRow, ColumnType, ReadAs, TableReading
 from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
+from kbd_tables.clock_times import DAY_SECONDS, clock_seconds_sql
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
 from kbd_tables.currencies import find_currencies
@@ -28,7 +29,7 @@ from kbd_tables.duck import (
 from kbd_tables.number_types import type_numbers
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
-from kbd_tables.total_notes import SummedColumn
+from kbd_tables.total_notes import Clock, SummedColumn
 from kbd_tables.totals import Totals, certain_totals, take_out_totals
 from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 
@@ -120,7 +121,9 @@ class _Rows(msgspec.Struct, frozen=True):
     def summed(self, typed: TypedColumns) -> list[SummedColumn]:
         """Return the columns as they are searched for totals, with the types that they have."""
         return [
-            SummedColumn(name, column.type, column.sql_type, _value(place, column, self.edges))
+            SummedColumn(name, "integer", "BIGINT", column.seconds, _clock(column))
+            if column.seconds
+            else SummedColumn(name, column.type, column.sql_type, _value(place, column, self.edges))
             for place, (name, column) in enumerate(zip(self.names, typed.columns, strict=True))
         ]
 
@@ -202,13 +205,28 @@ def _type_columns(table: RawTable, said: ReadAs, summed: DecimalMark | None = No
             verdicts.typed[place] = finding
             if finding.type in ("date", "datetime") and table.known[place] is None:
                 verdicts.orders.add("ymd")
-        elif isinstance(finding, TextColumn) and (
-            note := _text_note(finding, is_stored=table.known[place] == "string")
-        ):
-            verdicts.note(place, note)
+        elif isinstance(finding, TextColumn):
+            if finding.is_of_clocks:
+                verdicts.typed[place] = _clock_column(table, place)
+            is_stored = table.known[place] == "string"
+            if note := _text_note(finding, is_stored=is_stored):
+                verdicts.note(place, note)
     type_numbers(table, verdicts, said.decimal, summed)
     type_dates(table, verdicts, said.date_order)
     return verdicts.result(table.names)
+
+
+def _clock_column(table: RawTable, place: int) -> TypedColumn:
+    """Return a column of times such as 7:30, which are texts."""
+    seconds = clock_seconds_sql(f"c{place}")
+    (longest,) = table.ask(f"max(abs({seconds}))")
+    is_duration = (longest or 0) >= DAY_SECONDS
+    name = f"c{place}"
+    return TypedColumn("string", "VARCHAR", name, seconds=seconds, is_duration=is_duration)
+
+
+def _clock(column: TypedColumn) -> Clock:
+    return "duration" if column.is_duration else "time"
 
 
 def _text_note(column: TextColumn, *, is_stored: bool) -> str:
@@ -218,6 +236,12 @@ def _text_note(column: TextColumn, *, is_stored: bool) -> str:
         column: The column.
         is_stored: Whether a format knows its values as texts.
     """
+    if column.is_of_clocks:
+        others = "" if column.odd is None else f', beside others such as "{column.odd[0]}"'
+        return (
+            f"times such as {column.clock_example}, durations or times of day{others}; kept as "
+            "text, of which sum(epoch(try_cast(… AS INTERVAL))) are the seconds in all"
+        )
     if column.unlike:
         one, other = column.unlike
         return f'its dates are written in several ways ("{one}", "{other}"); kept as text'

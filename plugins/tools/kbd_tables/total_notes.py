@@ -4,17 +4,28 @@ The figures of an answer are those of the table that it makes.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import msgspec
 
 from kbd.formats import ColumnType, ReadingOption, ReadingQuestion, TableReading, TouchedRows
+from kbd_tables.clock_times import clock_text
 from kbd_tables.duck import json_value, parquet_rows
 from kbd_tables.evidence import figure
 from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
 
-__all__ = ["SummedColumn", "counted_note", "left_out_note", "totals_question", "touched"]
+__all__ = [
+    "Clock",
+    "SummedColumn",
+    "counted_note",
+    "left_out_note",
+    "totals_question",
+    "touched",
+]
+
+Clock = Literal["", "time", "duration"]
+"""What a column of seconds holds: times that may be of day or not, or durations for sure."""
 
 _MAX_SHOWN = 10
 _MAX_SAMPLES = 3
@@ -32,12 +43,23 @@ class SummedColumn(msgspec.Struct, frozen=True):
         type: Its reported type.
         sql_type: The SQL type that holds it.
         value: The SQL of its typed value, of the untyped column c0, c1, ...
+        clock: What it holds where its values are the seconds of texts such as 7:30.
     """
 
     name: str
     type: ColumnType
     sql_type: str
     value: str
+    clock: Clock = ""
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether sums of it make sense, by its name."""
+        return TotalsColumn(self.name, is_time=self.clock == "time").is_additive
+
+    def shown(self, value: Any) -> str:
+        """Return a value, or a sum, as it is shown in one line."""
+        return clock_text(int(value)) if self.clock else str(json_value(value))
 
 
 _WHAT = {
@@ -76,7 +98,9 @@ def _what(judged: Judged) -> str:
     return _BELOW.get(judged.verdict) or _WHAT[kind, judged.verdict]
 
 
-def touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
+def touched(
+    out: Sequence[Judged], reading: TableReading, columns: Sequence[SummedColumn]
+) -> list[TouchedRows]:
     """Return the rows that are left out, by what they are."""
     by_what: dict[str, list[TotalCandidate]] = {}
     for each in out:
@@ -86,7 +110,7 @@ def touched(out: Sequence[Judged], reading: TableReading) -> list[TouchedRows]:
             what,
             len(found),
             tuple(_file_row(each.row, reading) for each in found[:_MAX_SHOWN]),
-            "; ".join(_sample(each)[:_SHOWN_CHARACTERS] for each in found[:_MAX_SAMPLES]),
+            "; ".join(_sample(each, columns)[:_SHOWN_CHARACTERS] for each in found[:_MAX_SAMPLES]),
         )
         for what, found in by_what.items()
     ]
@@ -100,8 +124,15 @@ def _file_row(row: int, reading: TableReading) -> int:
     return number
 
 
-def _sample(candidate: TotalCandidate) -> str:
-    figures = (str(json_value(figure)) for figure in candidate.figures if figure is not None)
+def _numbers(columns: Sequence[SummedColumn]) -> list[SummedColumn]:
+    """Return the columns of figures, those of candidates among them and in their order."""
+    return [each for each in columns if each.type in ("integer", "float")]
+
+
+def _sample(candidate: TotalCandidate, columns: Sequence[SummedColumn]) -> str:
+    # Of very many columns of figures a candidate has the first ones.
+    pairs = zip(_numbers(columns), candidate.figures, strict=False)
+    figures = (column.shown(figure) for column, figure in pairs if figure is not None)
     return " | ".join([candidate.text or "(no label)", *figures])
 
 
@@ -119,7 +150,9 @@ def left_out_note(rows: TouchedRows) -> str:
     )
 
 
-def counted_note(counted: Sequence[Judged], reading: TableReading) -> str:
+def counted_note(
+    counted: Sequence[Judged], reading: TableReading, columns: Sequence[SummedColumn]
+) -> str:
     """Return a warning about rows below the last total that are filled as those above it are."""
     rows = ", ".join(str(_file_row(each.candidate.row, reading)) for each in counted[:_MAX_SHOWN])
     more = " …" if len(counted) > _MAX_SHOWN else ""
@@ -128,7 +161,7 @@ def counted_note(counted: Sequence[Judged], reading: TableReading) -> str:
     return (
         f"{which} below the last total and {'is' if one else 'are'} counted, for "
         f"{'it is' if one else 'they are'} filled as those above: {'row' if one else 'rows'} "
-        f"{rows}{more} ({_sample(counted[0].candidate)[:_SHOWN_CHARACTERS]})"
+        f"{rows}{more} ({_sample(counted[0].candidate, columns)[:_SHOWN_CHARACTERS]})"
     )
 
 
@@ -150,10 +183,10 @@ def totals_question(
         out: Those that are left out without a question.
         reading: How the format read the table, which counted the rows.
     """
-    numbers = [each for each in columns if each.type in ("integer", "float")]
+    numbers = _numbers(columns)
     theirs = unsure[0].candidate.figures
     filled = [n for n, figure in enumerate(theirs) if figure is not None]
-    added = [n for n in filled if TotalsColumn(numbers[n].name).is_additive]
+    added = [n for n in filled if numbers[n].is_additive]
     place = (added or filled)[0]
     first = numbers[place]
     row = connection.execute(
@@ -167,7 +200,9 @@ def totals_question(
         plus: Any = sum(each.candidate.figures[place] or 0 for each in added)
         minus: Any = sum(each.candidate.figures[place] or 0 for each in taken)
         rows = count + len(added) - len(taken)
-        return f"{first.name} adds up to {figure(total + plus - minus)} in {rows:,} rows"
+        came = total + plus - minus
+        shown = first.shown(came) if first.clock else figure(came)
+        return f"{first.name} adds up to {shown} in {rows:,} rows"
 
     options = [ReadingOption("leave_out", meaning((), unsure))]
     if out:
@@ -175,13 +210,13 @@ def totals_question(
         options.append(ReadingOption("leave_out_proven", meaning(remarks)))
     options.append(ReadingOption("keep", meaning(out)))
     names = tuple(column.name for column in numbers)
-    return ReadingQuestion("totals", names, _asked(unsure, reading), tuple(options))
+    return ReadingQuestion("totals", names, _asked(unsure, reading, columns), tuple(options))
 
 
-def _asked(unsure: Sequence[Judged], reading: TableReading) -> str:
+def _asked(unsure: Sequence[Judged], reading: TableReading, columns: Sequence[SummedColumn]) -> str:
     """Return what is asked about rows."""
     shown = ", ".join(str(_file_row(each.candidate.row, reading)) for each in unsure[:_MAX_SHOWN])
-    first = _sample(unsure[0].candidate)[:_SHOWN_CHARACTERS]
+    first = _sample(unsure[0].candidate, columns)[:_SHOWN_CHARACTERS]
     below = [each for each in unsure if each.verdict == "doubtful"]
     one = len(unsure) == 1
     if not below:

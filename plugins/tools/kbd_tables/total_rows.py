@@ -37,14 +37,17 @@ _NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 
 
 class TotalsColumn(msgspec.Struct, frozen=True):
-    """A column of figures: its name, and whether it holds whole numbers."""
+    """A column of figures: its name, whether it holds whole numbers, or maybe times of day."""
 
     name: str
     is_whole: bool = False
+    is_time: bool = False
 
     @property
     def is_additive(self) -> bool:
         """Whether sums of it make sense, by its name: not of rates, prices, years or ids."""
+        if self.is_time:
+            return False
         words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", self.name))
         return "%" not in self.name and not _NOT_ADDED & {word.casefold() for word in words}
 

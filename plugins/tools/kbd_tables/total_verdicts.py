@@ -484,9 +484,13 @@ def _match(columns: Sequence[TotalsColumn], candidate: TotalCandidate, rows: Row
             continue
         if _agrees(candidate.label, figure, rows, place):
             # What is not added up has no sum that could tell of a row without a label.
-            agreed += candidate.label is not None or column.is_additive
+            is_bare = candidate.is_bare and candidate.has_others
+            is_sum = column.is_additive or (column.is_time and is_bare)
+            agreed += candidate.label is not None or is_sum
             is_telling = is_telling or figure != 0
-        elif column.is_additive and not _is_key(column, figure, rows, place):
+        elif column.is_additive and not (
+            _is_key(column, figure, rows, place) or _is_count(column, candidate, rows, figure)
+        ):
             differing += 1
     # Zeros agree with anything: a label that says nothing else has to tell what they are.
     is_said = candidate.label is not None and candidate.label.is_whole
@@ -536,6 +540,13 @@ def _is_average(figure: Number, total: Number, count: int) -> bool:
     exponent = shown.as_tuple().exponent
     step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
     return abs(shown - exact) <= step / 2 + abs(exact) * Decimal("1e-12")
+
+
+def _is_count(
+    column: TotalsColumn, candidate: TotalCandidate, rows: RowStretch, figure: Number
+) -> bool:
+    """Tell whether a whole number beside a sum that nothing labels is how many rows there are."""
+    return candidate.label is None and column.is_whole and figure == rows.rows
 
 
 def _is_key(column: TotalsColumn, figure: Number, rows: RowStretch, place: int) -> bool:

@@ -15,12 +15,14 @@ from kbd.formats import (
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
+    YEAR_PATTERN,
     AggregateRow,
     TableReading,
     TotalLabel,
     statistic_label,
     total_label,
     weak_label,
+    year_label,
 )
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
 from kbd_tables.formula_totals import FormulaRows
@@ -36,7 +38,7 @@ from kbd_tables.total_notes import (
 )
 from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
 from kbd_tables.total_verdicts import judge
-from kbd_tables.unlabeled_totals import filled_sql, unlabeled_rows, with_unlabeled
+from kbd_tables.unlabeled_totals import filled_sql, is_odd_last, unlabeled_rows, with_unlabeled
 
 __all__ = ["SummingRow", "Totals", "certain_totals", "take_out_totals"]
 
@@ -51,6 +53,8 @@ _MAX_WEAK_ROWS = 100_000
 _MAX_WEAK = 60
 _MAX_WEAK_VALUES = 200
 _WEAK_CHARACTERS = 24
+_YEARS_SHARE = 1 / 3
+"""As many of the rows are years, if these sum up halves, quarters or months."""
 _LEAST_ABOVE = 3
 _MAX_KEPT = 1_000
 _FUNCTIONS = ("sum", "minimum", "maximum", "average")
@@ -129,11 +133,11 @@ def take_out_totals(
     rows = tuple(each.candidate.row for each in out)
     if rows:
         _rewrite_without(connection, raw, spare, rows)
-    left = touched(out, told)
+    left = touched(out, told, columns)
     notes = [left_out_note(each) for each in left]
     completed = msgspec.structs.replace(told, left_out=(*told.left_out, *left))
     if counted:
-        notes.append(counted_note(counted, told))
+        notes.append(counted_note(counted, told, columns))
     if unsure:
         # The rows are counted as the format gave them, with those that are left out here.
         question = totals_question(connection, raw, columns, unsure, out, told)
@@ -211,7 +215,7 @@ def certain_totals(
 
 def _label(text: str) -> TotalLabel | None:
     """Return what a text says of the row that it labels."""
-    return total_label(text) or statistic_label(text) or weak_label(text)
+    return total_label(text) or statistic_label(text) or weak_label(text) or year_label(text)
 
 
 def _is_label(value: str, text: str) -> bool:
@@ -246,19 +250,27 @@ def _judged(
     if are_too_many or len(rows) > _MAX_CANDIDATES:
         return _unjudged(connection, raw, [columns[n] for n in figures], rows)
     if count <= _MAX_WEAK_ROWS:
-        rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures), **rows}
+        rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures, count), **rows}
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
     found = _candidates(connection, raw, columns, figures, others, rows, count) if rows else []
     found = [formulas.proven(each) for each in found]
     judged = _judged_rows(connection, raw, columns, figures, found) if rows else []
     if _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
-        more = unlabeled_rows(connection, raw, others, texts[:_MAX_COLUMNS], figures, count)
-        more = {row: text for row, text in more.items() if row not in rows}
-        if more:
-            found = _candidates(connection, raw, columns, figures, others, {**more, **rows}, count)
+        more = unlabeled_rows(
+            connection, raw, others, texts[:_MAX_COLUMNS], figures, count, _keys(columns, figures)
+        )
+        if more.keys() - rows.keys():
+            both = {**more, **rows}
+            found = _candidates(connection, raw, columns, figures, others, both, count)
             found = [formulas.proven(each) for each in found]
             again = _judged_rows(connection, raw, columns, figures, found)
-            judged = with_unlabeled(judged, again, more, count - 1)
+            judged = with_unlabeled(
+                judged,
+                again,
+                more,
+                count - 1,
+                is_odd=lambda: is_odd_last(connection, raw, texts[:_MAX_COLUMNS], count),
+            )
     groups = sums_above_groups(connection, raw, columns, figures, judged, count)
     rows_of_groups = {each.candidate.row for each in groups}
     return sorted(
@@ -282,8 +294,13 @@ def _judged_rows(
     return judge([_described(columns[n]) for n in figures], stretches, found)
 
 
+def _keys(columns: Sequence[SummedColumn], figures: Sequence[int]) -> list[int]:
+    """Return the columns of whole numbers that are no amounts by name: years, months, ids."""
+    return [n for n in figures if (one := _described(columns[n])).is_whole and not one.is_additive]
+
+
 def _described(column: SummedColumn) -> TotalsColumn:
-    return TotalsColumn(column.name, column.type == "integer")
+    return TotalsColumn(column.name, column.type == "integer", column.clock == "time")
 
 
 def _labels(
@@ -352,13 +369,17 @@ def _labeled_rows(
 
 
 def _weak_rows(
-    connection: duckdb.DuckDBPyConnection, raw: str, texts: Sequence[int], figures: Sequence[int]
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    texts: Sequence[int],
+    figures: Sequence[int],
+    count: int,
 ) -> dict[int, str]:
     """Return the rows that have a weak label and a figure; none where they are many.
 
-    Then they are what the rows are called, as quarters are.
+    Then they are what the rows are called, as quarters are, and years where there are no months.
     """
-    stems = "|".join(WEAK_STEMS)
+    stems = "|".join((*WEAK_STEMS, YEAR_PATTERN))
     found: dict[int, str] = {}
     for column in texts:
         is_short = f"length(c{column}) <= {_WEAK_CHARACTERS}"
@@ -368,6 +389,9 @@ def _weak_rows(
             f" GROUP BY 1 LIMIT {_MAX_WEAK_VALUES}"
         ).fetchall()
         weak = [str(value) for value, _ in values if (one := _label(value)) and one.is_weak]
+        years = {value: found for value, found in values if year_label(value)}
+        if sum(years.values()) > _YEARS_SHARE * count:
+            weak = [value for value in weak if value not in years]
         counted = sum(count for value, count in values if value in weak)
         if not weak or counted > _MAX_WEAK or len(values) == _MAX_WEAK_VALUES:
             continue

@@ -127,6 +127,18 @@ def test_two_readings_of_a_text_among_numbers_are_asked(tmp_path: Path) -> None:
         assert lines[2] == ["b", plain]
 
 
+def test_a_sum_without_label_and_result_is_a_row_of_its_table(tmp_path: Path) -> None:
+    """It ends the rows above, so that what stands below is told from them."""
+    total = row(None, cell(None, 'table:formula="of:=SUM([.B2:.B3])"'))
+    rows = row("Item", "Amount") + row("a", 10) + row("b", 20) + total + row("Soll", 40)
+    found, lines = read(tmp_path, table(rows=rows))
+    (one,) = found.aggregates
+    assert lines[1 + one.row] == ["", ""]
+    assert found.row_count == len(lines) - 1 == 4
+    kept, _ = read(tmp_path, table(rows=rows), said=ReadAs(totals="keep"))
+    assert (kept.row_count, kept.aggregates) == (3, ())
+
+
 def test_a_total_without_a_result_is_left_out_unless_totals_are_kept(tmp_path: Path) -> None:
     """A row of a label alone is no row of the table; who says that totals stay has it."""
     total = row("Total", cell(None, 'table:formula="of:=SUM([.B2:.B3])"'))

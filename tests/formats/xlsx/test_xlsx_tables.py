@@ -53,6 +53,30 @@ def two_sheets(tmp_path: Path) -> Source:
     return Source(both, "a.xlsx")
 
 
+@pytest.mark.parametrize("above", [False, True])
+def test_a_sum_without_label_and_result_is_a_row_of_its_table(
+    tmp_path: Path, *, above: bool
+) -> None:
+    """It ends the rows above: what stands below is told from them, and a blank row is none."""
+    rows: list[list[Any]] = [
+        ["a", 10],
+        [None, None],
+        ["b", 20],
+        [None, "=SUM(B2:B4)"],
+        ["Soll", 40],
+    ]
+    if above:
+        rows = [["Nord", None], ["a", 10], ["b", 20], [None, "=SUM(B3:B4)"], ["c", 5]]
+    source = book(tmp_path / "a.xlsx", S=[["Item", "Amount"], *rows])
+    found = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
+    lines = (tmp_path / "plain").read_text().splitlines()
+    (total,) = found.aggregates
+    assert lines[1 + total.row] == ","
+    assert found.row_count == len(lines) - 1 == (5 if above else 4)
+    kept = FORMAT.read_table(source, None, ReadAs(totals="keep"), tmp_path / "plain")
+    assert (kept.row_count, kept.aggregates) == (found.row_count - 1, ())
+
+
 def test_labels_merged_over_rows_are_told(tmp_path: Path) -> None:
     """Only the first row has such a label; a group by it is without the others, which are named."""
     source = book(tmp_path / "a.xlsx", S=[

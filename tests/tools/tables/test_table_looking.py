@@ -1,12 +1,19 @@
 """Maps, descriptions, statistics and rows by number are exact (conformance 75, 117, 118)."""
 
+import os
+import resource
+from pathlib import Path
+
+import duckdb
 import msgspec
 import pytest
 
 from backends import on_trio
+from kbd.core.plugins.forked_call import OPEN_FILES
 from kbd.errors import FileReadFailed, NotFound, ValidationFailed
 from kbd.testing.tools import Workbench, check_tool
 from kbd.tools import Tool
+from kbd_tables.results import describe
 from tools.tables.conftest import Ask
 
 pytestmark = pytest.mark.anyio
@@ -48,6 +55,24 @@ async def test_describe(workbench: Workbench, ask: Ask) -> None:
         "name": "amount", "index": 1, "inferred_type": "integer", "nullable": True,
         "non_null_count": 3, "distinct_estimate": 3,
     }  # fmt: skip
+
+
+def test_describe_opens_few_files(tmp_path: Path) -> None:
+    """A table of many columns is described within the files that a call may have open."""
+    target = tmp_path / "wide.parquet"
+    names = [f"c{number}" for number in range(120)]
+    selected = ", ".join(f"{number} AS {name}" for number, name in enumerate(names))
+    duckdb.execute(f"COPY (SELECT {selected}) TO '{target}'")
+    held = {int(number) for number in os.listdir("/proc/self/fd")}
+    free = [number for number in range(len(held) + OPEN_FILES) if number not in held]
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # The worker of a call holds some of its own.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free[OPEN_FILES // 2], before[1]))
+    try:
+        found = describe(str(target), [(name, "integer", "INTEGER") for name in names], 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert [each["distinct_estimate"] for each in found] == [1] * 120
 
 
 @pytest.mark.parametrize("name", ["V", "n", "place", "value", "count"])
