@@ -159,3 +159,22 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     assert told.failed() == {}
     assert len(told.delivered()) == 1
     assert told.shown()["rule"]["read_as"] == {"decimal": ","}
+
+
+def test_a_wide_table_is_described_and_asked(shop: Watched) -> None:
+    """A worker has few open files; a table has any columns, and a statement reads it anywhere."""
+    made = shop.daemon.ask("WorkbenchCreate", name="wide")["workbench_id"]
+    names = [f"c{number}" for number in range(300)]
+    lines = [",".join(names), *(",".join(f"{row}.{at}" for at in range(300)) for row in "123")]
+    (shop.folder / "wide.csv").write_text("\n".join(lines) + "\n")
+    paths = [str(shop.folder / "wide.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    found = shop.daemon.ask("TabularDescribe", workbench_id=made, path="wide.csv")
+    assert [column["name"] for column in found["columns"]] == names
+    assert {column["distinct_estimate"] for column in found["columns"]} == {3}
+    parts = (
+        f"SELECT c{at} AS c, sum(c1) FROM wide WHERE c2 > {at}.5 GROUP BY 1" for at in range(60)
+    )
+    query = " UNION ALL ".join(parts)
+    rows = shop.daemon.ask("TabularQuery", workbench_id=made, path="wide.csv", query=query)
+    assert rows["total_row_count"] == 3 + 2 + 1

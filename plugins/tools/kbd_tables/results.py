@@ -35,6 +35,8 @@ _WHOLE = re.compile("-?[0-9]+")
 _EXACT_DISTINCT_ROWS = 100_000
 _MAX_COMMON_VALUES = 5
 _BATCH = 50
+_SCANS = 16
+"""Scans of a table in one statement: each opens its file twice, and a worker may open 64."""
 _ROW_NUMBER = "file_row_number"
 """The name of a row's number in Parquet, which a column of the table may have as well."""
 
@@ -145,13 +147,13 @@ def _exact_counts(
     """
     source = parquet_rows(parquet)
     found: list[tuple[int, int]] = []
-    for start in range(0, len(columns), _BATCH):
+    for start in range(0, len(columns), _SCANS):
         parts = (
             f"SELECT {place} AS place, coalesce(sum(n) FILTER (WHERE v IS NOT NULL), 0)::BIGINT,"
             f" count(v) FROM (SELECT {quoted_name(name)} AS v, count(*) AS n FROM {source}"
             # By place: another column of the table may be called "V", and would go before.
             " GROUP BY 1)"
-            for place, (name, _, _) in enumerate(columns[start : start + _BATCH])
+            for place, (name, _, _) in enumerate(columns[start : start + _SCANS])
         )
         counted = connection.execute(f"{' UNION ALL '.join(parts)} ORDER BY place").fetchall()
         found += [(values, distinct) for _, values, distinct in counted]

@@ -69,6 +69,7 @@ class Statement(msgspec.Struct, frozen=True):
         lists_tables: Whether it asks for the names of the tables.
         asks_engine: Whether it calls what may tell of more than the tables that it names: of files,
             of settings, of the database itself.
+        scans: In how many places it reads a table, or what a WITH makes of one.
         scanned: What it calls the one table of which it only picks columns and rows; "" where it
             does anything else.
         width: How many columns it has; None where only DuckDB can tell.
@@ -83,6 +84,7 @@ class Statement(msgspec.Struct, frozen=True):
     is_timeless: bool
     lists_tables: bool
     asks_engine: bool
+    scans: int
     scanned: str
     width: int | None
 
@@ -125,6 +127,7 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         is_timeless=_MOMENTARY.isdisjoint(re.findall(r"\w+", sql.lower())),
         lists_tables=_lists_tables(tree),
         asks_engine=_asks_engine(tree),
+        scans=sum(part.get("type") == "BASE_TABLE" for part in _nodes(tree)),
         scanned=_scanned(tree),
         width=_width(tree),
     )
