@@ -27,7 +27,7 @@ from kbd_tables.duck import (
     quoted_name,
     reported_type,
 )
-from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, sandboxed
+from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, hints_of, sandboxed
 
 __all__ = ["describe", "export", "export_plain", "export_query", "rows", "stats"]
 
@@ -218,7 +218,8 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         target: Where to.
 
     Returns:
-        As `export` with `reads`, the tables that it read; or `{needs: [{file, sheet}]}`.
+        As `export` with `reads`, the tables that it read, and `hints` as of
+        `kbd_tables.sandbox.query`; or `{needs: [{file, sheet}]}`.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandboxed`.
@@ -228,6 +229,8 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         with sandboxed(asked) as box:
             box.connection.execute(box.statement.sql)
             written, width, lost = _write(box.connection, target)
+            few = box.connection.execute(box.statement.sql).fetchall() if written < 2 else []
+            hints = hints_of(box, few) if written < 2 else []
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     return {
@@ -236,6 +239,7 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         # A single row needs no order.
         "is_ordered": box.statement.order_keys > 0 or written < 2,
         "lost_figures": lost,
+        "hints": hints,
         "reads": msgspec.to_builtins(box.reads),
     }
 
