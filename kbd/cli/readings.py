@@ -2,10 +2,10 @@
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, RequestRefused, Stop
 from kbd.cli.link import call
 from kbd.cli.terminal import ask_text, is_interactive, note
 from kbd.client.blocking import Client
@@ -14,6 +14,8 @@ __all__ = ["add_reading_arguments", "is_conversion", "reading_params", "settle_r
 
 _TABLES = frozenset(("table",))
 """Kinds of files of which a whole reading can be said at once."""
+_Named = tuple[str, str | None]
+"""A table: its file, and its sheet where that is named."""
 
 
 _WORDS = re.compile(r"\"[^\"\n]+\"|[^\s\",;]+")
@@ -98,7 +100,8 @@ def settle_readings(
     """
     named = {"workbench_id": workbench_id}
     said: dict[str, dict[str, Any]] = {}
-    for file in call(client, "WorkbenchFilesList", named)["files"]:
+    files = call(client, "WorkbenchFilesList", named)["files"]
+    for file in files:
         said[file["path"]] = dict(file.get("read_as", {}))
         if given and file["file_kind"] in _TABLES:
             _say(client, workbench_id, file["path"], said, given)
@@ -109,6 +112,9 @@ def settle_readings(
         for question in call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]
         if question["about"] != left_open
     ]:
+        asked = _about_job(client, workbench_id, asked, files, job)
+        if not asked:
+            return
         first = asked[0]
         path, about = first["path"], first["about"]
         if (path, about) in answered:
@@ -117,6 +123,92 @@ def settle_readings(
         # Of a workbook nothing is said before it asks: most of it is no table.
         answer = given[about] if about in given else _answered(first)
         _say(client, workbench_id, path, said, {about: answer})
+
+
+_EVERY = re.compile(
+    r"\b(?:all|every|each|both|these|those)\s+(?:the\s+)?(?:\w+\s+)?"
+    r"(?:files?|tables?|workbooks?|spreadsheets?|csvs?|lists?)\b"
+)
+"""Words of a job on more than the tables that it names."""
+
+_TOGETHER = re.compile(
+    r"\b(?:merg|combin|join|append|stack|concat|consolidat|unit|profil|compar)\w*\b|\btogether\b"
+)
+"""Words of a job that may be on all tables where it names none."""
+
+_MAX_TABLES = 20
+"""Tables whose columns are looked at, to tell which of them a job is about."""
+
+
+def _about_job(
+    client: Client,
+    workbench_id: str,
+    asked: Sequence[dict[str, Any]],
+    files: Sequence[Mapping[str, Any]],
+    job: str,
+) -> list[dict[str, Any]]:
+    """Return the questions about the tables that a job reads; all where its words do not tell.
+
+    One that is left out for nothing is asked by the tool that reads its table: no figure is told
+    before the answer.
+    """
+    text = job.casefold()
+    if len(files) < 2 or not text or _EVERY.search(text):
+        return list(asked)
+    if meant := _named_in(text, [str(file["path"]) for file in files]):
+        return [question for question in asked if question["path"] in meant]
+    tables = _tables_of(asked, files)
+    if len(tables) > _MAX_TABLES or _TOGETHER.search(text):
+        return list(asked)
+    known = {table: _named_columns(client, workbench_id, table, text) for table in tables}
+    wanted = frozenset[str]().union(*known.values())
+    # Those that have all columns that the job names; of a join each has some.
+    most = [table for table, found in known.items() if found == wanted]
+    kept = most or [table for table, found in known.items() if found]
+    return [question for question in asked if _table_of(question) in kept]
+
+
+def _named_in(text: str, paths: Sequence[str]) -> list[str]:
+    """Return the files that a text names with their suffix; then others by their names alone."""
+    names = {path: path.rpartition("/")[2].casefold() for path in paths}
+    if not any(_stands(name, text) for name in names.values()):
+        return []
+    return [
+        path
+        for path, name in names.items()
+        if _stands(name, text) or _stands(name.rpartition(".")[0], text)
+    ]
+
+
+def _stands(name: str, text: str) -> bool:
+    """Tell whether a name stands in a text, and is not within a longer word."""
+    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
+
+
+def _tables_of(
+    asked: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]
+) -> list[_Named]:
+    """Return the tables that are asked about, and the text tables beside them."""
+    plain = [(str(file["path"]), None) for file in files if file["file_kind"] in _TABLES]
+    return list(dict.fromkeys([*map(_table_of, asked), *plain]))
+
+
+def _table_of(question: Mapping[str, Any]) -> _Named:
+    return str(question["path"]), question.get("sheet")
+
+
+def _named_columns(client: Client, workbench_id: str, table: _Named, text: str) -> frozenset[str]:
+    """Return the columns of a table that a text names; none of one that cannot be read."""
+    path, sheet = table
+    params = {"workbench_id": workbench_id, "path": path}
+    if sheet is not None:
+        params["source_sheet"] = sheet
+    try:
+        columns = call(client, "TabularGetMap", params, slow=True)["columns"]
+    except RequestRefused:
+        return frozenset()
+    names = (str(column["name"]).casefold() for column in columns)
+    return frozenset(name for name in names if _stands(name, text))
 
 
 def _say(

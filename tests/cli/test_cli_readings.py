@@ -74,6 +74,48 @@ def test_a_conversion_is_not_asked_which_rows_are_totals(daemon: ScriptedDaemon,
     assert kbd("run", "convert de.csv to xlsx", "de.csv", "--publish") == CONFIRMATION_NEEDED
 
 
+COLUMNS = {
+    "de.csv": ["Artikel", "Umsatz"],
+    "people.csv": ["Name", "Stadt"],
+    "orders.csv": ["Artikel", "Name", "Menge"],
+    "a.xlsx": ["Betrag"],
+}
+
+
+@pytest.mark.parametrize(
+    ("job", "asked"),
+    [
+        ("sort people.csv by Name", False),
+        ("sort people.csv by Name into de.xlsx", False),
+        ("total Umsatz of de.csv", True),
+        ("list Umsatz and Menge of orders.csv and de", True),
+        # By its columns, where no file is named.
+        ("rows with Stadt Bonn", False),
+        ("sum Menge by Artikel", False),
+        ("sum Umsatz", True),
+        ("sum Umsatz by Stadt", True),
+        # What tells nothing may be about any of them.
+        ("sum it up", True),
+        ("merge these", True),
+        ("merge orders.csv and people.csv", False),
+        ("profile every file beside people.csv", True),
+        ("", True),
+    ],
+)
+def test_only_what_a_job_reads_is_asked_about(
+    daemon: ScriptedDaemon, kbd: Kbd, job: str, *, asked: bool
+) -> None:
+    """A folder may hold tables with questions that have nothing to do with the job."""
+    _asking(daemon, DECIMAL)
+    files = [{**TABLE, "path": path} for path in COLUMNS]
+    daemon.answers["WorkbenchFilesList"] = {"files": files}
+    daemon.answers["TabularGetMap"] = lambda params, *_: {
+        "columns": [{"name": name} for name in COLUMNS[params["path"]]]
+    }
+    code = kbd("run", job, *COLUMNS, "--publish") if job else kbd("send", WORKBENCH, "--resume")
+    assert (code == CONFIRMATION_NEEDED) is asked
+
+
 @pytest.mark.parametrize(
     ("job", "is_one"),
     [

@@ -159,3 +159,44 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     assert told.failed() == {}
     assert len(told.delivered()) == 1
     assert told.shown()["rule"]["read_as"] == {"decimal": ","}
+
+
+def test_a_review_says_what_an_export_lost_and_replaced(shop: Watched) -> None:
+    """Of a text table and a Parquet file as of a workbook: beside the file, for who publishes."""
+    made = shop.daemon.ask("WorkbenchCreate", name="lossy")["workbench_id"]
+    source, old = shop.folder / "lossy.csv", shop.folder / "out.csv"
+    source.write_text("Item,Amount\nTea,2\nCup,3\nTotal,5\n")
+    old.write_text("x\n1\n")
+    paths = [str(source), str(old)]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    query = "SELECT Item, Amount / 0 AS share FROM data ORDER BY Item"
+    for target, kind in (("out.csv", "csv"), ("n.parquet", "parquet"), ("n.xlsx", "xlsx")):
+        shop.daemon.ask(
+            "TabularExport", workbench_id=made, path="lossy.csv", target_path=target, format=kind,
+            query=query,
+        )  # fmt: skip
+    changes = shop.daemon.ask("ReviewGetChangeSet", workbench_id=made)["changes"]
+    for change in changes:
+        text = "\n".join(change["warnings"])
+        assert "2 figure(s) are NaN or infinite: they are empty here" in text, change["path"]
+        assert "1 row left out (row 4: Total | 5)" in text, change["path"]
+        assert ("out.csv exists: it was written anew" in text) == (change["path"] == "out.csv")
+
+
+def test_a_wide_table_is_described_and_asked(shop: Watched) -> None:
+    """A worker has few open files; a table has any columns, and a statement reads it anywhere."""
+    made = shop.daemon.ask("WorkbenchCreate", name="wide")["workbench_id"]
+    names = [f"c{number}" for number in range(300)]
+    lines = [",".join(names), *(",".join(f"{row}.{at}" for at in range(300)) for row in "123")]
+    (shop.folder / "wide.csv").write_text("\n".join(lines) + "\n")
+    paths = [str(shop.folder / "wide.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    found = shop.daemon.ask("TabularDescribe", workbench_id=made, path="wide.csv")
+    assert [column["name"] for column in found["columns"]] == names
+    assert {column["distinct_estimate"] for column in found["columns"]} == {3}
+    parts = (
+        f"SELECT c{at} AS c, sum(c1) FROM wide WHERE c2 > {at}.5 GROUP BY 1" for at in range(60)
+    )
+    query = " UNION ALL ".join(parts)
+    rows = shop.daemon.ask("TabularQuery", workbench_id=made, path="wide.csv", query=query)
+    assert rows["total_row_count"] == 3 + 2 + 1

@@ -24,8 +24,8 @@ from kbd_offline.intents import ColumnIntent, Declined, Deduped, Intent, RowSele
 from kbd_offline.names import split_suffix
 from kbd_offline.questions import check_questions
 from kbd_offline.request_text import DEDUPING, UnclearError, Wording
-from kbd_offline.table_choice import choose_table
-from kbd_offline.workbooks import Sheet, column_widths, fill_sheet, on_sheet
+from kbd_offline.table_choice import choose_table, on_chosen_sheet
+from kbd_offline.workbooks import Sheet, column_widths, fill_sheet
 
 __all__ = ["deduplicate", "research_deduplication"]
 
@@ -75,7 +75,8 @@ def research_deduplication(conversation: PlannerConversation, request: str) -> F
             return Declined(request, str(unclear))
 
     choice = choose_table(conversation, request, read)
-    files = on_sheet(conversation, choice.files)
+    choice = on_chosen_sheet(conversation, choice, read)
+    files = choice.files
     seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = parse_deduplication(files, seen.columns)
     check_questions(seen.facts, intent)

@@ -109,13 +109,21 @@ def with_spellings(
 ) -> RowSelection:
     """Return a selection that knows which columns have values in several spellings.
 
+    It notes them, and those of the values that its rows are chosen by.
+
     Args:
         conversation: See `PlannerConversation.call` for what it raises.
         selection: The rows.
         columns: Those whose values are told apart: of groups, or of duplicates.
     """
-    texts = [column for column in columns if _is_text(column)]
-    if selection.exact or not texts:
+    asked: dict[ColumnIntent, list[str | None]] = {c: [None] for c in columns if _is_text(c)}
+    for condition in selection.conditions:
+        if condition.operator in ("=", "!=") and _is_text(condition.column):
+            # All of a column of groups are told anyway.
+            of = asked.setdefault(condition.column, [])
+            of += [condition.value] if None not in of else []
+    pairs = [(column, value) for column, values in asked.items() for value in values]
+    if selection.exact or not pairs:
         return selection
     answers = conversation.calls(
         *(
@@ -123,16 +131,16 @@ def with_spellings(
                 "table_query",
                 {
                     **selection.table.arguments,
-                    "query": sql.spellings(column, several=True),
+                    "query": sql.spellings(column, several=True, of=value),
                     "window_rows": _MAX_NOTES,
                 },
             )
-            for column in texts
+            for column, value in pairs
         )
     )
-    found = [(c, a) for c, a in zip(texts, answers, strict=True) if a["total_row_count"]]
-    notes = [_spelling_note(column, answer) for column, answer in found]
-    names = tuple(column.name for column, _ in found)
+    found = [(pair, a) for pair, a in zip(pairs, answers, strict=True) if a["total_row_count"]]
+    notes = [_spelling_note(column, answer) for (column, _), answer in found]
+    names = tuple(column.name for (column, value), _ in found if value is None)
     return msgspec.structs.replace(selection, respelt=names, notes=(*selection.notes, *notes))
 
 

@@ -111,16 +111,18 @@ def _spelt(selection: RowSelection) -> str:
     return f"(SELECT * REPLACE ({replaced}) FROM data)"
 
 
-def spellings(column: ColumnIntent, *, several: bool = False) -> str:
+def spellings(column: ColumnIntent, *, several: bool = False, of: str | None = None) -> str:
     """Return the query for a column's values: the most frequent spelling, rows, and all spellings.
 
-    With `several` only for those that have more than one spelling.
+    With `several` only for those that have more than one spelling, with `of` only for that value.
     """
     name = identifier(column.name)
+    only = "" if of is None else f" AND {_folded(name)} = {_folded(_text(of.strip()))}"
     having = f" HAVING count(DISTINCT {name}) > 1" if several else ""
     return (
         f"SELECT mode({name}) AS value, count(*) AS n, list_sort(list(DISTINCT {name})) AS spelt"
-        f" FROM data WHERE {name} IS NOT NULL GROUP BY {_folded(name)}{having} ORDER BY 2 DESC, 1"
+        f" FROM data WHERE {name} IS NOT NULL{only} GROUP BY {_folded(name)}{having}"
+        " ORDER BY 2 DESC, 1"
     )
 
 

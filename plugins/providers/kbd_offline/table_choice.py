@@ -20,11 +20,20 @@ from kbd_offline.intents import (
     Split,
     TableIntent,
 )
+from kbd_offline.names import fold
 from kbd_offline.questions import compared_columns, sorted_by
 from kbd_offline.request_text import UnclearError, Wording
-from kbd_offline.workbooks import WorkbookFacts, inspect_workbooks, is_book, take_sheets
+from kbd_offline.workbooks import (
+    WorkbookFacts,
+    inspect_workbooks,
+    is_book,
+    on_sheet,
+    take_sheets,
+    wants_each_sheet,
+    without_sheet,
+)
 
-__all__ = ["Reader", "TableChoice", "choose_sheet", "choose_table", "with_notes"]
+__all__ = ["Reader", "TableChoice", "choose_sheet", "choose_table", "on_chosen_sheet", "with_notes"]
 
 MAX_LOOKED = 20
 """Tables that are looked at for one request; each is two calls."""
@@ -74,6 +83,8 @@ def choose_table(conversation: PlannerConversation, request: str, read: Reader) 
             raise several_files([files.source for files in group])
         # Those before stay: one that has the columns and gives no reading may be meant.
         tables += _tables(conversation, group)
+        # A sheet that is named goes before whatever else has its columns.
+        tables = [files for files in tables if files.text != first[0].text] or tables
         chosen = _chosen(conversation, tables, read)
         if chosen is not None and not chosen.notes and len(groups) > 1:
             return _beside(chosen, [files.source for other in groups for files in other])
@@ -117,7 +128,35 @@ def choose_sheet(
     if len(book.filled) > MAX_LOOKED:
         return None
     sheets = [msgspec.structs.replace(files, sheet=sheet) for sheet in book.filled]
+    # A copy of the whole names no column; it is not looked at as a table without its totals.
+    whole = [
+        one for one in map(_without_name, sheets) if one is not None and _is_copy(read(one, ()))
+    ]
+    if len(whole) == 1:
+        return TableChoice(whole[0])
     return _chosen(conversation, sheets, read)
+
+
+def on_chosen_sheet(
+    conversation: PlannerConversation, choice: TableChoice, read: Reader
+) -> TableChoice:
+    """Return a choice with its sheet, of a workbook: named, the only one, or the one that fits.
+
+    Raises:
+        UnclearError: More than one may be meant.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
+    """
+    try:
+        return TableChoice(on_sheet(conversation, choice.files), choice.notes)
+    except UnclearError:
+        (book,) = inspect_workbooks(conversation, [choice.files.source])
+        named, text = take_sheets(choice.files.text, book.sheets)
+        sheet = None if named or wants_each_sheet(text) else (
+            choose_sheet(conversation, choice.files, book, read)
+        )  # fmt: skip
+        if sheet is None:
+            raise
+        return sheet
 
 
 def _tables(conversation: PlannerConversation, group: Sequence[RequestFiles]) -> list[RequestFiles]:
@@ -157,18 +196,43 @@ def _chosen(
             looks.append(_Look(files, seen, read(files, seen.columns)))
     read_looks = [look for look in looks if look.is_read]
     if not read_looks:
+        # Only now: a sheet may be called as a column is, or a value.
+        looks = [found for look in looks if (found := _by_name(look, read)) is not None]
+        read_looks = [look for look in looks if look.is_read]
+    if not read_looks:
         return None
     places = dict(found for look in read_looks for found in _places(look))
     fitting = _fitting(looks, places)
     if len(fitting) > 1:
+        # "Sort Jan by Date" reads alike on every sheet.
+        called = [found for look in fitting if (found := _by_name(look, read)) is not None]
+        fitting = [look for look in called if look.is_read] or fitting
+    if len(fitting) > 1:
         raise _several([look.seen.table for look in fitting])
     (only,) = fitting
-    if len(looks) == 1:
+    is_named = only.files.text not in {files.text for files in tables}
+    if len(looks) == 1 or is_named:
         return TableChoice(only.files, tuple(failed))
     named_columns = listed(f'"{name}"' for name in dict.fromkeys(places.values()))
     label = only.seen.table.label
     note = f"{label} was read, of {len(looks)} tables the only one with {named_columns}"
     return TableChoice(only.files, (note, *failed))
+
+
+def _by_name(look: _Look, read: Reader) -> _Look | None:
+    """Return a table as it reads where the request names its sheet without the word "sheet"."""
+    is_column = fold(look.files.sheet) in {fold(column.name) for column in look.seen.columns}
+    files = None if is_column else _without_name(look.files)
+    return None if files is None else _Look(files, look.seen, read(files, look.seen.columns))
+
+
+def _without_name(files: RequestFiles) -> RequestFiles | None:
+    text = without_sheet(files.text, files.sheet) if files.sheet else None
+    return None if text is None else msgspec.structs.replace(files, text=text)
+
+
+def _is_copy(intent: Intent) -> bool:
+    return isinstance(intent, RowsIntent) and intent.is_whole
 
 
 def _several(tables: Sequence[TableIntent]) -> UnclearError:

@@ -67,7 +67,9 @@ def research_table(conversation: PlannerConversation, request: str) -> Findings:
     try:
         return _inspected(conversation, request, choice, read)
     except (CallFailedError, UnclearError) as failed:
-        raise UnclearError(f"{choice.files.source}: {failed}") from None
+        source = choice.files.source
+        told = str(failed)
+        raise UnclearError(told if told.startswith(source) else f"{source}: {told}") from None
 
 
 def _inspected(

@@ -30,6 +30,7 @@ __all__ = [
     "on_sheet",
     "take_sheets",
     "wants_each_sheet",
+    "without_sheet",
     "write_rows",
 ]
 
@@ -39,6 +40,9 @@ _EACH = (
     rf"|\b{_SHEET}\s+(?:each|separately|individually)\b"
 )
 _QUOTES = "\"'“”‘’`"
+_LEADS_TO_TABLE = (
+    r"(?:of|in|from|on|for|within|convert|copy|export|filter|order|save|sort|transform|turn)"
+)
 
 
 class WorkbookFacts(msgspec.Struct, frozen=True):
@@ -103,6 +107,23 @@ def take_sheets(text: str, sheets: Sequence[str]) -> tuple[tuple[str, ...], str]
     chosen = [by_name[match] for match in re.findall(rf"(?:{names})(?![\w-])", listed)]
     blank = " " * (found.end() - found.start())
     return tuple(dict.fromkeys(chosen)), text[: found.start()] + blank + text[found.end() :]
+
+
+def without_sheet(text: str, sheet: str) -> str | None:
+    """Return a text without the name of a sheet that it is about, None where it names it nowhere.
+
+    Without the word "sheet" only what leads to a table, or quotes, tell that a sheet is meant.
+    """
+    name = re.escape(fold(sheet))
+    plain = rf"(?:^|\b{_LEADS_TO_TABLE}\s+)(?:the\s+)?(?P<plain>{name})(?![\w-])"
+    quoted = rf"[{_QUOTES}](?P<quoted>{name})[{_QUOTES}]"
+    found = re.search(rf"{quoted}|{plain}", fold(text))
+    if found is None:
+        return None
+    start, end = found.span("quoted" if found.group("quoted") else "plain")
+    if found.group("quoted"):
+        start, end = start - 1, end + 1
+    return text[:start] + " " * (end - start) + text[end:]
 
 
 def wants_each_sheet(text: str) -> bool:

@@ -34,7 +34,11 @@ class ComparedColumn(msgspec.Struct, frozen=True):
 
 
 def absent_values(
-    connection: duckdb.DuckDBPyConnection, sql: str, columns: Sequence[ComparedColumn]
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    columns: Sequence[ComparedColumn],
+    *,
+    if_all: bool = False,
 ) -> list[str]:
     """Return a note for each text that a column is compared with and that no row has.
 
@@ -42,9 +46,11 @@ def absent_values(
         connection: Where the tables are.
         sql: A statement that found nothing.
         columns: The columns of texts of the tables that it reads.
+        if_all: Whether one that a row has leaves nothing to note.
     """
     try:
-        return list(_notes(connection, sql, columns))
+        notes = list(_notes(connection, sql, columns))
+        return [] if if_all and not all(notes) else [note for note in notes if note]
     except duckdb.Error:
         # The statement itself went well; what its time or memory has no room for is left out.
         return []
@@ -53,6 +59,7 @@ def absent_values(
 def _notes(
     connection: duckdb.DuckDBPyConnection, sql: str, columns: Sequence[ComparedColumn]
 ) -> Iterator[str]:
+    """Yield a note for each text that a column is compared with, "" for one that a row has."""
     answer = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
     tree = json.loads(answer[0]) if answer else {"error": True}
     if tree.get("error"):
@@ -64,8 +71,8 @@ def _notes(
             for column in columns
             if column.name.lower() == name.lower()
         ]
-        if notes and all(notes):
-            yield notes[0]
+        if notes:
+            yield notes[0] if all(notes) else ""
 
 
 def _compared(tree: Any) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from kbd.formats import ColumnType
 from kbd_tables.statement_time import CLOCK_MACROS
 
 __all__ = [
+    "AGGREGATES",
     "CELL_CHARACTERS",
     "KEPT_PARQUET",
     "PASSING_PARQUET",
@@ -75,6 +76,25 @@ def _warmed(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 READY = _warmed(_connect())
 """An empty database that is open when a worker is forked: to open one in a fork takes 15 ms, to
 close it 6, and the rest of a call on a small table 10. It has one thread, as a fork has."""
+
+
+def _aggregates(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the functions that make one value of many rows, and the macros that call one."""
+    listed = connection.execute(
+        "SELECT lower(function_name), function_type, coalesce(macro_definition, '')"
+        " FROM duckdb_functions() WHERE function_type IN ('aggregate', 'macro')"
+    ).fetchall()
+    found = {name for name, kind, _ in listed if kind == "aggregate"}
+    macros = [(name, set(_CALLED.findall(text))) for name, kind, text in listed if kind == "macro"]
+    # One may call another that does: wavg is weighted_avg, which sums.
+    while more := {name for name, called in macros if called & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+_CALLED = re.compile(r"(\w+)\(")
+AGGREGATES = _aggregates(READY)
+"""The functions that work out figures, in lower case: to ask DuckDB for them takes 15 ms."""
 _USED = threading.Lock()
 """Held once `READY` was used in this process, so that no call sees what another one did."""
 

@@ -4,6 +4,7 @@ Rows go through a file, which the target's format reads.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -44,7 +45,7 @@ class Exported(msgspec.Struct, frozen=True):
 
     Args:
         notes: What the reader of the result must know.
-        told: How their table was read, for people.
+        told: How their table was read, and what was lost of it, for people.
     """
 
     notes: list[str]
@@ -58,7 +59,8 @@ async def export_rows(
 
     Raises:
         ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for
-            `kbd_tables.named_tables.ask_tables`.
+            `kbd_tables.named_tables.ask_tables`; ValidationFailed, too, where the statement finds
+            nothing because no row has a value that it asks for.
     """
     if row_export.query is not None:
         call = StatementCall(
@@ -70,6 +72,10 @@ async def export_rows(
         )
         found = await ask_tables(tables, context, call)
         notes, told, answer = [*found.warnings, *found.sum_notes], found.told, found.answer
+        _check_found(answer)
+        if not answer["row_count"]:
+            notes.append(_NO_ROWS)
+            told = (*told, _NO_ROWS)
     elif row_export.keep_text:
         return await _plain(tables, context, row_export, rows)
     else:
@@ -80,8 +86,23 @@ async def export_rows(
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:
-        notes.append(lost_figures_note(answer["lost_figures"]))
+        lost = lost_figures_note(answer["lost_figures"])
+        notes.append(lost)
+        told = (*told, lost)
     return Exported(notes, told)
+
+
+_NO_ROWS = "the statement found no rows: there are only the names of its columns"
+
+
+def _check_found(answer: Mapping[str, Any]) -> None:
+    """Refuse to write what a misspelt value leaves: nothing, which looks like a result.
+
+    Raises:
+        ValidationFailed: No row has a value that is asked for; the message names those there are.
+    """
+    if answer["hints"]:
+        raise ValidationFailed(f"nothing is written: {'; '.join(answer['hints'])}")
 
 
 async def _plain(
@@ -241,7 +262,7 @@ class TableExport(_ExportTool):
             keep_text=is_text(handler),
             limits=self._query_limits,
         )
-        target = _Target(handler, name, source, placement)
+        target = _Target(handler, name, source, placement, tuple(warnings))
         written, exported = await _write(self._tables, context, row_export, target)
         value = {
             "target_path": name,
@@ -448,12 +469,16 @@ def _target(
 
 
 class _Target(msgspec.Struct, frozen=True):
-    """Where rows go: the format that writes them, the file and what it is now, and the place."""
+    """Where rows go: the format that writes them, the file and what it is now, and the place.
+
+    `warnings` are what becomes of what is there.
+    """
 
     handler: FormatHandler
     name: FileName
     source: FileRef | None
     placement: Placement
+    warnings: tuple[str, ...] = ()
 
 
 async def _write(
@@ -473,7 +498,7 @@ async def _write(
         target.name,
         staged,
         remaining=remaining,
-        notes=(*written.warnings, *exported.told),
+        notes=(*target.warnings, *written.warnings, *exported.told),
         focus=written.focus,
     )
     return written, exported

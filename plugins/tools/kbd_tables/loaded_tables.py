@@ -61,6 +61,11 @@ def is_large(table: LoadedTable) -> bool:
     return table.row_count * len(table.columns) > _MANY_VALUES
 
 
+_MOST_SCANS = 24
+"""Places of a statement in which files are read where they lie: each takes two open files, and a
+worker has 64."""
+
+
 def load_tables(
     connection: duckdb.DuckDBPyConnection, statement: Statement, named: NamedTables
 ) -> tuple[str, ...]:
@@ -117,7 +122,11 @@ def check_whole(in_place: Sequence[str], error: duckdb.Error) -> None:
 def _may_stay(statement: Statement, table: LoadedTable) -> bool:
     """Tell whether a table is read where it lies."""
     # Numbers of rows has only what was copied.
-    return "rowid" not in statement.sql.lower() and _is_sealed(table.parquet)
+    return (
+        "rowid" not in statement.sql.lower()
+        and statement.scans <= _MOST_SCANS
+        and _is_sealed(table.parquet)
+    )
 
 
 def _is_sealed(path: str) -> bool:

@@ -27,7 +27,7 @@ from kbd_tables.duck import (
     quoted_name,
     reported_type,
 )
-from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, sandboxed
+from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, hints_of, sandboxed
 
 __all__ = ["describe", "export", "export_plain", "export_query", "rows", "stats"]
 
@@ -35,8 +35,8 @@ _WHOLE = re.compile("-?[0-9]+")
 _EXACT_DISTINCT_ROWS = 100_000
 _MAX_COMMON_VALUES = 5
 _BATCH = 50
-_MOST_SCANS = 16
-"""Scans of one statement: each opens the file, and a call may have few files open at once."""
+_SCANS = 16
+"""Scans of a table in one statement: each opens its file twice, and a worker may open 64."""
 _ROW_NUMBER = "file_row_number"
 """The name of a row's number in Parquet, which a column of the table may have as well."""
 
@@ -147,13 +147,13 @@ def _exact_counts(
     """
     source = parquet_rows(parquet)
     found: list[tuple[int, int]] = []
-    for start in range(0, len(columns), _MOST_SCANS):
+    for start in range(0, len(columns), _SCANS):
         parts = (
             f"SELECT {place} AS place, coalesce(sum(n) FILTER (WHERE v IS NOT NULL), 0)::BIGINT,"
             f" count(v) FROM (SELECT {quoted_name(name)} AS v, count(*) AS n FROM {source}"
             # By place: another column of the table may be called "V", and would go before.
             " GROUP BY 1)"
-            for place, (name, _, _) in enumerate(columns[start : start + _MOST_SCANS])
+            for place, (name, _, _) in enumerate(columns[start : start + _SCANS])
         )
         counted = connection.execute(f"{' UNION ALL '.join(parts)} ORDER BY place").fetchall()
         found += [(values, distinct) for _, values, distinct in counted]
@@ -218,7 +218,8 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         target: Where to.
 
     Returns:
-        As `export` with `reads`, the tables that it read; or `{needs: [{file, sheet}]}`.
+        As `export` with `reads`, the tables that it read, and `hints` as of
+        `kbd_tables.sandbox.query`; or `{needs: [{file, sheet}]}`.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandboxed`.
@@ -228,6 +229,8 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         with sandboxed(asked) as box:
             box.connection.execute(box.statement.sql)
             written, width, lost = _write(box.connection, target)
+            few = box.connection.execute(box.statement.sql).fetchall() if written < 2 else []
+            hints = hints_of(box, few) if written < 2 else []
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     return {
@@ -236,6 +239,7 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         # A single row needs no order.
         "is_ordered": box.statement.order_keys > 0 or written < 2,
         "lost_figures": lost,
+        "hints": hints,
         "reads": msgspec.to_builtins(box.reads),
     }
 

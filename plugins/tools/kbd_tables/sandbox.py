@@ -43,7 +43,7 @@ from kbd_tables.loaded_tables import (
     load_tables,
     named_columns,
 )
-from kbd_tables.open_questions import check_figures
+from kbd_tables.open_questions import check_figures, check_values
 from kbd_tables.sql_errors import refused
 from kbd_tables.statement_time import pin_clock
 from kbd_tables.statements import (
@@ -60,6 +60,7 @@ __all__ = [
     "OpenSandbox",
     "TableQuestion",
     "TablesNeeded",
+    "hints_of",
     "query",
     "sandboxed",
     "warm_up",
@@ -159,10 +160,7 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         # Before the tables are loaded, which is most of the work: what is refused costs nothing.
         statement = checked_statement(connection, question.sql)
         named = _named_tables(connection, statement, question)
-        asking = [table for table in named.values() if table.questions]
-        if asking and works_out_figures(connection, statement):
-            for table in asking:
-                check_figures(FileName(table.name.file), table.questions)
+        _check_questions(statement, named)
         in_place = load_tables(connection, statement, named)
         # In several threads sums of floats, and the order of groups, change from run to run.
         many = threads > 1 and may_be_threaded(connection, statement)
@@ -180,6 +178,27 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         except duckdb.Error as error:
             check_whole(in_place, error)
             raise refused(error, named, question.catalog) from None
+
+
+def _check_questions(statement: Statement, named: NamedTables) -> None:
+    """Refuse a statement whose figures hang on what is open about its tables.
+
+    Raises:
+        ValidationFailed: They do.
+    """
+    columns = {column.lower() for table in named.values() for column, _, _ in table.columns}
+    renamed = any(name not in columns for name in statement.converted)
+    for table in named.values():
+        if not table.questions:
+            continue
+        file = FileName(table.name.file)
+        if works_out_figures(statement):
+            check_figures(file, table.questions)
+        valued = {*statement.converted, *statement.ranked}
+        if renamed:
+            # Another name may stand for any column that the statement needs.
+            valued.update(("*",) if statement.columns is None else statement.columns)
+        check_values(file, table.questions, valued)
 
 
 def _named_tables(
@@ -238,7 +257,7 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
             began = time.perf_counter()
             found = _window(box, asked.catalog, window, total)
             elapsed = (time.perf_counter() - began) * 1000
-            hints = _hints(box) if _is_empty(found.rows) else []
+            hints = hints_of(box, found.rows)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     rows, is_cut = _within_bytes(found.rows)
@@ -257,20 +276,27 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
     }
 
 
-def _is_empty(found: Sequence[Sequence[Any]]) -> bool:
-    """Tell whether a statement found nothing: no row, or one of figures over none."""
-    return not found or (len(found) == 1 and not any(found[0]))
+def hints_of(box: OpenSandbox, found: Sequence[Sequence[Any]]) -> list[str]:
+    """Return notes on values that a statement asks for and no row has, where it found nothing.
 
-
-def _hints(box: OpenSandbox) -> list[str]:
-    """Return notes on values that a statement asks for and no row has."""
+    Args:
+        box: Where it ran.
+        found: Its rows, the first two at least: none, or one without a figure, is nothing. A row
+            of totals has a label all the same.
+    """
+    values = [value for row in found[:2] for value in row]
+    figures = [value for value in values if not isinstance(value, str)]
+    if len(found) > 1 or any(figures) or (values and not figures):
+        return []
     texts = [
         ComparedColumn(".".join(map(quoted_name, path)), name)
         for path, table in box.named.items()
         for name, kind, _ in table.columns
         if kind == "string"
     ]
-    return absent_values(box.connection, box.statement.sql, texts)
+    # A row with a text may be one that was asked for, with a value that is there.
+    is_labeled = len(figures) < len(values)
+    return absent_values(box.connection, box.statement.sql, texts, if_all=is_labeled)
 
 
 class _Window(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ import duckdb
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_tables.duck import duckdb_message
+from kbd_tables.duck import AGGREGATES, duckdb_message
 from kbd_tables.statement_time import CLOCKS
 
 __all__ = [
@@ -40,6 +40,11 @@ _ROW_MAKERS = frozenset(("generate_series", "range", "unnest"))
 """Functions in a FROM that make rows of their arguments alone."""
 _WIDENING = frozenset(("unnest",))
 """Functions that may make several columns of one expression: of a struct."""
+_TEXT_TYPES = frozenset(("bpchar", "char", "string", "text", "varchar"))
+_PARSERS = frozenset(("strptime", "to_timestamp", "try_strptime"))
+"""Functions that make moments of texts, by a form that is said."""
+_EXTREMES = frozenset(("arg_max", "arg_min", "argmax", "argmin", "max", "max_by", "min", "min_by"))
+"""Functions that compare values, and take texts by their letters."""
 _SETTING_READERS = frozenset(("current_setting",))
 _PER_ROW = frozenset(
     ("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "OPERATOR",
@@ -69,9 +74,15 @@ class Statement(msgspec.Struct, frozen=True):
         lists_tables: Whether it asks for the names of the tables.
         asks_engine: Whether it calls what may tell of more than the tables that it names: of files,
             of settings, of the database itself.
+        scans: In how many places it reads a table, or what a WITH makes of one.
         scanned: What it calls the one table of which it only picks columns and rows; "" where it
             does anything else.
         width: How many columns it has; None where only DuckDB can tell.
+        functions: The functions that it calls, in lower case, each once.
+        is_grouped: Whether it groups rows or summarizes them, whatever it calls.
+        converted: The columns, in lower case, of whose values it makes numbers or dates; "*" for
+            all.
+        ranked: Those that it puts in an order, or takes the least or greatest value of.
     """
 
     sql: str
@@ -83,8 +94,13 @@ class Statement(msgspec.Struct, frozen=True):
     is_timeless: bool
     lists_tables: bool
     asks_engine: bool
+    scans: int
     scanned: str
     width: int | None
+    functions: tuple[str, ...]
+    is_grouped: bool
+    converted: tuple[str, ...]
+    ranked: tuple[str, ...]
 
 
 def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
@@ -125,24 +141,19 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         is_timeless=_MOMENTARY.isdisjoint(re.findall(r"\w+", sql.lower())),
         lists_tables=_lists_tables(tree),
         asks_engine=_asks_engine(tree),
+        scans=sum(part.get("type") == "BASE_TABLE" for part in _nodes(tree)),
         scanned=_scanned(tree),
         width=_width(tree),
+        functions=_functions(tree),
+        is_grouped=_is_grouped(tree),
+        converted=_converted(tree),
+        ranked=_ranked(tree),
     )
 
 
-def works_out_figures(connection: duckdb.DuckDBPyConnection, statement: Statement) -> bool:
+def works_out_figures(statement: Statement) -> bool:
     """Tell whether a statement groups or aggregates, so that it depends on which rows there are."""
-    found = connection.execute(
-        "SELECT DISTINCT lower(function_name) FROM duckdb_functions()"
-        " WHERE function_type = 'aggregate'"
-    ).fetchall()
-    aggregates = {name for (name,) in found}
-    return any(
-        part.get("group_expressions")
-        or part.get("show_type") == "SUMMARY"
-        or str(part.get("function_name", "")).lower() in aggregates
-        for part in _nodes(_tree(connection, statement.sql))
-    )
+    return statement.is_grouped or not AGGREGATES.isdisjoint(statement.functions)
 
 
 def with_whole_order(
@@ -291,6 +302,63 @@ def _scanned(tree: Any) -> str:
     ):
         return str(source["alias"] or source["qualified_name"]["path"][-1])
     return ""
+
+
+def _functions(tree: Any) -> tuple[str, ...]:
+    """Return the functions that a statement calls; of an aggregate over a window, too."""
+    called = (str(part.get("function_name") or "").lower() for part in _nodes(tree))
+    return tuple(sorted(set(called) - {""}))
+
+
+def _is_grouped(tree: Any) -> bool:
+    """Tell whether a statement has a GROUP BY, or is a SUMMARIZE."""
+    return any(
+        part.get("group_expressions") or part.get("show_type") == "SUMMARY" for part in _nodes(tree)
+    )
+
+
+def _converted(tree: Any) -> tuple[str, ...]:
+    """Return the columns whose values a statement casts or parses; "*" for all."""
+    found: set[str] = set()
+    for part in _nodes(tree):
+        if part.get("class") == "CAST" and not _is_text_type(part["type_expr"]):
+            found.update(_columns_in(part["child"]))
+        elif str(part.get("function_name") or "").lower() in _PARSERS:
+            found.update(_columns_in(part.get("arguments")))
+    if found and any(part.get("column_name_alias") for part in _nodes(tree)):
+        # Columns that are called otherwise by their places.
+        found.add("*")
+    return tuple(sorted(found))
+
+
+def _ranked(tree: Any) -> tuple[str, ...]:
+    """Return the columns that a statement orders by, or compares with each other."""
+    found: set[str] = set()
+    for part in _nodes(tree):
+        if str(part.get("function_name") or "").lower() in _EXTREMES:
+            values = [each.get("expression") for each in part.get("arguments") or ()]
+            found.update(name for each in values for name in _own_name(each))
+        elif "null_order" in part:
+            found.update(_own_name(part.get("expression")))
+    return tuple(sorted(found))
+
+
+def _is_text_type(kind: dict[str, Any]) -> bool:
+    children = kind.get("children") or ()
+    names = {str(one.get("type_name", "")).lower() for one in (kind, *children)}
+    return bool(names & _TEXT_TYPES)
+
+
+def _columns_in(tree: Any) -> Iterator[str]:
+    for part in _nodes(tree):
+        if part.get("class") == "STAR":
+            yield "*"
+        yield from _own_name(part)
+
+
+def _own_name(part: Any) -> tuple[str, ...]:
+    names = part.get("column_names") if isinstance(part, dict) else None
+    return (str(names[-1]).lower(),) if names else ()
 
 
 def _width(tree: Any) -> int | None:

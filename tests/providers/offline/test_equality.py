@@ -60,6 +60,22 @@ def test_filters(tmp_path: Path) -> None:
     assert [row[2] for row in rows(player, "spent-filtered.csv")[1:]] == ["1", "8"]
 
 
+def test_spellings_of_a_filter_are_said(tmp_path: Path) -> None:
+    """Of the value that is asked for, not of others; none of one spelling, or told exactly."""
+    told = '"PAID", "Paid" and "paid" count as one Status ("paid"); say "exactly" to tell them'
+    for number, (request, is_told) in enumerate(
+        (
+            ("only rows where status is PAID, as csv", True),
+            ("what is the total amount where status is not paid?", True),
+            ("what is the total amount per status where status is paid?", True),
+            ("only rows where status is open, as csv", False),
+            ("only rows where status is exactly paid, as csv", False),
+        )
+    ):
+        _, outcome = play(tmp_path / str(number), request)
+        assert outcome.summary.count(told) == is_told, request
+
+
 @pytest.mark.full
 def test_sheets(tmp_path: Path) -> None:
     """One sheet for all spellings of a value, with the rows as the file has them."""

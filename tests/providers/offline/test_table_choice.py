@@ -89,3 +89,81 @@ def test_a_text_table_beside_a_workbook_is_said(tmp_path: Path) -> None:
     _, outcome = play(tmp_path / "w", "total Menge", files)
     assert "Total Menge 11" in outcome.summary
     assert "stock.csv was read; name a file to have it read: b.ods" in outcome.summary
+
+
+MONTHS = ("Jan", "Feb", "Q1 2024", "Betrag")
+
+
+def months(folder: Path) -> bytes:
+    """A workbook of which each sheet has the same columns, and another amount."""
+    sheets = "".join(
+        table(rows=row("Wer", "Betrag") + row("A", typed("float", str(at), str(at))), name=name)
+        for at, name in enumerate(MONTHS, 1)
+    )
+    return ods_book(folder / "m.ods", sheets).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("request_text", "figure"),
+    [
+        ("total Betrag of Jan", "Total Betrag 1"),
+        ("sum of Betrag in m.ods Feb", "Total Betrag 2"),
+        ("sum of Betrag in feb of m.ods", "Total Betrag 2"),
+        ('total Betrag in the sheet "Jan"', "Total Betrag 1"),
+        ('what is the total Betrag in "Q1 2024"?', "Total Betrag 3"),
+        ("total Betrag of Q1 2024", "Total Betrag 3"),
+        ("total Betrag of sheet Betrag", "Total Betrag 4"),
+        ("sort Jan by Betrag", "Rows of m.ods: Jan with Wer and Betrag sorted by Betrag"),
+        ("sort the rows of Feb by Wer", "Feb with Wer and Betrag sorted by Wer"),
+        ("convert jan to parquet", "m.parquet has 1 row"),
+        ("remove duplicates in Jan", "Only the first of the rows of m.ods: Jan"),
+        # None is named, or what is named may be a column, or two are.
+        ("total Betrag", "say which one"),
+        ("total of Betrag", "say which one"),
+        ("total Betrag of Jan and Feb", "say which one"),
+        ("total Betrag of Mar", "say which one"),
+        ("total Betrag by Jan", "say which one"),
+        ("remove duplicates", "say which one"),
+    ],
+)
+def test_a_sheet_is_named_without_the_word_for_it(
+    tmp_path: Path, request_text: str, figure: str
+) -> None:
+    """By its name behind the words that lead to a table, or in quotes; also beside other files."""
+    files: dict[str, str | bytes] = {"m.ods": months(tmp_path)}
+    _, outcome = play(tmp_path / "one", request_text, files)
+    assert figure in outcome.summary
+    assert "the only one with" not in outcome.summary
+    if "say which" not in figure:
+        more = {**files, "people.csv": PEOPLE}
+        _, outcome = play(tmp_path / "two", request_text, more)
+        assert figure in outcome.summary
+
+
+def test_a_named_sheet_goes_before_a_text_table_with_its_columns(tmp_path: Path) -> None:
+    """With the word "sheet" before its name nothing else can be meant."""
+    files: dict[str, str | bytes] = {"m.ods": months(tmp_path), "b.csv": "Wer,Betrag\nA,9\n"}
+    _, outcome = play(tmp_path / "p", "total Betrag of sheet Feb", files)
+    assert "Total Betrag 2" in outcome.summary
+
+
+def test_a_copy_of_a_sheet_keeps_its_totals(tmp_path: Path) -> None:
+    """The sheet that is named goes over as it is, and the answer says nothing else of it."""
+    amounts = (("A", "1"), ("B", "2"), ("Total", "3"))
+    rows = "".join(row(name, typed("float", at, at)) for name, at in amounts)
+    sheets = "".join(table(rows=row("Wer", "Betrag") + rows, name=name) for name in MONTHS[:2])
+    files: dict[str, str | bytes] = {"m.ods": ods_book(tmp_path / "m.ods", sheets).read_bytes()}
+    player, outcome = play(tmp_path / "p", "convert Jan to csv", files)
+    assert player.workbench.content("m.csv").count(b"\n") == 4
+    assert "left out" not in outcome.summary
+
+
+def test_a_value_goes_before_a_sheet_that_is_called_so(tmp_path: Path) -> None:
+    """What can be read without the name of a sheet is read without it."""
+    sheets = "".join(
+        table(rows=row("Ort", "Betrag") + row("Nord", typed("float", at, at)), name=name)
+        for name, at in (("Nord", "1"), ("Alle", "2"))
+    )
+    files: dict[str, str | bytes] = {"m.ods": ods_book(tmp_path / "m.ods", sheets).read_bytes()}
+    _, outcome = play(tmp_path / "p", "total Betrag where Ort is Nord", files)
+    assert "say which one" in outcome.summary

@@ -186,3 +186,24 @@ async def test_a_workbook_is_made_only_if_asked(workbench: Workbench, ask: Ask) 
         await ask("update_from_export", **missing, create_workbook_if_missing=False)
     await ask("update_from_export", **{**missing, "target_path": "new.book"})
     assert list(_sheets(workbench, "new.book")) == ["T"]
+
+
+@pytest.mark.parametrize("tool", ["export", "update_from_export"])
+async def test_a_misspelt_value_leaves_no_empty_file(
+    workbench: Workbench, ask: Ask, tool: str
+) -> None:
+    """What no row has is named with what there is, also where a row of totals is below nothing."""
+    rows = "SELECT region, amount FROM data WHERE region = 'wset'"
+    both = f"{rows} UNION ALL SELECT 'Total', sum(amount) FROM data WHERE region = 'wset'"
+    place = {"format": "csv"} if tool == "export" else {"sheet": "T", "mode": "replace_sheet"}
+    target = "n.csv" if tool == "export" else "n.book"
+    for query in (rows, both, "SELECT sum(amount) FROM data WHERE region IN ('wset')"):
+        with pytest.raises(ValidationFailed, match=r"no row has region = 'wset'.*mean 'west'"):
+            await ask(tool, path="s.csv", target_path=target, query=query, **place)
+    assert target not in workbench.files.names()
+    one = "SELECT region, NULL AS x FROM data WHERE region IN ('west', 'north')"
+    assert (await ask(tool, path="s.csv", target_path=target, query=one, **place))["row_count"] == 1
+    # Nothing is misspelt: nobody asked for a value that is not there.
+    query = "SELECT region, amount FROM data WHERE amount > 99 ORDER BY 1"
+    found = await ask(tool, path="s.csv", target_path=target, query=query, **place)
+    assert "the statement found no rows" in found["warnings"][0]
