@@ -168,8 +168,6 @@ _ALONE = frozenset(
         "résultat", "resultado", "risultato",
     )
 )  # fmt: skip
-_FRONT = frozenset(("sum", "suma", "ergebnis"))
-"""Words that label in front of what is summed up, and behind it are of a name ("Lump sum")."""
 _EDGE = {word: kind for word, kind in _KINDS.items() if word not in _ALONE}
 _MOST_WORDS = max(len(word.split()) for word in _KINDS)
 
@@ -197,8 +195,6 @@ def total_label(text: str) -> TotalLabel | None:
         for edge in (" ".join(words[:count]), " ".join(words[-count:])):
             if edge in _EDGE:
                 return _labeled(edge, _EDGE[edge], is_whole=False)
-    if len(words) > 1 and words[0] in _FRONT:
-        return _labeled(words[0], "sum", is_whole=False)
     # Without blanks between words: 食品小計.
     for word, found in _EDGE.items():
         if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):

@@ -26,7 +26,7 @@ def _ads() -> list[Case]:
 
 
 def _accounts() -> list[Case]:
-    """Sums of groups in lists of accounts, with stars or names of their own."""
+    """Sums of groups in lists of accounts, with stars or names of their own, and what is left."""
     results = [
         text("Land", "DE|DE|AT|AT"),
         text("Kunde", "Müller|Schmidt|Huber|Gruber"),
@@ -43,14 +43,6 @@ def _accounts() -> list[Case]:
     ]
     lines = page(starred, between={2: "* 40,,150.00\n"}) + "* 50,,40.00\n** Total,,190.00\n"
     found.append(written("accounts/stars", lines, starred, left_out=3, words=WORDS))
-    named = [
-        number("Center", "1000 1000 2000 2000"),
-        text("Text", "Rent|Power|Rent|Power"),
-        number("Amount", "100.00 50.00 10.00 30.00", decimal="."),
-    ]
-    sums = {2: "Sum 1000 Sales,,150.00\n"}
-    lines = page(named, between=sums) + "Sum 2000 IT,,40.00\nTotal,,190.00\n"
-    found.append(written("accounts/sum_of", lines, named, left_out=3, words=WORDS))
     earned = [text("Item", "Design|Services|Rent|Travel"),
               number("2023", "12500.00 4000.00 6000.00 1250.00", decimal=".")]  # fmt: skip
     lines = page(earned, between={2: "Total Income,16500.00\n"})
