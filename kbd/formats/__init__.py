@@ -51,6 +51,7 @@ from kbd.formats.additivity import (
     additivity,
     is_balance_name,
     is_quantity_name,
+    is_rate_name,
     sum_sentence,
 )
 from kbd.formats.capabilities import (
@@ -195,6 +196,7 @@ __all__ = [
     "additivity",
     "is_balance_name",
     "is_quantity_name",
+    "is_rate_name",
     "is_remark",
     "remarks_on_total",
     "statistic_label",

@@ -20,6 +20,7 @@ __all__ = [
     "additivity",
     "is_balance_name",
     "is_quantity_name",
+    "is_rate_name",
     "sum_sentence",
 ]
 
@@ -125,7 +126,8 @@ _RATES = _words(
     "kurs average avg mean median durchschnitt mittelwert moyenne promedio score rating tasso "
     "percentuale taxa percentagem porcentagem procent percentuage stawka srednia prumer prosjek "
     "ставка процент курс среднее средний відсоток gemiddelde keskiarvo medelvarde gennemsnit "
-    "szazalek atlag ortalama yuzde oran 率 割合 比率 比例 平均 평균 비율"
+    "szazalek atlag ortalama yuzde oran ctr cpc cpm cpa cpl cpv cvr roas "
+    "acos 率 割合 比率 比例 平均 평균 비율"
 )
 _RATE_ENDS = _ends("quote satz anteil prozent kurs rate procent prosentti 率 比率 比例")
 _LEVELS = _words(
@@ -183,6 +185,15 @@ def is_quantity_name(name: str) -> bool:
     return bool(_QUANTITIES.intersection(_words_of(plain))) and not _is_per(plain)
 
 
+def is_rate_name(name: str) -> bool:
+    """Tell whether a name says that its figures are rates: so much in a hundred, or for each."""
+    plain = _plain(name)
+    words = _words_of(plain)
+    if "%" in plain or _is_total(name, words):
+        return "%" in plain
+    return bool(_RATES.intersection(words) or _ended(words, _RATE_ENDS)) or _is_per(plain)
+
+
 def is_balance_name(name: str) -> bool:
     """Tell whether a name may be that of a running balance; the values have to prove it."""
     words = _words_of(_plain(name))
@@ -220,12 +231,9 @@ def _by_name(
     name: str, plain: str, words: list[str], facts: NumberFacts, *, is_whole: bool
 ) -> ColumnRole | None:
     """Return what a column is by its name, None if that says nothing."""
-    label = total_label(name)
-    is_total = bool(_TOTALS.intersection(words)) or any(word.startswith("gesamt") for word in words)
-    is_total = is_total or (label is not None and label.kind == "sum")
     if is_whole and (_YEARS.intersection(words) or _ended(words, _YEAR_ENDS)):
         return "year" if _are_between(facts, *_YEAR_BOUNDS) else None
-    if not words or is_total:
+    if not words or _is_total(name, words):
         return None
     if is_whole and _is_period(name, words, facts):
         return "period"
@@ -245,6 +253,14 @@ def _by_name(
     if is_whole and (words[-1] in _IDS or words[0] in _ID_FIRST or _ended(words[-1:], _ID_ENDS)):
         return "id"
     return None
+
+
+def _is_total(name: str, words: list[str]) -> bool:
+    """Tell whether a name says that its figures are amounts or sums, whatever else it says."""
+    if _TOTALS.intersection(words) or any(word.startswith("gesamt") for word in words):
+        return True
+    label = total_label(name)
+    return label is not None and label.kind == "sum"
 
 
 def _is_per(plain: str) -> bool:

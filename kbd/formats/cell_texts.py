@@ -6,12 +6,14 @@ __all__ = ["MISSING_TEXTS", "is_remark"]
 
 MISSING_TEXTS = frozenset(
     (
-        "", "-", "--", "–", "—", ".", "?", "n/a", "na", "n.a.", "#n/a", "#na", "#nv", "nan",
+        "", "-", "--", "–", "—", ".", "..", "...", "…", ":", "\\n", "?",
+        "n/a", "na", "n.a.", "#n/a", "#na", "#nv", "nan",
         "null", "none", "nil", "k.a.", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!",
     )
 )  # fmt: skip
 """Texts that stand where a value is missing, in columns of numbers or dates; in lower case, blanks
-around them removed. The errors are those of spreadsheets."""
+around them removed. The errors are those of spreadsheets, points and the colon signs of statistics,
+and \\N is what MySQL writes."""
 
 _REMARK = re.compile(r"[^\W\d][\w ]{0,30}: \S.*|([*=~†‡]|--)\1*\s?\w.*|\(.*\)", re.DOTALL)
 

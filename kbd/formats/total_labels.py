@@ -47,7 +47,9 @@ _SUMS = (
     "tổng cộng", "cộng", "jumlah", "รวม", "รวมทั้งสิ้น", "total parcial", "total geral",
     "total gerai", "suma total", "sum of", "підсумок", "всього", "جمع", "مجموع", "جمع کل", "कुल",
     "योग", "कुल योग", "végösszeg", "összeg", "samtals", "ttl", "tot", "вкупно", "ümumi", "cəmi",
-    "jami", "барлығы", "gjithsej", "iomlán", "cyfanswm", "sumë", "jumlah besar", "kabuuan",
+    "jami", "ergebnis", "result", "overall result", "résultat", "résultat global", "resultado",
+    "resultado total", "risultato", "risultato globale", "барлығы", "gjithsej",
+    "iomlán", "cyfanswm", "sumë", "jumlah besar", "kabuuan",
 )  # fmt: skip
 _CARRIED = (
     "carried forward", "carry forward", "brought forward", "carried over", "brought over", "c f",
@@ -162,7 +164,8 @@ _ALONE = frozenset(
     for word in (
         "σ", "ø", "c f", "b f", "media", "mean", "transport", "report à nouveau", "sum", "suma",
         "spolu", "viso", "medel", "average", "averages", "avg", "jumlah", "cộng", "vortrag",
-        "overall", "tot", "ttl", "összeg", "योग", "ümumi", "jami", "جمع",
+        "overall", "tot", "ttl", "összeg", "योग", "ümumi", "jami", "جمع", "ergebnis", "result",
+        "résultat", "resultado", "risultato",
     )
 )  # fmt: skip
 _EDGE = {word: kind for word, kind in _KINDS.items() if word not in _ALONE}
@@ -232,11 +235,12 @@ _WEAK = re.compile(
     r"|ttc|importe neto|report)"
     r"(?: (?:19|20)\d\d)?"
 )
+_STARRED = re.compile(r"\*{1,9}(?:\s*[^\s*].*)?")
 WEAK_STEMS = (
     "q1", "q2", "q3", "q4", "h1", "h2", "1q", "2q", "3q", "4q", "1h", "2h", "quart", "half",
     "halb", "trimestre", "semestre", "jahr", "year", "ytd", "ann", "año", "nett", "brutt", "net",
     "gross", "betrag", "zahlen", "due", "montant", "ht", "ttc", "importe", "all", "every", "todos",
-    "tous", "tutti", "все", "both", "beide", "report",
+    "tous", "tutti", "все", "both", "beide", "report", "[*]",
 )  # fmt: skip
 """Every weak label has one of these in it, in small letters."""
 
@@ -244,8 +248,11 @@ WEAK_STEMS = (
 def weak_label(text: str) -> TotalLabel | None:
     """Return what a text says of a row that may sum others up as well as be one ("Q1", "Net").
 
-    So are parts of a year called among months, and what is left of an invoice's items.
+    So are parts of a year called among months, and what is left of an invoice's items. Lists of
+    accounts have stars before their sums ("* 4000"), as others have them before remarks.
     """
+    if _STARRED.fullmatch(text.strip()) and len(text) <= MAX_LABEL:
+        return TotalLabel("sum", is_whole=False, is_weak=True)
     if not 0 < len(text) <= MAX_LABEL or _WEAK.fullmatch(_plain(text)) is None:
         return None
     # "Report" is a sum carried to the next page of a French table.

@@ -1,6 +1,12 @@
 """Labels of totals, and of what remarks on them."""
 
-from kbd.formats import STATISTIC_LABELS, remarks_on_total, statistic_label
+from kbd.formats import (
+    STATISTIC_LABELS,
+    remarks_on_total,
+    statistic_label,
+    total_label,
+    weak_label,
+)
 
 
 def test_the_words_of_remarks() -> None:
@@ -24,3 +30,19 @@ def test_the_words_of_statistics() -> None:
         assert any(stem in text.lower() for stem in STATISTIC_LABELS), text
     for text in ("Std", "SD", "Median Street", "Deviation"):
         assert statistic_label(text) is None, text
+
+
+def test_the_sums_of_lists_of_accounts() -> None:
+    """Stars and words of results may label sums, where "sum" behind other words is of a name."""
+    for text in ("* 4000", "** 40", "*"):
+        label = weak_label(text)
+        assert label is not None, text
+        assert label.is_weak
+    for text, is_whole in (("Ergebnis", True), ("Overall Result", True), ("Result", True),
+                           ("** Summe", True), ("Total Food", False)):  # fmt: skip
+        found = total_label(text)
+        assert found is not None, text
+        assert found.is_whole is is_whole
+    for text in ("Lump sum", "Result of the match", "5 * 4", "Test result"):
+        assert total_label(text) is None, text
+        assert weak_label(text) is None, text

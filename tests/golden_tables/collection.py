@@ -14,6 +14,7 @@ from pathlib import Path
 from golden_tables import (
     date_tables,
     encoding_tables,
+    export_tables,
     foreign_tables,
     header_tables,
     number_tables,
@@ -39,6 +40,7 @@ SUBJECTS: Mapping[str, tuple[Case, ...]] = {
     "workbooks": workbook_tables.CASES,
     "spreadsheets": spreadsheet_tables.CASES,
     "foreign": foreign_tables.CASES,
+    "exports": export_tables.CASES,
 }
 
 CASES: tuple[Case, ...] = tuple(case for cases in SUBJECTS.values() for case in cases)

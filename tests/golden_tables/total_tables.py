@@ -6,7 +6,7 @@ from decimal import Decimal
 from golden_tables.cases import Case, Column, Expected, case, day, number, page, text, written
 from golden_tables.styles import english, german
 
-__all__ = ["CASES", "asked"]
+__all__ = ["CASES", "asked", "asked_rows"]
 
 SHOPS = text("Shop", "North|South|East|West|Center")
 AMOUNTS = number("Amount", "10.50 20.25 -3.00 40.00 2.25", decimal=".")
@@ -315,10 +315,10 @@ def _unlabeled() -> list[Case]:
                 text("Item", ["x", "y", gap, "x", "y", gap, gap]),
                 number("n", "10 20 30 20 30 50 80")]  # fmt: skip
         content = f"{lines}{gap},{gap},80\n"
-        found.append(_asked_rows(f"sums of databases/{name}", content, pairs, keys, 3))
+        found.append(asked_rows(f"sums of databases/{name}", content, pairs, keys, 3))
     shops = [text("Shop", "a|b|c|d"), number("n", "10 20 5 6")]
     every = [text("Shop", "North|a|b|South|c|d"), number("n", "30 10 20 11 5 6")]
-    found.append(_asked_rows("sums above/plain", page(every), shops, every, 2))
+    found.append(asked_rows("sums above/plain", page(every), shops, every, 2))
     below = "Total,70.00,15\nMedian,10.5,3\nStandardabweichung,16.99,1.58\n"
     found.append(
         case("statistics/spread", [SHOPS, AMOUNTS, COUNTS], below=below, left_out=3,
@@ -326,11 +326,11 @@ def _unlabeled() -> list[Case]:
     )  # fmt: skip
     moved = [text("Text", "a|b"), number("Amount", "10 -20")]
     both = [text("Text", "Opening balance|a|b|Closing balance"), number("Amount", "100 10 -20 90")]
-    found.append(_asked_rows("balances/both", page(both), moved, both, 2))
+    found.append(asked_rows("balances/both", page(both), moved, both, 2))
     return found
 
 
-def _asked_rows(
+def asked_rows(
     label: str, content: str, out: Sequence[Column], kept: Sequence[Column], count: int
 ) -> Case:
     """Return a case in which it has to be asked whether some rows sum others up."""
@@ -360,7 +360,7 @@ def _periods() -> list[Case]:
              number("Amount", "10 20 11 22")]  # fmt: skip
     rolled = [number("Year", "2022 2022 2022 2023 2023 2023"), number("Month", "1 2 ~ 1 2 ~"),
               number("Amount", "10 20 30 11 22 33")]  # fmt: skip
-    found.append(_asked_rows("periods/years_and_months", page(rolled), keyed, rolled, 2))
+    found.append(asked_rows("periods/years_and_months", page(rolled), keyed, rolled, 2))
     hours = [text("Projekt", "a|b|c"), text("Stunden", "7:30|8:15|23:00")]
     for name, below, count in (
         ("sum", "Summe,38:45\n", 1),

@@ -146,7 +146,9 @@ def _with_question(head: TableHead, rows: list[LineRow], read_as: ReadAs) -> Tab
         row = longer[joined.index(found[0])]
         question = _question(head, row, "decimal", (",", found[0]), (".", row.fields))
     elif len(longer) >= (
-        _LONGER_SHARE if has_commas and all(map(_splits_thousands, longer)) else _MOST_SHARE
+        _LONGER_SHARE
+        if has_commas and all(_splits_thousands(row, declared) for row in longer)
+        else _MOST_SHARE
     ) * len(body):
         row = longer[0]
         question = _question(head, row, "delimiter", (head.dialect.delimiter, row.fields))
@@ -188,12 +190,17 @@ _MOST_SHARE = 0.8
 """If so many rows are longer than the header, the names may belong to other fields."""
 
 
-def _splits_thousands(row: LineRow) -> bool:
-    """Tell whether a row may have a number in two fields: 1,500 without quotes, say."""
+def _splits_thousands(row: LineRow, declared: int) -> bool:
+    """Tell whether a row may have a number in two fields: 1,500 without quotes, say.
+
+    A number ends it then, or it has as many fields too many as there are such pairs.
+    """
     fields = [field.strip() for field in row.fields[: filled_count(row.fields)]]
-    return is_number(fields[-1]) and any(
-        _WHOLE.fullmatch(one) and _GROUP.fullmatch(other) for one, other in pairwise(fields)
+    pairs = sum(
+        _WHOLE.fullmatch(one) is not None and _GROUP.fullmatch(other) is not None
+        for one, other in pairwise(fields)
     )
+    return pairs > 0 and (is_number(fields[-1]) or pairs == len(fields) - declared)
 
 
 def _question(

@@ -1,10 +1,12 @@
 """Sums of groups that stand above their rows as plain values: "North" above its shops.
 
 Nothing labels them, so that the figures of the whole table have to tell: each row is the sum of a
-group or in one, and half of the groups, of which there are several, have more than one figure. It
-is asked about, never taken out.
+group or in one, and half of the groups, of which there are several, have more than one figure. Or
+the first row is the sum of all others ("World" above its continents). It is asked about, never
+taken out.
 """
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -13,16 +15,20 @@ import duckdb
 
 from kbd_tables.duck import parquet_rows
 from kbd_tables.total_notes import SummedColumn
-from kbd_tables.total_rows import Judged, TotalCandidate
+from kbd_tables.total_rows import TELLING_DIGITS, Judged, TotalCandidate
 
 __all__ = ["sums_above_groups"]
 
-_LEAST_ROWS = 6
-"""Two groups of two rows, and their sums."""
+_LEAST_ROWS = 4
+"""A sum and three rows; two groups of two rows and their sums are six."""
 _MAX_ROWS = 20_000
 _FEW_ROWS = 500
 """So few are read in less time than it takes to ask whether they have to be."""
 _LEAST_GROUPS = 2
+_LEAST_BELOW = 3
+"""Rows below the sum of a whole table."""
+_FEW_DIGITS, _LARGE = 2, 100
+"""Of more rows the sum of a single column has two digits at least, and is no small number."""
 _LEAST_SUM = 10
 """The sum of a group that is no chance."""
 _PLACES = 9
@@ -71,6 +77,8 @@ def sums_above_groups(
     rows = [row for row in read if row[0] not in labeled]
     values = [tuple(_exact(row[2 + n]) for n in added) for row in rows]
     groups = _groups(values)
+    if groups is None and _heads_all(values):
+        groups = [(0, len(values) - 1)]
     if groups is None:
         return []
     known = {each.candidate.row for each in judged if each.verdict == "unsure"}
@@ -151,6 +159,21 @@ def _groups(values: Sequence[_Figures]) -> list[tuple[int, int]] | None:
     if parts is None or _sum([values[first] for first, _ in parts]) != values[0]:
         return None
     return [(0, len(values) - 1), *parts]
+
+
+def _heads_all(values: Sequence[_Figures]) -> bool:
+    """Tell whether the first row is the sum of all others, and that is no chance.
+
+    It is that of several columns, or to some digits; what two rows come to may be their own.
+    """
+    first, below = values[0], values[1:]
+    if len(below) < _LEAST_BELOW or _sum(below) != first:
+        return False
+    digits = [re.sub("[^0-9]", "", f"{each:f}").strip("0") for each in first if each]
+    is_large = len(below) > _LEAST_BELOW and abs(max(first, key=abs)) >= _LARGE
+    are_several = sum(abs(each) >= _LEAST_SUM for each in first) > 1
+    least = _FEW_DIGITS if is_large else TELLING_DIGITS
+    return are_several or max(map(len, digits), default=0) >= least
 
 
 def _in_a_row(values: Sequence[_Figures], start: int) -> list[tuple[int, int]] | None:

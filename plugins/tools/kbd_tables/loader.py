@@ -123,7 +123,13 @@ class _Rows(msgspec.Struct, frozen=True):
         return [
             SummedColumn(name, "integer", "BIGINT", column.seconds, _clock(column))
             if column.seconds
-            else SummedColumn(name, column.type, column.sql_type, _value(place, column, self.edges))
+            else SummedColumn(
+                name,
+                column.type,
+                column.sql_type,
+                _value(place, column, self.edges),
+                is_percent=column.is_percent,
+            )
             for place, (name, column) in enumerate(zip(self.names, typed.columns, strict=True))
         ]
 

@@ -7,6 +7,7 @@ out without a question.
 """
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Literal
 
 import duckdb
@@ -24,6 +25,9 @@ _MAX_ROWS = 1_000
 _MAX_COLUMNS = 100
 _SIDES = ("above", "below")
 _TAKEN = (*_SIDES, "unsure")
+_LEAST_TOTALS = 2
+_PLACES = 9
+"""Decimals to which doubles are compared."""
 _LEAST_ROWS = 2
 """Rows above a total whose form is a rule."""
 
@@ -92,9 +96,31 @@ def rows_below(
             continue
         candidate = _candidate(columns, row, fields, numbers)
         verdict = _verdict(form, candidate, fields, is_end=is_end)
+        if verdict == "row" and _is_left_of_totals(candidate, judged):
+            verdict = "doubtful"
         if verdict != "row":
             below.append(Judged(candidate, verdict))
     return below
+
+
+def _is_left_of_totals(candidate: TotalCandidate, judged: Sequence[Judged]) -> bool:
+    """Tell whether a row has what is left of the first total without the others.
+
+    So has the last line of accounts: what was earned without what was spent.
+    """
+    totals = [each.candidate.figures for each in judged if each.verdict == "above"]
+    filled = [n for n, figure in enumerate(candidate.figures) if figure]
+    if len(totals) < _LEAST_TOTALS or not candidate.text or not filled:
+        return False
+    exact = [[_exact(own[n]) for own in totals] for n in filled]
+    return all(
+        _exact(candidate.figures[n]) == first - sum(rest)
+        for n, (first, *rest) in zip(filled, exact, strict=True)
+    )
+
+
+def _exact(figure: Any) -> Decimal:
+    return round(Decimal(figure or 0), _PLACES)
 
 
 def _last_total(judged: Sequence[Judged]) -> Judged | None:

@@ -44,6 +44,7 @@ class SummedColumn(msgspec.Struct, frozen=True):
         sql_type: The SQL type that holds it.
         value: The SQL of its typed value, of the untyped column c0, c1, ...
         clock: What it holds where its values are the seconds of texts such as 7:30.
+        is_percent: Whether its values were written with percent signs.
     """
 
     name: str
@@ -51,11 +52,18 @@ class SummedColumn(msgspec.Struct, frozen=True):
     sql_type: str
     value: str
     clock: Clock = ""
+    is_percent: bool = False
+
+    @property
+    def for_totals(self) -> TotalsColumn:
+        """The column as rows are judged by it."""
+        is_time = self.clock == "time"
+        return TotalsColumn(self.name, self.type == "integer", is_time, self.is_percent)
 
     @property
     def is_additive(self) -> bool:
-        """Whether sums of it make sense, by its name."""
-        return TotalsColumn(self.name, is_time=self.clock == "time").is_additive
+        """Whether sums of it make sense."""
+        return self.for_totals.is_additive
 
     def shown(self, value: Any) -> str:
         """Return a value, or a sum, as it is shown in one line."""

@@ -6,10 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from kbd.formats import AggregateRow, TotalLabel
+from kbd.formats import AggregateRow, TotalLabel, is_rate_name
 
 __all__ = [
     "SPREADS",
+    "TELLING_DIGITS",
     "Judged",
     "Number",
     "RowStretch",
@@ -23,7 +24,7 @@ Number = int | float | Decimal
 SPREADS = ("median", "deviation", "variance")
 """Statistics that no sums tell: the rows themselves are asked, see `row_stretches`."""
 _STATISTICS = ("minimum", "maximum", "count", *SPREADS)
-_TELLING_DIGITS = 4
+TELLING_DIGITS = 4
 """A figure of so many digits is that of other rows by chance once in thousands of tables."""
 
 _NOT_ADDED_WORDS = """
@@ -37,19 +38,20 @@ _NOT_ADDED = frozenset(_NOT_ADDED_WORDS.split())
 
 
 class TotalsColumn(msgspec.Struct, frozen=True):
-    """A column of figures: its name, whether it holds whole numbers, or maybe times of day."""
+    """A column of figures: its name, and whether it holds whole numbers, times or percents."""
 
     name: str
     is_whole: bool = False
     is_time: bool = False
+    is_percent: bool = False
 
     @property
     def is_additive(self) -> bool:
-        """Whether sums of it make sense, by its name: not of rates, prices, years or ids."""
-        if self.is_time:
+        """Whether sums of it make sense: not of rates, prices, years or ids."""
+        if self.is_time or self.is_percent or is_rate_name(self.name):
             return False
         words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", self.name))
-        return "%" not in self.name and not _NOT_ADDED & {word.casefold() for word in words}
+        return not _NOT_ADDED & {word.casefold() for word in words}
 
 
 class RowStretch(msgspec.Struct, frozen=True):
@@ -135,4 +137,4 @@ class Judged(msgspec.Struct, frozen=True):
         """Whether its figures are those of other rows in several columns, or to many digits."""
         telling = [self.candidate.figures[place] for place in self.columns]
         digits = [len(re.sub("[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
-        return len(digits) > 1 or max(digits, default=0) >= _TELLING_DIGITS
+        return len(digits) > 1 or max(digits, default=0) >= TELLING_DIGITS

@@ -36,7 +36,7 @@ from kbd_tables.total_notes import (
     totals_question,
     touched,
 )
-from kbd_tables.total_rows import Judged, TotalCandidate, TotalsColumn
+from kbd_tables.total_rows import Judged, TotalCandidate
 from kbd_tables.total_verdicts import judge
 from kbd_tables.unlabeled_totals import filled_sql, is_odd_last, unlabeled_rows, with_unlabeled
 
@@ -55,7 +55,7 @@ _MAX_WEAK_VALUES = 200
 _WEAK_CHARACTERS = 24
 _YEARS_SHARE = 1 / 3
 """As many of the rows are years, if these sum up halves, quarters or months."""
-_LEAST_ABOVE = 3
+_LEAST_ABOVE = 2
 _MAX_KEPT = 1_000
 _FUNCTIONS = ("sum", "minimum", "maximum", "average")
 """What rows come to as a function of a sheet has it, to the last digit."""
@@ -245,7 +245,7 @@ def _judged(
     texts = [n for n in others if columns[n].type == "string"]
     labels = _labels(connection, raw, texts[:_MAX_COLUMNS])
     rows, are_too_many = _labeled_rows(connection, raw, labels, figures)
-    formulas = FormulaRows(aggregates, {n: _described(columns[n]) for n in figures}, count)
+    formulas = FormulaRows(aggregates, {n: columns[n].for_totals for n in figures}, count)
     rows = {**dict.fromkeys(formulas, ""), **rows}
     if are_too_many or len(rows) > _MAX_CANDIDATES:
         return _unjudged(connection, raw, [columns[n] for n in figures], rows)
@@ -291,16 +291,12 @@ def _judged_rows(
     values = [columns[n].value for n in figures]
     stretches = stretches_of(connection, raw, values, rows)
     found = with_spreads(connection, raw, values, found)
-    return judge([_described(columns[n]) for n in figures], stretches, found)
+    return judge([columns[n].for_totals for n in figures], stretches, found)
 
 
 def _keys(columns: Sequence[SummedColumn], figures: Sequence[int]) -> list[int]:
     """Return the columns of whole numbers that are no amounts by name: years, months, ids."""
-    return [n for n in figures if (one := _described(columns[n])).is_whole and not one.is_additive]
-
-
-def _described(column: SummedColumn) -> TotalsColumn:
-    return TotalsColumn(column.name, column.type == "integer", column.clock == "time")
+    return [n for n in figures if (one := columns[n].for_totals).is_whole and not one.is_additive]
 
 
 def _labels(

@@ -97,6 +97,22 @@ def test_an_unquoted_delimiter_is_told_by_its_row(tmp_path: Path) -> None:
     assert found.table.reading.questions == ()
 
 
+@pytest.mark.parametrize(
+    ("data", "is_asked"),
+    [
+        ("Name,Amount,City\nA,1,500.00,Rome\nB,20,Oslo\nC,3,250.00,Bonn\n", True),
+        ("Name,Amount\nA,1,500.00\nB,20\nC,3,250.00\n", True),
+        ("Name,Amount,City\nA,1,Rome, IT\nB,20,Oslo\nC,3,Bonn, DE\n", False),
+        ("Name,Amount,City\nA,1,500,Rome, IT\nB,20,Oslo\nC,3,Bonn\nD,4,Ulm\n", False),
+    ],
+)
+def test_thousands_without_quotes_are_asked(tmp_path: Path, data: str, is_asked: bool) -> None:
+    """Rows with as many fields too many as they have numbers in two fields are a question."""
+    questions = read(tmp_path, data).table.reading.questions
+
+    assert [each.about for each in questions] == ["delimiter"] * is_asked
+
+
 PRICES = "item,price\nTea,1,5\nCake,2\nCoffee,2,25\n"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from backends import on_asyncio
-from kbd.formats import ColumnRole, NumberFacts, additivity
+from kbd.formats import ColumnRole, NumberFacts, additivity, is_rate_name
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_tables.summed_columns import summed_columns
@@ -15,7 +15,7 @@ ROLES: dict[ColumnRole, tuple[str, ...]] = {
                    "precio", "UnitPrice", "unit cost", "Kosten pro Stück", "cost per item"),
     "rate": ("rate", "Steuersatz", "Quote", "Anteil", "Marge %", "taux de TVA", "tasa",
              "Wechselkurs", "km/h", "orders per day", "average score", "Durchschnitt",
-             "interest_rate"),
+             "interest_rate", "CTR", "Avg. CPC"),
     "id": ("id", "customer_id", "Kundennummer", "Rechnungs-Nr", "code postal", "código", "PLZ",
            "zip", "Konto", "order number", "N°", "CustomerID"),
     "year": ("Year", "Jahr", "Baujahr", "année", "año", "fiscal_year"),
@@ -203,3 +203,11 @@ async def test_figures_of_several_currencies_are_named(
         tools["table_query"], path="one.csv", query="SELECT sum(Betrag) FROM data"
     )
     assert not any("currencies" in sentence for sentence in other.told)
+
+
+def test_the_names_of_rates() -> None:
+    """Percentages, rates and what is for each of something, and no amounts of a time."""
+    for name in ("CTR", "% New Sessions", "Cost per result", "Steuersatz", "Total %"):
+        assert is_rate_name(name), name
+    for name in ("Impressions", "Cost", "revenue per month", "Total", "Clicks", "Anzahl"):
+        assert not is_rate_name(name), name
