@@ -1,6 +1,7 @@
 """Rows and columns of the search for totals, as its parts hand them on. Pure."""
 
 import re
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Literal
 
@@ -132,9 +133,12 @@ class Judged(msgspec.Struct, frozen=True):
     ranges: tuple[tuple[int, int], ...] = ()
     columns: tuple[int, ...] = ()
 
-    @property
-    def is_no_chance(self) -> bool:
-        """Whether its figures are those of other rows in several columns, or to many digits."""
-        telling = [self.candidate.figures[place] for place in self.columns]
+    def is_no_chance(self, added: Collection[int]) -> bool:
+        """Tell whether its figures are those of others in several columns, or to many digits.
+
+        Args:
+            added: The columns of figures that add up: the ids 1, 2 and 3 say nothing.
+        """
+        telling = [self.candidate.figures[place] for place in self.columns if place in added]
         digits = [len(re.sub("[^0-9]", "", f"{value}").strip("0")) for value in telling if value]
         return len(digits) > 1 or max(digits, default=0) >= TELLING_DIGITS

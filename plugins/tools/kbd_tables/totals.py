@@ -269,6 +269,7 @@ def _judged(
                 again,
                 more,
                 count - 1,
+                frozenset(n for n, place in enumerate(figures) if columns[place].is_additive),
                 is_odd=lambda: is_odd_last(connection, raw, texts[:_MAX_COLUMNS], count),
             )
     groups = sums_above_groups(connection, raw, columns, figures, judged, count)

@@ -1,6 +1,6 @@
 """Rows that sum others up although nothing labels them: where they are, and which to ask about."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import duckdb
 
@@ -105,6 +105,7 @@ def with_unlabeled(
     again: Sequence[Judged],
     more: Mapping[int, str],
     last: int,
+    added: Collection[int],
     is_odd: Callable[[], bool],
 ) -> list[Judged]:
     """Add the rows that nothing labels and that sum others up by their figures to those judged.
@@ -114,6 +115,7 @@ def with_unlabeled(
         again: The same with the others.
         more: Those that nothing labels, with their texts; some may have been judged before.
         last: The last row of the table.
+        added: The columns of figures that add up.
         is_odd: Tells whether that is unlike all others, so that it takes less to be no chance.
     """
     known = {each.candidate.row for each in judged}
@@ -133,5 +135,5 @@ def with_unlabeled(
     unsure = [each for each in found if each.verdict == "unsure"]
     return [
         *judged,
-        *(each for each in unsure if each.is_no_chance or (each.columns and is_odd())),
+        *(each for each in unsure if each.is_no_chance(added) or (each.columns and is_odd())),
     ]

@@ -514,6 +514,15 @@ def check_rows(path: Path) -> None:
     assert rows - found.has_header == count, path.name
 
 
+def test_records_of_other_types_are_no_rows_of_a_comparison(tmp_path: Path) -> None:
+    """A head and a trailer are counted as the map counts them, among the rows and below them."""
+    path = tmp_path / "records.csv"
+    path.write_text("H,20240131,ACME\nD,1,a,10.00\nS,30.00\nD,2,b,20.00\nT,2,30.00\n")
+
+    assert FORMAT.map(Source(path, path.name))["row_count"] == 2
+    check_rows(path)
+
+
 def check_planted(path: Path, folder: Path, chance: random.Random) -> None:
     """A cell that is changed in a real file is found, at its place, and nothing else is."""
     source = Source(path, path.name)

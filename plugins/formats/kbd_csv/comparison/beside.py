@@ -41,7 +41,7 @@ def may_leave_out(source: Source, text: TextVersion, head: TableHead) -> bool:
         return True
     if layout.is_list:
         return layout.has_comments
-    if layout.has_rules:
+    if layout.has_rules or layout.record_code:
         return True
     codec = text.encoding.name.removesuffix("-sig")
     try:
