@@ -3,9 +3,9 @@
 import math
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, time
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -196,20 +196,11 @@ def json_value(value: Any) -> Any:
     Dates are ISO texts; a decimal is a number where a double holds it exactly, else text, and so
     is an integer beyond 64 bits; NaN and infinities are null.
     """
+    # By its very type: to try one class after the other took twice as long for a window of rows.
+    convert = _CONVERSIONS.get(type(value))
+    if convert is not None:
+        return convert(value)
     match value:
-        # Before int, for a bool is one as well.
-        case None | bool():
-            return value
-        case int():
-            return value if -_INT64 <= value < _INT64 else str(value)
-        case float():
-            return value if math.isfinite(value) else None
-        case str():
-            return value if len(value) <= CELL_CHARACTERS else f"{value[:CELL_CHARACTERS]}..."
-        case Decimal():
-            return _decimal(value)
-        case date() | time():  # a datetime is a date
-            return value.isoformat()
         case list() | tuple():
             return [json_value(item) for item in value]
         case dict():
@@ -233,8 +224,38 @@ def count_lost(value: Any) -> int:
             return 0
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
+def _integer(value: int) -> int | str:
+    return value if -_INT64 <= value < _INT64 else str(value)
+
+
+def _float(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _text(value: str) -> str:
+    return value if len(value) <= CELL_CHARACTERS else f"{value[:CELL_CHARACTERS]}..."
+
+
 def _decimal(value: Decimal) -> float | str:
     """Return a decimal as a number if that is exact."""
     if not value.is_finite() or len(value.as_tuple().digits) > _EXACT_DIGITS:
         return str(value)
     return float(value)
+
+
+_CONVERSIONS: Mapping[type, Callable[[Any], Any]] = {
+    type(None): _same,
+    bool: _same,
+    int: _integer,
+    float: _float,
+    str: _text,
+    Decimal: _decimal,
+    date: date.isoformat,
+    datetime: datetime.isoformat,
+    time: time.isoformat,
+}
+"""How values of the types that DuckDB returns most are carried."""
