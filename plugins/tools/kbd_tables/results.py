@@ -206,8 +206,13 @@ def export(parquet: str, columns: Columns, target: str) -> dict[str, Any]:
     selected = ", ".join(quoted_name(name) for name, _, _ in columns)
     with closing_connection(threads=2) as connection:
         connection.execute(f"SELECT {selected} FROM {parquet_rows(parquet)}")
-        written, width, lost = _write(connection, target)
-    return {"row_count": written, "column_count": width, "is_ordered": True, "lost_figures": lost}
+        written = _write(connection, target)
+    return {
+        "row_count": written.rows,
+        "column_count": written.columns,
+        "is_ordered": True,
+        "lost_figures": written.lost,
+    }
 
 
 def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
@@ -228,17 +233,16 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
     try:
         with sandboxed(asked) as box:
             box.connection.execute(box.statement.sql)
-            written, width, lost = _write(box.connection, target)
-            few = box.connection.execute(box.statement.sql).fetchall() if written < 2 else []
-            hints = hints_of(box, few) if written < 2 else []
+            written = _write(box.connection, target)
+            hints = hints_of(box, written.first)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     return {
-        "row_count": written,
-        "column_count": width,
+        "row_count": written.rows,
+        "column_count": written.columns,
         # A single row needs no order.
-        "is_ordered": box.statement.order_keys > 0 or written < 2,
-        "lost_figures": lost,
+        "is_ordered": box.statement.order_keys > 0 or written.rows < 2,
+        "lost_figures": written.lost,
         "hints": hints,
         "reads": msgspec.to_builtins(box.reads),
     }
@@ -294,23 +298,35 @@ def _plain_row(
     return values
 
 
-def _write(connection: duckdb.DuckDBPyConnection, target: str) -> tuple[int, int, int]:
-    """Write the rows of an executed statement; return how many rows, columns and lost figures."""
+class _WrittenRows(msgspec.Struct, frozen=True):
+    """What was written: how many rows, columns and lost figures, and the first two rows."""
+
+    rows: int
+    columns: int
+    lost: int
+    first: tuple[tuple[Any, ...], ...]
+
+
+def _write(connection: duckdb.DuckDBPyConnection, target: str) -> _WrittenRows:
+    """Write the rows of an executed statement."""
     described = [
         (str(item[0]), reported_type(str(item[1]))) for item in connection.description or ()
     ]
     # Nested types name what they hold.
     types = [str(item[1]) for item in connection.description or ()]
     floats = [at for at, kind in enumerate(types) if "DOUBLE" in kind or "FLOAT" in kind]
+    rows = _fetched(connection)
+    first = tuple(itertools.islice(rows, 2))
     lost = 0
 
     def streamed() -> Iterator[list[Any]]:
         nonlocal lost
-        for row in _fetched(connection):
+        for row in itertools.chain(first, rows):
             lost += sum(count_lost(row[at]) for at in floats)
             yield [_stream_value(value) for value in row]
 
-    return _pack(target, described, streamed()), len(described), lost
+    count = _pack(target, described, streamed())
+    return _WrittenRows(count, len(described), lost, first)
 
 
 def _pack(target: str, columns: Sequence[tuple[str, str]], rows: Iterable[list[Any]]) -> int:
