@@ -45,6 +45,11 @@ _PARSERS = frozenset(("strptime", "to_timestamp", "try_strptime"))
 """Functions that make moments of texts, by a form that is said."""
 _EXTREMES = frozenset(("arg_max", "arg_min", "argmax", "argmin", "max", "max_by", "min", "min_by"))
 """Functions that compare values, and take texts by their letters."""
+_EQUALITIES = frozenset(
+    ("COMPARE_EQUAL", "COMPARE_NOTEQUAL", "COMPARE_IN", "COMPARE_NOT_IN", "COMPARE_DISTINCT_FROM",
+     "COMPARE_NOT_DISTINCT_FROM")
+)  # fmt: skip
+"""Comparisons that a text answers as a text, whatever else it may mean."""
 _SETTING_READERS = frozenset(("current_setting",))
 _PER_ROW = frozenset(
     ("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "OPERATOR",
@@ -80,8 +85,8 @@ class Statement(msgspec.Struct, frozen=True):
         width: How many columns it has; None where only DuckDB can tell.
         functions: The functions that it calls, in lower case, each once.
         is_grouped: Whether it groups rows or summarizes them, whatever it calls.
-        converted: The columns, in lower case, of whose values it makes numbers or dates; "*" for
-            all.
+        converted: The columns, in lower case, of whose values it makes numbers or dates, as a
+            comparison with one does; "*" for all.
         ranked: Those that it puts in an order, or takes the least or greatest value of.
     """
 
@@ -318,9 +323,10 @@ def _is_grouped(tree: Any) -> bool:
 
 
 def _converted(tree: Any) -> tuple[str, ...]:
-    """Return the columns whose values a statement casts or parses; "*" for all."""
+    """Return the columns whose values a statement casts, parses or compares; "*" for all."""
     found: set[str] = set()
     for part in _nodes(tree):
+        found.update(_compared(part))
         if part.get("class") == "CAST" and not _is_text_type(part["type_expr"]):
             found.update(_columns_in(part["child"]))
         elif str(part.get("function_name") or "").lower() in _PARSERS:
@@ -331,8 +337,41 @@ def _converted(tree: Any) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def _compared(part: dict[str, Any]) -> Iterator[str]:
+    """Yield the columns that an expression compares, but with a text that they are or are not.
+
+    DuckDB makes a number of a text that is compared with one.
+    """
+    match part.get("class"):
+        case "COMPARISON":
+            sides = [part["left"], part["right"]]
+        case "BETWEEN":
+            sides = [part["input"], part["lower"], part["upper"]]
+        case "OPERATOR" if part["type"] in _EQUALITIES:
+            sides = part["children"]
+        case "SUBQUERY":
+            sides = [part.get("child")]
+        case _:
+            yield from (name.lower() for name in part.get("using_columns") or ())
+            if part.get("ref_type") == "NATURAL":
+                yield "*"
+            return
+    columns = [side for side in sides if _own_name(side)]
+    texts = [side for side in sides if _is_text(side)]
+    if part.get("type") in _EQUALITIES and len(columns) == 1 and len(texts) == len(sides) - 1 > 0:
+        return
+    for column in columns:
+        yield from _own_name(column)
+
+
+def _is_text(part: Any) -> bool:
+    """Tell whether an expression is a text that is written out."""
+    literal = part.get("literal") if isinstance(part, dict) else None
+    return literal is not None and literal["kind"] == "STRING"
+
+
 def _ranked(tree: Any) -> tuple[str, ...]:
-    """Return the columns that a statement orders by, or compares with each other."""
+    """Return the columns that a statement orders by, or takes the least or greatest of."""
     found: set[str] = set()
     for part in _nodes(tree):
         if str(part.get("function_name") or "").lower() in _EXTREMES:
@@ -340,7 +379,23 @@ def _ranked(tree: Any) -> tuple[str, ...]:
             found.update(name for each in values for name in _own_name(each))
         elif "null_order" in part:
             found.update(_own_name(part.get("expression")))
+        for modifier in part.get("modifiers") or ():
+            for order in modifier.get("orders") or ():
+                found.update(_by_place(order["expression"], part.get("select_list") or ()))
     return tuple(sorted(found))
+
+
+def _by_place(key: dict[str, Any], selected: Sequence[Any]) -> Iterator[str]:
+    """Yield the columns that a key is of which is a place among those selected, or all of them."""
+    if key.get("class") == "STAR":
+        yield "*"
+    elif key.get("class") == "CONSTANT":
+        place = str(key.get("literal", {}).get("text", ""))
+        is_known = place.isdecimal() and 0 < int(place) <= len(selected)
+        if is_known and not any(each.get("class") == "STAR" for each in selected):
+            yield from _columns_in(selected[int(place) - 1])
+        else:
+            yield "*"
 
 
 def _is_text_type(kind: dict[str, Any]) -> bool:
