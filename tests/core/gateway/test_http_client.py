@@ -230,7 +230,11 @@ async def test_nothing_else_says_where_a_request_goes(server: Counting) -> None:
 @pytest.mark.anyio
 async def test_a_redirect_is_an_answer_and_no_order(server: Counting) -> None:
     """It is handed back; followed on demand, the next address is bound by the same rule."""
-    away = b"HTTP/1.1 307 No\r\nlocation: http://%s/\r\ncontent-length: 0\r\n\r\n"
+    # It says that it closes, or the second request might go out on what is closed by then.
+    away = (
+        b"HTTP/1.1 307 No\r\nlocation: http://%s/\r\n"
+        b"connection: close\r\ncontent-length: 0\r\n\r\n"
+    )
     redirecting = Counting(socket.AF_INET, "127.0.0.1", away % f"127.0.0.1:{server.port}".encode())
     told: list[OutboundRequest] = []
     at = f"127.0.0.1:{redirecting.port}"
