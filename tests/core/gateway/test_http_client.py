@@ -232,8 +232,7 @@ async def test_a_redirect_is_an_answer_and_no_order(server: Counting) -> None:
     """It is handed back; followed on demand, the next address is bound by the same rule."""
     # It says that it closes, or the second request might go out on what is closed by then.
     away = (
-        b"HTTP/1.1 307 No\r\nlocation: http://%s/\r\n"
-        b"connection: close\r\ncontent-length: 0\r\n\r\n"
+        b"HTTP/1.1 307 No\r\nlocation: http://%s/\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
     )
     redirecting = Counting(socket.AF_INET, "127.0.0.1", away % f"127.0.0.1:{server.port}".encode())
     told: list[OutboundRequest] = []
