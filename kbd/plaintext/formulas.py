@@ -71,6 +71,9 @@ def calls_out(text: str) -> bool:
 
 def neutral(text: str) -> str:
     """Return text as every program takes it for text."""
+    # Once more here: a table has millions of texts, most of which are told by their beginning.
+    if _FIRST.match(text) is None:
+        return text
     return f"{NEUTRAL}{text}" if is_formula_like(text) else text
 
 
