@@ -100,6 +100,11 @@ def _decided(
     if notation.group or decision.reason or (notation.scale and notation.decimal == ","):
         number = column.number(column.example, notation)
         verdicts.note(place, f"{column.example} is {number}{_reason(notation, decision)}")
+    if column.set_off:
+        # In statistics figures in brackets are uncertain ones, not negative.
+        negative = column.number(column.set_off, notation)
+        unit = "%" if column.is_percent else ""
+        verdicts.note(place, f"{column.set_off} is {negative}{unit} (negative)")
     if column.is_percent:
         share = Decimal(column.number(column.example, notation)).scaleb(-2)
         text = f"in percent: {column.example} is {share:f}"

@@ -114,6 +114,7 @@ class NumberColumn(msgspec.Struct, frozen=True):
         is_percent: Whether its values are in percent.
         has_exponents: Whether a value has an exponent.
         example: The value that shows how it is read.
+        set_off: A value that is negative by brackets or by a minus behind it, or "".
         missing: Texts for missing values, with their count; the empty one not among them.
         blank_count: Values of nothing but blanks.
     """
@@ -128,6 +129,7 @@ class NumberColumn(msgspec.Struct, frozen=True):
     is_percent: bool
     has_exponents: bool
     example: str
+    set_off: str
     missing: tuple[tuple[str, int], ...]
     blank_count: int
 
@@ -264,6 +266,7 @@ def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
     currencies = tuple(currency for currency in written if currency)
     marked = [shape for shape, form in forms if set(form.marks) & set(".,")]
     example = min(marked or [shape for shape, _ in forms], key=lambda shape: shape.row)
+    set_off = next((one.example for one, form in forms if form.sign in ("()", "trailing")), "")
     missing = Counter[str]()
     for shape in shapes:
         if is_no_amount(shape) and shape.text:
@@ -283,6 +286,7 @@ def number_column(shapes: Sequence[Shape]) -> NumberColumn | None:
         is_percent=any(form.is_percent for _, form in forms),
         has_exponents=any(form.exponent for _, form in forms),
         example=example.example,
+        set_off=set_off,
         missing=tuple(sorted(missing.items())),
         blank_count=sum(shape.count for shape in shapes if not shape.text),
     )

@@ -178,6 +178,26 @@ def test_another_column_decides(loading: Loading) -> None:
     assert (table.reading.decimal, table.reading.thousands) == (",", ".")
 
 
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["(234)", "456"], "A: (234) is -234 (negative)"),
+        (["12.50-", "3.00"], "A: 12.50- is -12.50 (negative)"),
+        (["(5%)", "7%"], "A: (5%) is -5% (negative)"),
+    ],
+    ids=["brackets", "behind", "percent"],
+)
+def test_a_negative_without_a_minus_before_it_is_told(
+    loading: Loading, values: list[str], told: str
+) -> None:
+    """Brackets are a minus to accountants and a doubt to statisticians: how they are read is said.
+
+    A minus that all can see is not told of.
+    """
+    assert told in loading({"A": values}).warnings
+    assert loading({"A": ["-234", "456"]}).warnings == ()
+
+
 @pytest.mark.full
 def test_columns_that_contradict_each_other_decide_nothing(loading: Loading) -> None:
     """Each is read by its own proof, and what is open is asked."""
