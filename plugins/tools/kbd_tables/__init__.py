@@ -15,8 +15,9 @@ those that nothing labels, `rows_below` what stands below the last one; `total_n
 `open_questions` holds figures back) and `blanks`, `read_tools` and `results` (the tools that only
 read, and what they answer with), `named_tables` and `table_names` (which tables a statement means),
 `sandbox` (SQL and its lock-down, with `statements`, what may run, `loaded_tables`, how it gets at
-the tables, `statement_time`, what makes it answer the same each time, `sql_errors`, and
-`absent_values`, which helps where nothing was found), `export_tools` (rows into other files).
+the tables, `statement_time`, what makes it answer the same each time, `sql_errors`,
+`absent_values`, which helps where nothing was found, and `spellings`, what it parts by capitals
+alone), `export_tools` (rows into other files).
 `reading_text` says how a table was read. They share `jobs` (calls of the worker, and its limits)
 and `duck` (DuckDB itself, and its values as JSON).
 """

@@ -29,7 +29,12 @@ from kbd.types import FileName
 from kbd_tables import jobs
 from kbd_tables.jobs import WORK_LIMITS
 from kbd_tables.reading_text import AmountCurrencies, ColumnNote, reading_sentences
-from kbd_tables.summed_columns import mentions, named_columns, summed_columns
+from kbd_tables.summed_columns import (
+    mentions,
+    named_columns,
+    summed_columns,
+    tells_capitals_apart,
+)
 
 __all__ = [
     "ROWS_PER_CHUNK",
@@ -67,6 +72,7 @@ class TableRecord(msgspec.Struct, frozen=True):
         roles: What the numbers of a column are, by its name, where their sum means nothing.
         left_out_rows: The rows of the format's plain form, from 0, that are not in the table.
         notes: What must be known of a column, by its name; the warnings have it, too.
+        spellings: What must be known of columns with values that differ in capitals alone.
         currencies: Those of its amounts, where they are several.
         kept_totals: Rows that are kept and sum others up: plain `kbd_tables.totals.SummingRow`.
     """
@@ -80,6 +86,7 @@ class TableRecord(msgspec.Struct, frozen=True):
     roles: dict[str, Additivity] = {}
     left_out_rows: tuple[int, ...] = ()
     notes: dict[str, tuple[ColumnNote, ...]] = {}
+    spellings: dict[str, str] = {}
     kept_totals: tuple[dict[str, Any], ...] = ()
     currencies: AmountCurrencies | None = None
 
@@ -172,6 +179,21 @@ class OpenTable(msgspec.Struct, frozen=True):
         """Return the columns with notes that a statement names."""
         return named_columns(sql, self.record.notes)
 
+    def spelling_facts(self, sql: str, matched: Sequence[str]) -> tuple[str, ...]:
+        """Return what a person must know of a statement that tells capitals apart.
+
+        Args:
+            sql: The statement.
+            matched: The columns, in lower case, of whose values it asks which are the same.
+        """
+        if not tells_capitals_apart(sql):
+            return ()
+        return tuple(
+            f"{self._label}, {name}: {note}"
+            for name, note in self.record.spellings.items()
+            if name.lower() in matched or "*" in matched
+        )[:_MAX_NAMED]
+
     def currency_facts(self, sql: str) -> tuple[str, ...]:
         """Return what a person must know of figures that a statement makes of several currencies.
 
@@ -210,7 +232,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 29
+_VERSION = 30
 """Version of the cache; raise it when inference or the record changes."""
 _MOST_CHECKED = 1_000
 """Files of which it is remembered that they are whole; beyond, all are forgotten."""
@@ -543,6 +565,7 @@ def _record(table: Table, loaded: Mapping[str, Any], sha256: str) -> bytes:
             "warnings": [*table.warnings, *loaded["warnings"]],
             "roles": loaded["roles"],
             "notes": loaded["notes"],
+            "spellings": loaded["spellings"],
             "currencies": loaded["currencies"],
             "kept_totals": loaded["kept_totals"],
             "left_out_rows": loaded["left_out_rows"],

@@ -72,6 +72,8 @@ async def export_rows(
         )
         found = await ask_tables(tables, context, call)
         notes, told, answer = [*found.warnings, *found.sum_notes], found.told, found.answer
+        notes += answer["spellings"]
+        told = (*told, *answer["spellings"])
         _check_found(answer)
         if not answer["row_count"]:
             notes.append(_NO_ROWS)

@@ -29,6 +29,7 @@ from kbd_tables.duck import (
 from kbd_tables.number_types import type_numbers
 from kbd_tables.numbers import DecimalMark
 from kbd_tables.reading_text import how_to_answer
+from kbd_tables.spellings import column_spellings
 from kbd_tables.total_notes import Clock, SummedColumn
 from kbd_tables.totals import Totals, certain_totals, take_out_totals
 from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
@@ -62,9 +63,10 @@ def load(
 
     Returns:
         `{columns: [{name, type, sql_type}], row_count, reading, roles, currencies, notes,
-        left_out_rows, kept_totals, warnings}`; `roles` has an `Additivity` by the name of each
-        column that is not additive, `notes` what must be known of a column; the rows that were left
-        out are counted from 0 among those of the CSV.
+        spellings, left_out_rows, kept_totals, warnings}`; `roles` has an `Additivity` by the name
+        of each column that is not additive, `notes` what must be known of a column, `spellings`
+        which have values that differ in capitals alone; the rows that were left out are counted
+        from 0 among those of the CSV.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
@@ -80,10 +82,10 @@ def load(
         texts = [number for number in sorted(edges) if typed.columns[number].type == "string"]
         told = told_of_blanks(connection, raw, texts, totals.reading)
         table = _write(connection, source, target, names, typed, edges)
-        roles = find_roles(connection, table, names, typed.columns)
-        currencies = find_currencies(connection, table, names, typed.columns, roles)
+        facts = _facts(connection, table, names, typed, found - len(totals.rows))
     completed = _completed(told, typed)
     answers = how_to_answer(completed.questions)
+    spelled = [f"{name}: {note}" for name, note in facts["spellings"].items()]
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
@@ -91,12 +93,33 @@ def load(
         ],
         "row_count": found - len(totals.rows),
         "reading": msgspec.to_builtins(completed),
+        **facts,
+        "left_out_rows": totals.rows,
+        "kept_totals": msgspec.to_builtins(totals.kept),
+        "warnings": [*warnings, *typed.warnings, *spelled, *totals.notes, *answers],
+    }
+
+
+def _facts(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    names: Sequence[str],
+    typed: TypedColumns,
+    row_count: int,
+) -> dict[str, Any]:
+    """Return what the values of the columns mean, as `load` does: roles, currencies, notes, ..."""
+    roles = find_roles(connection, table, names, typed.columns)
+    currencies = find_currencies(connection, table, names, typed.columns, roles)
+    texts = [
+        name
+        for name, column in zip(names, typed.columns, strict=True)
+        if column.type == "string" and not column.seconds
+    ]
+    return {
         "roles": msgspec.to_builtins(roles),
         "currencies": msgspec.to_builtins(currencies),
         "notes": msgspec.to_builtins(typed.notes),
-        "left_out_rows": totals.rows,
-        "kept_totals": msgspec.to_builtins(totals.kept),
-        "warnings": [*warnings, *typed.warnings, *totals.notes, *answers],
+        "spellings": column_spellings(connection, table, texts, row_count),
     }
 
 

@@ -81,6 +81,7 @@ class Answered(msgspec.Struct, frozen=True):
                 *table.column_facts(table.named(self.sql)),
                 *table.sum_facts(table.summed(self.sql)),
                 *table.currency_facts(self.sql),
+                *table.spelling_facts(self.sql, self.answer["matched"]),
             )
         )
 

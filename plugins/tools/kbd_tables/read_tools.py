@@ -420,7 +420,8 @@ def _result(arguments: QueryArguments, answered: Answered) -> ToolResult:
         warnings.append("the window is too large and was cut; go on at a higher window_offset")
     if found["lost_figures"]:
         warnings.append(lost_figures_note(found["lost_figures"]))
-    warnings += found["hints"]
+    warnings += [*found["hints"], *found["spellings"]]
     if warnings:
         value["warnings"] = warnings
-    return ToolResult(value, measured=("query_elapsed_ms",), told=answered.told)
+    told = (*answered.told, *found["spellings"])
+    return ToolResult(value, measured=("query_elapsed_ms",), told=told)

@@ -28,6 +28,7 @@ from kbd_tables.duck import (
     reported_type,
 )
 from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, hints_of, sandboxed
+from kbd_tables.spellings import join_notes
 
 __all__ = ["describe", "export", "export_plain", "export_query", "rows", "stats"]
 
@@ -229,8 +230,8 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         target: Where to.
 
     Returns:
-        As `export` with `reads`, the tables that it read, and `hints` as of
-        `kbd_tables.sandbox.query`; or `{needs: [{file, sheet}]}`.
+        As `export` with `reads`, the tables that it read, and `hints`, `spellings` and `matched`
+        as of `kbd_tables.sandbox.query`; or `{needs: [{file, sheet}]}`.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandboxed`.
@@ -241,6 +242,7 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
             box.connection.execute(box.statement.sql)
             written = _write(box.connection, target)
             hints = hints_of(box, written.first)
+            spellings = join_notes(box.connection, box.statement, box.named)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     return {
@@ -250,6 +252,8 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         "is_ordered": box.statement.order_keys > 0 or written.rows < 2,
         "lost_figures": written.lost,
         "hints": hints,
+        "spellings": spellings,
+        "matched": box.statement.matched,
         "reads": msgspec.to_builtins(box.reads),
     }
 

@@ -45,6 +45,7 @@ from kbd_tables.loaded_tables import (
     named_columns,
 )
 from kbd_tables.open_questions import check_figures, check_values
+from kbd_tables.spellings import join_notes
 from kbd_tables.sql_errors import refused
 from kbd_tables.statement_time import pin_clock
 from kbd_tables.statements import (
@@ -246,8 +247,9 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
 
     Returns:
         `{columns, column_types, rows, total_row_count, is_ordered, is_timeless, reads, is_cut,
-        lost_figures, elapsed_ms, hints}`, or `{needs: [{file, sheet}]}`; hints name values that the
-        statement asks for and no row has.
+        lost_figures, elapsed_ms, hints, spellings, matched}`, or `{needs: [{file, sheet}]}`;
+        hints name values that the statement asks for and no row has, spellings those that it does
+        not join, matched the columns of whose values it asks which are the same.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `sandboxed`.
@@ -259,6 +261,7 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
             found = _window(box, asked.catalog, window, total)
             elapsed = (time.perf_counter() - began) * 1000
             hints = hints_of(box, found.rows)
+            spellings = join_notes(box.connection, box.statement, box.named)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     rows, is_cut = _within_bytes(found.rows)
@@ -274,6 +277,8 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
         "lost_figures": sum(count_lost(row) for row in found.rows[: len(rows)]),
         "elapsed_ms": round(elapsed, 1),
         "hints": hints,
+        "spellings": spellings,
+        "matched": box.statement.matched,
     }
 
 

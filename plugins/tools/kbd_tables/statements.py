@@ -50,6 +50,8 @@ _EQUALITIES = frozenset(
      "COMPARE_NOT_DISTINCT_FROM")
 )  # fmt: skip
 """Comparisons that a text answers as a text, whatever else it may mean."""
+_GROUPS_BY_ALL = "FORCE_AGGREGATES"
+"""What a GROUP BY ALL is in DuckDB's tree."""
 _SETTING_READERS = frozenset(("current_setting",))
 _PER_ROW = frozenset(
     ("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "OPERATOR",
@@ -88,6 +90,9 @@ class Statement(msgspec.Struct, frozen=True):
         converted: The columns, in lower case, of whose values it makes numbers or dates, as a
             comparison with one does; "*" for all.
         ranked: Those that it puts in an order, or takes the least or greatest value of.
+        joined: The pairs of columns, in lower case, of which it wants the same value.
+        matched: The columns, in lower case, of whose values it asks which are the same, as groups,
+            comparisons and counts of distinct ones do; "*" for all.
     """
 
     sql: str
@@ -106,6 +111,8 @@ class Statement(msgspec.Struct, frozen=True):
     is_grouped: bool
     converted: tuple[str, ...]
     ranked: tuple[str, ...]
+    joined: tuple[tuple[str, str], ...]
+    matched: tuple[str, ...]
 
 
 def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
@@ -153,6 +160,8 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         is_grouped=_is_grouped(tree),
         converted=_converted(tree),
         ranked=_ranked(tree),
+        joined=_joined(tree),
+        matched=_matched(tree),
     )
 
 
@@ -362,6 +371,54 @@ def _compared(part: dict[str, Any]) -> Iterator[str]:
         return
     for column in columns:
         yield from _own_name(column)
+
+
+def _joined(tree: Any) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of columns of which a statement wants the same value."""
+    found: dict[tuple[str, str], None] = {}
+    for part in _nodes(tree):
+        for name in part.get("using_columns") or ():
+            found[name.lower(), name.lower()] = None
+        sides = [part.get("left"), part.get("right")]
+        if part.get("class") == "SUBQUERY":
+            # `IN (SELECT …)`: the first column of the query that is written there.
+            selected = part["subquery"]["node"].get("select_list") or [None]
+            sides = [part.get("child"), selected[0]]
+        elif part.get("type") != "COMPARE_EQUAL":
+            continue
+        names = [name for side in sides for name in _own_name(side)]
+        if len(names) == len(sides):
+            found[names[0], names[1]] = None
+    return tuple(found)
+
+
+def _matched(tree: Any) -> tuple[str, ...]:
+    """Return the columns of whose values a statement asks which are the same; "*" for all."""
+    found: set[str] = set()
+    for part in _nodes(tree):
+        found.update(name.lower() for name in part.get("using_columns") or ())
+        match part.get("class"):
+            case "COMPARISON" if part["type"] in _EQUALITIES:
+                sides = [part["left"], part["right"]]
+            case "OPERATOR" if part["type"] in _EQUALITIES:
+                sides = part["children"]
+            case "SUBQUERY":
+                sides = [part.get("child")]
+            case _:
+                sides = []
+        found.update(name for side in sides for name in _own_name(side))
+        if part.get("distinct"):
+            found.update(_columns_in(part.get("arguments")))
+        found.update(_columns_in(part.get("partitions")))
+        selected = part.get("select_list") or ()
+        for key in part.get("group_expressions") or ():
+            is_place = key.get("class") == "CONSTANT"
+            found.update(_by_place(key, selected) if is_place else _own_name(key))
+        whole_rows = [one.get("type") for one in part.get("modifiers") or ()]
+        if "DISTINCT_MODIFIER" in whole_rows or part.get("aggregate_handling") == _GROUPS_BY_ALL:
+            found.update(name for each in selected for name in _own_name(each))
+            found.update("*" for each in selected if each.get("class") == "STAR")
+    return tuple(sorted(found))
 
 
 def _is_text(part: Any) -> bool:

@@ -8,7 +8,7 @@ a condition; not where it is multiplied by or divided by another column, or only
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["mentions", "named_columns", "summed_columns"]
+__all__ = ["mentions", "named_columns", "summed_columns", "tells_capitals_apart"]
 
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|"(?:[^"]|"")*"|"""
@@ -35,6 +35,9 @@ _CLAUSES = frozenset(
      "not", "in", "is", "between", "like", "ilike", "null", "true", "false", "qualify", "window",
      "offset", "except", "intersect", "exclude", "replace", "nulls", "first", "last", "rows")
 )  # fmt: skip
+
+_FOLDING = frozenset(("ilike", "lcase", "lower", "nocase", "ucase", "upper"))
+"""Words by which capitals do not count."""
 
 Tokens = Sequence[str]
 
@@ -69,6 +72,11 @@ def named_columns(sql: str, names: Iterable[str]) -> list[str]:
 def mentions(sql: str, name: str) -> bool:
     """Tell whether a statement names a column."""
     return name.casefold() in map(_name, _tokens(sql))
+
+
+def tells_capitals_apart(sql: str) -> bool:
+    """Tell whether a statement has none of the words by which capitals do not count."""
+    return _FOLDING.isdisjoint(token.casefold() for token in _tokens(sql))
 
 
 def _tokens(sql: str) -> list[str]:

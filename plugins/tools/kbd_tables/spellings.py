@@ -1,0 +1,122 @@
+"""Spellings of texts that differ in capitals alone, which SQL takes for different values.
+
+People mean one customer by "ACME" and "Acme". A statement that groups by such a column, compares
+or joins it tells them apart: its figures are not wrong by its words, but not what was meant. So it
+is said, of a column when its table is loaded, and of two columns when they are joined.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import duckdb
+
+from kbd_tables.duck import quoted_name
+from kbd_tables.loaded_tables import NamedTables
+from kbd_tables.statements import Statement
+
+__all__ = ["column_spellings", "join_notes"]
+
+_MANY_ROWS = 100_000
+"""Rows from which on a column with a value of its own in most of them is not searched, nor a join:
+to sort their texts may take longer than what was asked."""
+_BATCH = 50
+_MAX_NOTES = 5
+_MAX_PAIRS = 8
+_MAX_SHOWN = 60
+
+
+def column_spellings(
+    connection: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], row_count: int
+) -> dict[str, str]:
+    """Return a note for each column with values that differ in capitals alone.
+
+    Args:
+        connection: Where the work is done.
+        table: The SQL of the typed table.
+        names: Its columns of texts.
+        row_count: Its rows; of more than 100,000 only columns with fewer values are searched.
+    """
+    found = {}
+    for name in _searched(connection, table, names, row_count):
+        column = quoted_name(name)
+        row = connection.execute(
+            "SELECT count(*), min(one), arg_min(other, one) FROM (SELECT min(v) AS one, max(v) AS"
+            f" other FROM (SELECT DISTINCT {column} AS v FROM {table}"
+            f" WHERE {column} IS NOT NULL) GROUP BY lower(v) HAVING count(*) > 1)"
+        ).fetchone()
+        if row and row[0]:
+            found[name] = f"{_differ(*row)}: SQL tells them apart, lower() does not"
+    return found
+
+
+def _searched(
+    connection: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], row_count: int
+) -> Iterator[str]:
+    """Yield the columns that have few enough values."""
+    if row_count <= _MANY_ROWS:
+        yield from names
+        return
+    for start in range(0, len(names), _BATCH):
+        batch = names[start : start + _BATCH]
+        counted = ", ".join(f"approx_count_distinct({quoted_name(name)})" for name in batch)
+        counts = connection.execute(f"SELECT {counted} FROM {table}").fetchone()
+        yield from (
+            name for name, count in zip(batch, counts or (), strict=True) if count <= _MANY_ROWS
+        )
+
+
+def join_notes(
+    connection: duckdb.DuckDBPyConnection, statement: Statement, named: NamedTables
+) -> list[str]:
+    """Return a note for each two columns that are joined and have values in other capitals.
+
+    Of tables of more than 100,000 rows nothing is said.
+
+    Args:
+        connection: Where the tables are.
+        statement: What joins them.
+        named: The tables by what the statement calls them.
+    """
+    small = {
+        ".".join(map(quoted_name, path)): {
+            name.lower(): name for name, kind, _ in table.columns if kind == "string"
+        }
+        for path, table in named.items()
+        if table.row_count <= _MANY_ROWS
+    }
+    pairs = dict.fromkeys(
+        tuple(sorted(((left, columns[one]), (right, others[other]))))
+        for one, other in statement.joined
+        for left, columns in small.items()
+        for right, others in small.items()
+        if left != right and one in columns and other in others
+    )
+    notes = []
+    try:
+        for (left, one), (right, other) in list(pairs)[:_MAX_PAIRS]:
+            row = connection.execute(
+                f"SELECT count(DISTINCT lower(a.v)), min(a.v), arg_min(b.v, a.v) FROM"
+                f" {_values(left, one)} AS a JOIN {_values(right, other)} AS b"
+                " ON lower(a.v) = lower(b.v) WHERE a.v <> b.v"
+            ).fetchone()
+            if row and row[0]:
+                notes.append(
+                    f"{one} of {left} and {other} of {right}: {_differ(*row)}, and does"
+                    " not match by SQL; lower() on both sides matches it"
+                )
+    except duckdb.Error:
+        # The statement itself went well; what its time or memory has no room for is left out.
+        return notes
+    return notes[:_MAX_NOTES]
+
+
+def _values(table: str, column: str) -> str:
+    name = quoted_name(column)
+    return f"(SELECT DISTINCT {name} AS v FROM {table} WHERE {name} IS NOT NULL)"
+
+
+def _differ(count: int, one: str, other: str) -> str:
+    shown = ", ".join(
+        text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…" for text in (one, other)
+    )
+    values = "1 value is" if count == 1 else f"{count:,} values are"
+    return f"{values} written with other capitals, too ({shown})"
