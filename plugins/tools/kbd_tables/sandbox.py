@@ -92,6 +92,9 @@ _JOINED = (
     " WHERE a.paid GROUP BY ALL ORDER BY 1"
 )
 _ORDERED = "SELECT id, day, name, amount FROM data ORDER BY amount"
+_LOST = (
+    "SELECT count(v) FROM (SELECT DISTINCT name AS v FROM data ANTI JOIN data AS b USING (name))"
+)
 _COUNTS = "SELECT count(*), count(n) FROM (SELECT {0} AS n FROM data GROUP BY ALL)"
 
 
@@ -465,6 +468,8 @@ def warm_up() -> Generator[None]:
             pin_clock(READY, 0, "")
             with _bounded_time(READY, 1), _bounded_memory(_LOAD_MEMORY_MB):
                 READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+            yield
+            READY.execute(_LOST).fetchall()
             for column in ("name", "day", "amount"):
                 yield
                 READY.execute(_COUNTS.format(column)).fetchall()

@@ -5,6 +5,7 @@ or joins it tells them apart: its figures are not wrong by its words, but not wh
 is said, of a column when its table is loaded, and of two columns when they are joined.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import duckdb
@@ -19,7 +20,6 @@ _MANY_ROWS = 100_000
 """Rows from which on a column with a value of its own in most of them is not searched, nor a join:
 to sort their texts may take longer than what was asked."""
 _BATCH = 50
-_MAX_NOTES = 5
 _MAX_PAIRS = 8
 _MAX_SHOWN = 60
 
@@ -76,42 +76,59 @@ def join_notes(
         statement: What joins them.
         named: The tables by what the statement calls them.
     """
+    # In one order always: the note of a run is the same when it is replayed.
+    tables = sorted(named.items(), key=lambda item: (-item[1].row_count, item[0]))
     small = {
         ".".join(map(quoted_name, path)): {
             name.lower(): name for name, kind, _ in table.columns if kind == "string"
         }
-        for path, table in named.items()
+        for path, table in tables
         if table.row_count <= _MANY_ROWS
     }
     pairs = dict.fromkeys(
-        tuple(sorted(((left, columns[one]), (right, others[other]))))
-        for one, other in statement.joined
-        for left, columns in small.items()
-        for right, others in small.items()
-        if left != right and one in columns and other in others
+        ((left, columns[pair[0]]), (right, others[pair[1]]))
+        for (left, columns), (right, others) in itertools.combinations(small.items(), 2)
+        for joined in statement.joined
+        for pair in (joined, joined[::-1])
+        if pair[0] in columns and pair[1] in others
     )
-    notes = []
     try:
-        for (left, one), (right, other) in list(pairs)[:_MAX_PAIRS]:
-            row = connection.execute(
-                f"SELECT count(DISTINCT lower(a.v)), min(a.v), arg_min(b.v, a.v) FROM"
-                f" {_values(left, one)} AS a JOIN {_values(right, other)} AS b"
-                " ON lower(a.v) = lower(b.v) WHERE a.v <> b.v"
-            ).fetchone()
-            if row and row[0]:
-                notes.append(
-                    f"{one} of {left} and {other} of {right}: {_differ(*row)}, and does"
-                    " not match by SQL; lower() on both sides matches it"
-                )
+        notes = [_join_note(connection, *pair) for pair in list(pairs)[:_MAX_PAIRS]]
     except duckdb.Error:
         # The statement itself went well; what its time or memory has no room for is left out.
-        return notes
-    return notes[:_MAX_NOTES]
+        return []
+    return [note for note in notes if note]
 
 
-def _values(table: str, column: str) -> str:
-    name = quoted_name(column)
-    return f"(SELECT DISTINCT {name} AS v FROM {table} WHERE {name} IS NOT NULL)"
+def _join_note(
+    connection: duckdb.DuckDBPyConnection, column: tuple[str, str], other: tuple[str, str]
+) -> str:
+    """Return a note on values of a column that only others in the other one stand for.
+
+    Args:
+        connection: Where the tables are.
+        column: The table, and the column of it: of the larger table, most of whose values are in
+            the other one, so that few are left to look at.
+        other: The other one. What it alone has in two spellings is said of it by itself.
+    """
+    own, theirs = quoted_name(column[1]), quoted_name(other[1])
+    lost = (
+        f"(SELECT DISTINCT a.{own} AS v FROM {column[0]} AS a ANTI JOIN {other[0]} AS b"
+        f" ON a.{own} = b.{theirs})"
+    )
+    found = connection.execute(f"SELECT count(v) FROM {lost}").fetchone()
+    if not found or not found[0]:
+        return ""
+    row = connection.execute(
+        f"SELECT count(DISTINCT lower(v)), min(v), arg_min(w, v) FROM {lost}"
+        f" JOIN (SELECT DISTINCT {theirs} AS w FROM {other[0]}) ON lower(v) = lower(w)"
+    ).fetchone()
+    if not row or not row[0]:
+        return ""
+    return (
+        f"{column[1]} of {column[0]} and {other[1]} of {other[0]}: {_differ(*row)}, and does not "
+        "match by SQL; lower() on both sides matches it"
+    )
 
 
 def _differ(count: int, one: str, other: str) -> str:
