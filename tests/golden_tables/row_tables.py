@@ -247,10 +247,10 @@ def _pages() -> list[Case]:
         ("titled", "\nTowns\nTown,People\nUlm,100\nBonn,200\n", 4),
         ("short", "\nTown,People\nUlm,100\n", 2),
     ):
-        lines = f"Name,Amount\nAnna,1\nBert,2\n{below}"
+        content = f"Name,Amount\nAnna,1\nBert,2\n{below}"
         found.append(
             written(
-                f"second tables/{name}", lines, pair, left_out=count, words=("another", "below")
+                f"second tables/{name}", content, pair, left_out=count, words=("another", "below")
             )
         )
     about = text("Page", "Page 1|Page 2|Page 3"), text("Note", "ok|~|bad")
