@@ -113,12 +113,14 @@ from kbd.formats.table_reading import (
     TouchedRows,
 )
 from kbd.formats.total_labels import (
+    COUNT_PATTERN,
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
     YEAR_PATTERN,
     TotalKind,
     TotalLabel,
+    count_label,
     remarks_on_total,
     statistic_label,
     total_label,
@@ -128,6 +130,7 @@ from kbd.formats.total_labels import (
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
+    "COUNT_PATTERN",
     "MISSING_TEXTS",
     "STATISTIC_LABELS",
     "TOTAL_STEMS",
@@ -194,6 +197,7 @@ __all__ = [
     "Trace",
     "Written",
     "additivity",
+    "count_label",
     "is_balance_name",
     "is_quantity_name",
     "is_rate_name",

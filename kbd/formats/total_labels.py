@@ -13,11 +13,13 @@ from typing import Literal
 import msgspec
 
 __all__ = [
+    "COUNT_PATTERN",
     "STATISTIC_LABELS",
     "TOTAL_STEMS",
     "WEAK_STEMS",
     "YEAR_PATTERN",
     "TotalLabel",
+    "count_label",
     "remarks_on_total",
     "statistic_label",
     "total_label",
@@ -135,6 +137,7 @@ class TotalLabel(msgspec.Struct, frozen=True):
             balance"): no movement is called so, whatever the figure is.
         is_weak: Whether a plain row may be called so as well ("Q1", "Net"): the figures alone tell.
         is_part: Whether it says that it sums up some of the rows ("Subtotal"): more may follow.
+        count: How many rows it says there are ("Items: 3"), None where it says nothing of that.
     """
 
     kind: TotalKind
@@ -142,6 +145,7 @@ class TotalLabel(msgspec.Struct, frozen=True):
     is_balance: bool = False
     is_weak: bool = False
     is_part: bool = False
+    count: int | None = None
 
 
 def _plain(text: str) -> str:
@@ -191,6 +195,8 @@ def total_label(text: str) -> TotalLabel | None:
     if kind is not None:
         return _labeled(plain, kind, is_whole=True)
     words = plain.split()
+    if _names_account(words):
+        return TotalLabel("sum", is_whole=False)
     for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
         for edge in (" ".join(words[:count]), " ".join(words[-count:])):
             if edge in _EDGE:
@@ -200,6 +206,23 @@ def total_label(text: str) -> TotalLabel | None:
         if not word.isascii() and len(word) > 1 and word[0] > "\u2e80" and plain.endswith(word):
             return _labeled(word, found, is_whole=False)
     return None
+
+
+_OF_ACCOUNTS = frozenset(map(_plain, ("sum", "suma", "σ", "összeg", "jumlah")))
+"""Words that are labels alone, and beside the number of what they sum up ("Sum 1000 Sales")."""
+_LEAST_DIGITS = 3
+
+
+def _names_account(words: list[str]) -> bool:
+    """Tell whether some words are "sum" and, behind it or first, the number of what is summed up.
+
+    A short number alone may be a part of a name ("Sum 41").
+    """
+    if len(words) < 2:
+        return False
+    number = words[1] if words[0] in _OF_ACCOUNTS else words[0]
+    is_labeled = words[0] in _OF_ACCOUNTS or words[-1] in _OF_ACCOUNTS
+    return is_labeled and number.isdecimal() and (len(words) > 2 or len(number) >= _LEAST_DIGITS)
 
 
 def _labeled(word: str, kind: TotalKind, *, is_whole: bool) -> TotalLabel:
@@ -258,6 +281,27 @@ def weak_label(text: str) -> TotalLabel | None:
     # "Report" is a sum carried to the next page of a French table.
     kind: TotalKind = "carried" if _plain(text) == "report" else "sum"
     return TotalLabel(kind, is_whole=False, is_weak=True)
+
+
+_NUMBER = r"[0-9]{1,3}(?:[.,' ][0-9]{3})+|[0-9]{1,9}"
+COUNT_PATTERN = (
+    rf"^[^0-9]*\pL[^0-9]*[:=(] ?(?:{_NUMBER})[^\pL0-9]*$"
+    rf"|^[^\pL0-9]*(?:{_NUMBER}) \pL[^0-9]*$"
+)
+"""Texts that may say how many rows there are, in the syntax of DuckDB: "Items: 3", "(3 rows)"."""
+_COUNT = re.compile(COUNT_PATTERN.replace(r"[^\pL0-9]", r"[\W_]").replace(r"\pL", r"[^\W\d_]"))
+
+
+def count_label(text: str) -> TotalLabel | None:
+    """Return what a text says of a row that may sum others up, by how many they are ("Items: 3").
+
+    A plain row may be called so ("Room (3)", "12 Main Street"): the figures have to agree, and the
+    count with how many rows there are.
+    """
+    if not 0 < len(text) <= MAX_LABEL or _COUNT.search(text) is None:
+        return None
+    digits = re.sub("[^0-9]", "", text)
+    return TotalLabel("sum", is_whole=False, count=int(digits))
 
 
 YEAR_PATTERN = r"^\s*(19|20)[0-9]{2}\s*$"

@@ -2,6 +2,8 @@
 
 from kbd.formats import (
     STATISTIC_LABELS,
+    TotalLabel,
+    count_label,
     remarks_on_total,
     statistic_label,
     total_label,
@@ -46,3 +48,20 @@ def test_the_sums_of_lists_of_accounts() -> None:
     for text in ("Lump sum", "Result of the match", "5 * 4", "Test result"):
         assert total_label(text) is None, text
         assert weak_label(text) is None, text
+
+
+def test_labels_that_count() -> None:
+    """A text may say how many rows there are; a number in the midst of words says nothing."""
+    for text in ("Items: 3", "Orders (3)", "3 rows", "(3 Zeilen)", "Anzahl = 3"):
+        assert count_label(text) == TotalLabel("sum", is_whole=False, count=3), text
+    assert count_label("1,204 rows") == TotalLabel("sum", is_whole=False, count=1204)
+    for text in ("Items", "3", "Room 3", "A3", "2024-03-01", "3: x 4", "12:30", "Version 1.2"):
+        assert count_label(text) is None
+
+
+def test_sums_beside_numbers_of_accounts() -> None:
+    """What "sum" and a number of what is summed up label is a total; a band is none."""
+    for text in ("Sum 1000 Sales", "Suma 1000", "Σ 1000", "1000 Sales sum", "** Sum 10 Sales **"):
+        assert total_label(text) == TotalLabel("sum", is_whole=False)
+    for text in ("Sum 41", "Sum Ting", "Dim Sum 100"):
+        assert total_label(text) is None, text

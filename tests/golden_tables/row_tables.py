@@ -217,6 +217,47 @@ def _delimiters() -> list[Case]:
     return found
 
 
+def _pages() -> list[Case]:
+    """Lines of pages, with the header again behind them or without; last lines that count."""
+    words = ("page", "header", "below")
+    names = "Name,Amount,Count\n"
+    one, two = "Anna,1.50,1\nBert,2.25,2\n", "Cleo,-3.00,3\nDora,40.00,4\n"
+    found = []
+    for name, first, second in (
+        ("short", "Page 1 of 2\n", "Page 2 of 2\n"),
+        ("padded", "Page 1 of 2,,\n", "Page 2 of 2,,\n"),
+        ("german", ",,Seite 1 von 2\n", ",,Seite 2 von 2\n"),
+        ("gaps", "\nPage 1/2\n\n", "\nPage 2/2\n"),
+        ("print", "Printed 2024-02-01,,\nPage 1,,\n", "Printed 2024-02-01,,\nPage 2,,\n"),
+    ):
+        again = f"{names}{one}{first}{names}{two}{second}"
+        lines = len([line for line in (first + second).split("\n") if line])
+        found.append(written(f"pages/{name}", again, THREE, left_out=lines + 1, words=words))
+    plain = f"{names}{one}Page 1 of 2,,\n{two}Page 2 of 2,,\n"
+    found.append(written("pages/no_header_again", plain, THREE, left_out=2, words=words))
+    whole = names + one + two
+    for name, below in (
+        ("items", "Items: 4,,\n"),
+        ("rows", "(4 rows)\n"),
+        ("glued_total", "Total: 40.75,,\n"),
+    ):
+        found.append(written(f"counts/{name}", whole + below, THREE, left_out=1, words=words))
+    pair = text("Name", "Anna|Bert"), number("Amount", "1 2")
+    for name, below, count in (
+        ("titled", "\nTowns\nTown,People\nUlm,100\nBonn,200\n", 4),
+        ("short", "\nTown,People\nUlm,100\n", 2),
+    ):
+        content = f"Name,Amount\nAnna,1\nBert,2\n{below}"
+        found.append(
+            written(
+                f"second tables/{name}", content, pair, left_out=count, words=("another", "below")
+            )
+        )
+    about = text("Page", "Page 1|Page 2|Page 3"), text("Note", "ok|~|bad")
+    found.append(case("pages/of_a_book", about))
+    return found
+
+
 CASES = (
     *_line_ends(),
     *_quotes(),
@@ -225,4 +266,5 @@ CASES = (
     *_comments(),
     *_zeros(),
     *_delimiters(),
+    *_pages(),
 )

@@ -330,6 +330,59 @@ def _unlabeled() -> list[Case]:
     return found
 
 
+def _counted() -> list[Case]:
+    """Labels that say how many rows there are, or of which account; exports of advertisements."""
+    orders = [
+        day("Day", "2024-01-01 2024-01-02 2024-01-03", "%Y-%m-%d"),
+        text("City", "Ulm|Bonn|Kiel"),
+        number("Amount", "20.00 25.00 35.00", decimal="."),
+    ]
+    found = [
+        case(f"counted/{name}", orders, below=f"{label},,80.00\n", left_out=1, words=TOTAL_WORDS)
+        for name, label in (("items", "Items: 3"), ("orders", "Orders (3)"), ("rows", "3 Zeilen"))
+    ]
+    noted = [SHOPS, text("Note", "x|~|y|~|z"), COUNTS]
+    found.append(
+        case("counted/beside_total", noted, below="Total,5 rows,15\n", left_out=1,
+             words=TOTAL_WORDS)
+    )  # fmt: skip
+    for name, label, figure in (("other_count", "Items: 4", "80.00"), ("gap", "Alles", "80.00")):
+        kept = [
+            text("Day", f"2024-01-01|2024-01-02|2024-01-03|{label}"),
+            text("City", "Ulm|Bonn|Kiel|~"),
+            number("Amount", f"20.00 25.00 35.00 {figure}", decimal="."),
+        ]
+        found.append(asked(f"counted/{name}", page(kept), orders, kept))
+    named = text("Name", "Hall|Attic|Room (3)"), number("Size", "50 70 90")
+    found.append(case("counted/room", named, totals="keep"))
+    levels = text("Level", "Level: 1|Level: 2|Level: 3"), number("Points", "5 7 12")
+    found.append(case("counted/levels", levels, totals="keep"))
+    accounts = [text("Account", "Bar|Bank|Miete|Strom"), number("Amount", "10.00 20.50 5.00 6.25",
+                                                                decimal=".")]  # fmt: skip
+    between = {2: "Sum 1000 Sales,30.50\n"}
+    found.append(
+        case("counted/accounts", accounts, between=between, below="Sum 2000 Costs,11.25\n",
+             left_out=2, words=TOTAL_WORDS)
+    )  # fmt: skip
+    ads = [
+        text("Campaign", "A|B|C"),
+        number("Reach", "4500 300 880"),
+        number("Frequency", "1.52 1.00 1.10", decimal="."),
+        number("Spent", "99.60 12.00 25.00", decimal="."),
+    ]
+    whole = [
+        text("Campaign", "~|A|B|C"),
+        number("Reach", "5100 4500 300 880"),
+        number("Frequency", "1.40 1.52 1.00 1.10", decimal="."),
+        number("Spent", "136.60 99.60 12.00 25.00", decimal="."),
+    ]
+    found.append(asked("counted/ads", page(whole), ads, whole))
+    shops = [text("Shop", "a|b|c|d|e|f"), number("n", "1 2 2 4 1 3")]
+    below = [text("Shop", "a|b|N|c|d|S|e|f|W"), number("n", "1 2 3 2 4 6 1 3 4")]
+    found.append(asked_rows("counted/groups_below", page(below), shops, below, 3))
+    return found
+
+
 def asked_rows(
     label: str, content: str, out: Sequence[Column], kept: Sequence[Column], count: int
 ) -> Case:
@@ -384,4 +437,5 @@ CASES = (
     *_wrong_sums(),
     *_remarks(),
     *_unlabeled(),
+    *_counted(),
 )

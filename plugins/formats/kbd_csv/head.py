@@ -10,13 +10,13 @@ from kbd.formats import ReadAs, ReadingOption, ReadingQuestion, Source
 from kbd.formats.headings import unique_names
 from kbd.plaintext import Encoding, detect
 from kbd_csv.dialect import Dialect, said_delimiter
+from kbd_csv.joined_numbers import joined_decimals
 from kbd_csv.kinds import is_number, may_name_years
 from kbd_csv.layout import (
     LineRow,
     TableLayout,
     filled_count,
     find_layout,
-    joined_decimals,
     value_count,
 )
 from kbd_csv.rows import RowReader

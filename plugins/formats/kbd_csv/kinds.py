@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from kbd.formats import total_label
+from kbd.formats import count_label, total_label
 from kbd.formats.headings import are_series
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "is_total",
     "kind",
     "may_name_years",
+    "sums_up",
 ]
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?[-+]?(\d[\d.,' ]*|[.,]\d+)([eE][-+]?\d+)?\s?[%€$)]*")
@@ -51,6 +52,26 @@ def is_number(field: str) -> bool:
 def is_total(fields: Sequence[str]) -> bool:
     """Tell whether a row has the label of a total."""
     return any(total_label(field) is not None for field in fields if field)
+
+
+_GLUED = re.compile(r"([^0-9:=]+)[:=]\s*[^\w]*[0-9][0-9.,' ]*\W*\w{0,4}\W*")
+"""A label with its figure in one field."""
+
+
+def sums_up(fields: Sequence[str], rows: int | None = None) -> bool:
+    """Tell whether a row has one value that says how many rows there are, or what they come to.
+
+    Args:
+        fields: The row.
+        rows: How many there are above it; None where that is not known, so that any number will do.
+    """
+    valued = [field.strip() for field in fields if field.strip()]
+    if len(valued) != 1:
+        return False
+    if (glued := _GLUED.fullmatch(valued[0])) and total_label(glued[1]) is not None:
+        return True
+    label = count_label(valued[0])
+    return label is not None and rows in (None, label.count)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

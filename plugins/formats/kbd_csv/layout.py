@@ -7,6 +7,7 @@ which rows above are none of the table.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -14,6 +15,7 @@ import msgspec
 from kbd.formats import MISSING_TEXTS, is_remark
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
+from kbd_csv.page_lines import are_pages_apart, is_page_line
 from kbd_csv.preambles import names_below
 from kbd_csv.record_types import record_code
 
@@ -23,7 +25,6 @@ __all__ = [
     "TableLayout",
     "filled_count",
     "find_layout",
-    "joined_decimals",
     "value_count",
 ]
 
@@ -32,9 +33,6 @@ COMMENT_MARK = "#"
 _RULES = ("---", "===", "___")
 _RULE_SIGNS = "-=_+|:*,; \t\r\n"
 
-_MOST_JOINED = 64
-"""Fields of a row whose numbers are joined at most; all ways to do so are looked at."""
-
 _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
@@ -42,6 +40,10 @@ _FEW_REMARKS = 3
 _LEAST_UNIT_ROWS = 3
 """The units and two rows of figures."""
 
+_LEAST_ABOVE = 2
+"""Rows above a gap whose kinds of values are those of the table."""
+
+_NAME = re.compile(r"[^\W\d_][^\d@:;,!?]{0,39}")
 _ASIDE_WIDTH = 4
 """From so many values a row on, one alone is no row of the table."""
 
@@ -69,6 +71,7 @@ class TableLayout(msgspec.Struct, frozen=True):
         has_plain_firsts: Whether no row that is filled has a first value in the form of a remark.
         has_plain_blanks: Whether no row of several fields has a blank behind a delimiter.
         has_rules: Whether lines are drawn above or below the header.
+        has_page_lines: Whether a number of a page alone in a row is no value of the table.
         has_separator_line: Whether the first line names the delimiter (`sep=;`).
         is_lower: Whether lines with values stand above it.
         is_chosen: Whether it was chosen from several tables.
@@ -88,6 +91,7 @@ class TableLayout(msgspec.Struct, frozen=True):
     has_plain_firsts: bool = False
     has_plain_blanks: bool = False
     has_rules: bool = False
+    has_page_lines: bool = False
     has_separator_line: bool = False
     is_lower: bool = False
     is_chosen: bool = False
@@ -113,6 +117,10 @@ class TableLayout(msgspec.Struct, frozen=True):
         """Tell whether a row is a drawn line."""
         return self.has_rules and is_rule(row)
 
+    def is_page_line(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row is a line of a page between the table's rows."""
+        return self.has_page_lines and is_page_line(fields, self.declared)
+
     def is_aside(self, fields: Sequence[str]) -> bool:
         """Tell whether a row could be a remark beside the table: it has few values, no figure.
 
@@ -132,8 +140,16 @@ class TableLayout(msgspec.Struct, frozen=True):
     def contradicts(self, fields: Sequence[str]) -> bool:
         """Tell whether a row has a text where the table has figures or dates."""
         return any(
-            place in self.figures and kind(field) == "text" for place, field in enumerate(fields)
+            place in self.figures
+            and kind(field) == "text"
+            and field.strip().lower() not in MISSING_TEXTS
+            for place, field in enumerate(fields)
         )
+
+    def may_head(self, fields: Sequence[str]) -> bool:
+        """Tell whether a row below a gap could name as many columns as the table has."""
+        names = {field.strip().casefold() for field in fields}
+        return len(names) == len(fields) == self.declared > 1 and all(map(_may_name, fields))
 
     def is_surely_aside(self, fields: Sequence[str]) -> bool:
         """Tell whether a row that could be a remark is one, with no blank line to say so."""
@@ -169,6 +185,13 @@ class TableLayout(msgspec.Struct, frozen=True):
         return self.contradicts(row) and not self.contradicts(below)
 
 
+def _may_name(field: str) -> bool:
+    """Tell whether a field may be the name of a column: a few words without figures."""
+    name = field.strip()
+    is_missing = name.lower() in MISSING_TEXTS
+    return kind(name) == "text" and not is_missing and _NAME.fullmatch(name) is not None
+
+
 def is_rule(row: LineRow) -> bool:
     """Tell whether a row would be a drawn line, as printed lists have: nothing but its signs."""
     text = row.text
@@ -198,25 +221,11 @@ def find_layout(
         said: The line of the header if it was said, 0 for no header; then `rows` may begin there.
         is_first: Whether the table begins with the first of the rows.
     """
-    has_separator = bool(rows) and rows[0].line == 1 and _is_separator(rows[0])
-    body = rows[1:] if has_separator else rows
-    has_comments, commented = _comments(body)
-    if has_comments:
-        body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
-    usual = 0 if has_comments else _width_beside_comments(body)
-    if usual:
-        body = [row for row in body if not _is_lone_comment(row, usual)]
-    has_rules, body = _without_rules(body)
+    layout, body, commented = _without_marked_lines(rows)
     code, body = _of_one_type(body) if said is None and not is_first else ("", body)
     place = 0 if said or is_first else _start(body)
     table = _block(body[place:])
-    layout = TableLayout(
-        has_comments=has_comments,
-        has_lone_comments=usual > 0,
-        has_rules=has_rules,
-        has_separator_line=has_separator,
-        record_code=code,
-    )
+    layout = msgspec.structs.replace(layout, record_code=code)
     if not table:
         return layout
     if commented is not None and not said and _heads(commented, table):
@@ -241,13 +250,40 @@ def find_layout(
         declared=declared,
         width=max(min(declared, 1), *(filled_count(row.fields) for row in table)),
         typical=_typical(below or table),
-        figures=_figures([row.fields for row in below]),
+        figures=_figures_below(header, below),
         has_plain_firsts=not any(len(row) >= declared > 1 and is_remark(row[0]) for row in plain),
         has_plain_blanks=declared > 1 and not any(map(_has_blanks, plain)),
         is_chosen=is_first,
         units_line=units_line,
         is_list=max(filled_count(row.fields) for row in [*body, *table]) < 2,
     )
+
+
+def _without_marked_lines(
+    rows: Sequence[LineRow],
+) -> tuple[TableLayout, Sequence[LineRow], LineRow | None]:
+    """Return rows without comments, drawn lines and lines of pages, and which of these there are.
+
+    And the last comment at the top, which may name the columns.
+    """
+    has_separator = bool(rows) and rows[0].line == 1 and _is_separator(rows[0])
+    body = rows[1:] if has_separator else rows
+    has_comments, commented = _comments(body)
+    if has_comments:
+        body = [row for row in body if not row.text.startswith(COMMENT_MARK)]
+    usual = 0 if has_comments else _width_beside_comments(body)
+    if usual:
+        body = [row for row in body if not _is_lone_comment(row, usual)]
+    has_rules, body = _without_rules(body)
+    has_page_lines, body = _without_page_lines(body)
+    found = TableLayout(
+        has_comments=has_comments,
+        has_lone_comments=usual > 0,
+        has_rules=has_rules,
+        has_page_lines=has_page_lines,
+        has_separator_line=has_separator,
+    )
+    return found, body, commented
 
 
 def _of_one_type(body: Sequence[LineRow]) -> tuple[str, Sequence[LineRow]]:
@@ -265,6 +301,15 @@ def _without_rules(body: Sequence[LineRow]) -> tuple[bool, Sequence[LineRow]]:
         body = [row for row in body if not is_rule(row)]
     valued = [row for row in body if value_count(row.fields) or not row.fields]
     return has_rules, valued if any(row.fields for row in valued) else body
+
+
+def _without_page_lines(body: Sequence[LineRow]) -> tuple[bool, Sequence[LineRow]]:
+    """Return whether numbers of pages alone in a row are no rows, and the rows without these."""
+    rows = [row.fields for row in body if row.fields]
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    if not are_pages_apart(rows, width):
+        return False, body
+    return True, [row for row in body if not is_page_line(row.fields, width)]
 
 
 def _is_separator(row: LineRow) -> bool:
@@ -509,6 +554,23 @@ def _header(table: Sequence[LineRow], said: int | None) -> list[str] | None:
     return table[0].fields if has_header([row.fields for row in table]) else None
 
 
+def _figures_below(header: Sequence[str] | None, rows: Sequence[LineRow]) -> frozenset[int]:
+    """Return the columns of figures of all rows, and of those above the first gap.
+
+    Below it may be another table. A header that is repeated is none of the values.
+    """
+    body = [row for row in rows if row.fields != header]
+    end = next((n for n, pair in enumerate(pairwise(body), 1) if _is_gap(*pair)), 0)
+    found = _figures([row.fields for row in body])
+    above = _figures([row.fields for row in body[:end]]) if end >= _LEAST_ABOVE else frozenset()
+    return found | above
+
+
+def _is_gap(row: LineRow, other: LineRow) -> bool:
+    """Tell whether lines without a value stand between two rows."""
+    return other.line - row.line > max(1, len(row.text.splitlines()))
+
+
 def _figures(rows: Sequence[Sequence[str]]) -> frozenset[int]:
     """Return the places of the columns whose values are figures, dates or truth values."""
     counts: Counter[int] = Counter()
@@ -523,34 +585,3 @@ def _figures(rows: Sequence[Sequence[str]]) -> frozenset[int]:
         for place, count in counts.items()
         if count and texts[place] <= (1 - _FIGURES_SHARE) * count
     )
-
-
-def joined_decimals(fields: Sequence[str], width: int) -> list[str] | None:
-    """Join digits on both sides of a comma that split a number, so that a row has `width` fields.
-
-    Returns:
-        The fields, or None if there is no way to do so, or more than one.
-    """
-    if len(fields) > _MOST_JOINED:
-        return None
-    # The ways to make some fields of those so far: none, one, or several.
-    ways: list[dict[int, list[str] | None]] = [{0: []}]
-    for place, field in enumerate(fields):
-        found: dict[int, list[str] | None] = {}
-        steps = [(1, field)]
-        if place and _splits(fields[place - 1], field):
-            steps.append((2, f"{fields[place - 1]},{field}"))
-        for taken, value in steps:
-            for count, before in ways[place + 1 - taken].items():
-                if count < width:
-                    # A second way to the same number of fields says that none is sure.
-                    known = count + 1 in found or before is None
-                    found[count + 1] = None if known or before is None else [*before, value]
-        ways.append(found)
-    return ways[-1].get(width)
-
-
-def _splits(one: str, other: str) -> bool:
-    """Tell whether two fields can be the whole and the decimal part of one number."""
-    whole = one.strip().lstrip("+-(€$£¥ ")
-    return whole.isdecimal() and other.strip().rstrip(")%€$£¥ ").isdecimal() and other[:1] != " "

@@ -1,8 +1,9 @@
 """Sorting of a text's rows, in one pass: those of the table, and those that are none of it.
 
 Left out are what stands above the table (titles, Excel's `sep=` line), comments, a header that is
-repeated, remarks below the table, and other tables below blank lines. What could be one of these is
-held until the next rows show what it is; whatever they do not show stays a row of the table.
+repeated, lines of pages, remarks below the table, and other tables below blank lines. What could be
+one of these is held until the next rows show what it is; whatever they do not show stays a row of
+the table.
 """
 
 from collections import Counter
@@ -10,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from kbd.formats import TouchedRows
-from kbd_csv.kinds import is_total
+from kbd_csv.kinds import is_total, sums_up
 from kbd_csv.layout import COMMENT_MARK, LineRow, TableLayout, value_count
+from kbd_csv.page_lines import page_form
 from kbd_csv.rows import BYTE_ORDER_MARK, RowReader
 from kbd_csv.touched_rows import Touched, TouchedKinds
 
@@ -22,6 +24,7 @@ ABOVE = "line above the header"
 COMMENT = "comment"
 RULE = "drawn line"
 REPEATED = "header repeated between rows"
+PAGE = "line of a page"
 BETWEEN = "title above a repeated header"
 UNITS = "units below the header"
 RECORD = "record of another type than the table's rows"
@@ -38,6 +41,9 @@ _BESIDE_CHARS = 2_000
 
 _FEW_REMARKS = 3
 """So many remarks may stand below a header that no row follows."""
+
+_FEW_GAPS = 3
+"""Gaps of a file that may have several tables; more part groups of rows."""
 
 _MOST_TABLES = 9
 _MOST_BESIDE = 10_000
@@ -91,6 +97,7 @@ class RowSorter:
         below: The first line of what stands below the table, if anything does; 0 if nothing.
         beside: The texts of rows that were left out, the first 10,000.
         valueless: Rows of the table without any value.
+        heads: Rows of the table below a gap that may head another one.
     """
 
     def __init__(
@@ -103,6 +110,7 @@ class RowSorter:
         self.below = 0
         self.beside: list[str] = []
         self.valueless = Touched()
+        self.heads = Touched()
         self._kinds = TouchedKinds()
         self._others: list[_Other] = []
         self._other: _Other | None = None
@@ -111,6 +119,10 @@ class RowSorter:
         self._blank_count = 0
         self._more_blank: dict[int, int] = {}
         self._given = 0
+        self._page_forms: set[tuple[str, ...]] = set()
+        self._last_page = (0, 0)
+        self._gaps = 0
+        self._heads: list[LineRow] = []
         self._text: str | None = None
         self._has_begun = False
         self._has_ended = False
@@ -221,6 +233,9 @@ class RowSorter:
         if row.line == layout.units_line:
             self._leave(UNITS, row)
             return ()
+        if layout.is_page_line(row.fields) or self._is_of_page(row):
+            self._leave_page(row)
+            return ()
         if layout.is_other_record(row):
             # What is added to the file would stand behind it.
             self.below = self.below or row.line
@@ -237,10 +252,13 @@ class RowSorter:
         if value_count(row.fields) and self._begins_other(row):
             return ()
         last = self._held[-1] if self._held else None
-        is_below_gap = last is not None and not value_count(last.fields)
+        is_below_gap = last is not None and (not value_count(last.fields) or self._is_titled(last))
+        if is_below_gap and value_count(row.fields):
+            self._note_gap(row)
         may_be_none = (
             not value_count(row.fields)
             or layout.is_aside(row.fields)
+            or (layout.declared > 1 and sums_up(row.fields))
             or (is_below_gap and self._may_head(row))
         )
         self._hold(row)
@@ -248,6 +266,31 @@ class RowSorter:
             return self._released()
         is_full = len(self._held) > MAX_HELD or self._held_chars > _MAX_HELD_CHARS
         return self._all_but_last() if is_full else ()
+
+    def _is_titled(self, last: LineRow) -> bool:
+        """Tell whether the row that is held last may be a title below a gap."""
+        return self._layout.is_aside(last.fields) and not all(
+            value_count(held.fields) for held in self._held
+        )
+
+    def _note_gap(self, row: LineRow) -> None:
+        """Note a row below a gap, which may head another table of as many columns."""
+        self._gaps += 1
+        is_counted = self._layout.header is not None and self._gaps <= _FEW_GAPS
+        if is_counted and self._layout.may_head(row.fields):
+            self._heads.append(row)
+
+    def _is_of_page(self, row: LineRow) -> bool:
+        """Tell whether a row says what one above a repeated header did, but for its numbers."""
+        is_aside = bool(self._page_forms) and self._layout.is_aside(row.fields)
+        return is_aside and page_form(row.fields) in self._page_forms
+
+    def _leave_page(self, row: LineRow) -> None:
+        """Leave a line of a page out; the first one below the last row is what it ends at."""
+        given, _ = self._last_page
+        if given != self._given:
+            self._last_page = (self._given, row.line)
+        self._leave(PAGE, row)
 
     def _is_more_of_a_gap(self) -> bool:
         """Count an empty line below another one, of which there may be millions."""
@@ -319,8 +362,11 @@ class RowSorter:
     def _repeat(self, row: LineRow) -> None:
         """Leave out a header that is repeated, with the titles above it; the table goes on."""
         for held in self._held:
-            if value_count(held.fields):
-                self._leave(BETWEEN, held)
+            if not value_count(held.fields):
+                continue
+            if (form := page_form(held.fields)) is not None and len(self._page_forms) < MAX_HELD:
+                self._page_forms.add(form)
+            self._leave(BETWEEN, held)
         self._held.clear()
         self._gap = False
         self._has_ended = False
@@ -344,6 +390,7 @@ class RowSorter:
         self._add_other(head)
         self._add_other(row)
         self._held.clear()
+        self._heads = [row for row in self._heads if row.line != head.line]
         self._has_ended = True
         self._gap = True
         self.below = self.below or head.line
@@ -412,6 +459,13 @@ class RowSorter:
         self._held = held[:kept]
         given = self._released()
         self._close()
+        if not given and not self.below and self._last_page[0] == self._given:
+            self.below = self._last_page[1]
+        last = given[-1].line if given else self.line
+        # More gaps part groups of rows, and what nothing follows heads nothing.
+        for row in self._heads if self._gaps <= _FEW_GAPS else ():
+            if row.line < last:
+                self.heads.add(row.line, row.text)
         below = (other for other in self._others if other.is_below and other.is_table)
         larger = max(below, key=lambda other: other.touched.count, default=None)
         size = self._given + len(given) + (self._layout.header is not None)
@@ -427,6 +481,9 @@ class RowSorter:
             if not value_count(row.fields):
                 gap = True
                 continue
+            if layout.declared > 1 and sums_up(row.fields, self._given + place):
+                # It says nothing else, and what follows could be a remark, too.
+                return place
             is_other_width = len(row.fields) != layout.declared
             is_remark = layout.is_aside(row.fields) or (
                 is_other_width and layout.contradicts(row.fields) and not is_total(row.fields)

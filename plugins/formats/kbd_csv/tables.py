@@ -27,7 +27,8 @@ from kbd.plaintext import with_encoding
 from kbd.plaintext.formulas import formula_fields
 from kbd.plaintext.lines import line_passages, measure, read_lines
 from kbd_csv.head import TableHead, column_names, read_head
-from kbd_csv.layout import filled_count, joined_decimals
+from kbd_csv.joined_numbers import joined_decimals
+from kbd_csv.layout import filled_count
 from kbd_csv.notation import ColumnNotation, NotationTaker
 from kbd_csv.rows import PlainWriter, RowReader
 from kbd_csv.sorter import EMPTY, OTHER_TABLE, RECORD, RowSorter
@@ -61,6 +62,7 @@ MARKS = "mark of the text's beginning or end removed"
 UNCLOSED = "quote that is never closed, read as text"
 REPLACED = "line with bytes that the encoding has no character for"
 VALUELESS = "row without any value, kept"
+MAY_HEAD = "row below an empty line that may head another table, kept"
 
 _SENTENCES = {
     EMPTY: "empty line(s) between rows were skipped",
@@ -291,6 +293,7 @@ def _pass(source: Source, table_head: TableHead, width: int, taker: RowTaker | N
     tally.rows = rows
     for what, touched in (
         (VALUELESS, sorter.valueless),
+        (MAY_HEAD, sorter.heads),
         (ZEROS, reader.zeros),
         (MARKS, reader.marks),
         (UNCLOSED, reader.unclosed),
@@ -374,6 +377,13 @@ def _mended(touched: TouchedRows, tally: _Tally) -> str:
 def _sentence(touched: TouchedRows, done: str) -> str:
     if touched.what in _SENTENCES:
         return f"{touched.count} {_SENTENCES[touched.what]}."
+    if touched.what == MAY_HEAD:
+        first = touched.rows[0]
+        return (
+            f"Row {first} ({touched.sample}) stands below an empty line and may head another "
+            f"table: the rows below it are counted like others; header_row {first} reads them "
+            "alone."
+        )
     listed = ", ".join(map(str, touched.rows[:3]))
     rows = f"row {listed}" if touched.count == 1 else f"rows {listed}"
     if touched.count > len(touched.rows[:3]):

@@ -1,8 +1,9 @@
 """Plain text: text, markdown, json, code.
 
 `handler` declares the format and what it claims, `text_map` maps and reads, and tells where a text
-is JSON or rows, `json_tables` reads lists of records as tables, `active_content` finds what of a
-page or of markup runs or fetches, `comparison` compares two versions line by line.
+is JSON or rows, `json_tables` reads lists of records as tables (`json_arrays`, where they are
+arrays), `active_content` finds what of a page or of markup runs or fetches, `comparison` compares
+two versions line by line.
 """
 
 from collections.abc import Sequence

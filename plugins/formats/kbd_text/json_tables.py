@@ -1,6 +1,7 @@
 """Tables of JSON: a list of records, or one record a line.
 
-A column is a key, in the order in which the keys come first. Nested values are their JSON text. A
+A column is a key, in the order in which the keys come first. Records may be arrays of one length,
+the first of them the names. Nested values are their JSON text. A
 number keeps its digits; what is written as a text may still be typed by whoever reads the table, as
 in a text format. Texts among the numbers of a column are read as those in a sheet are.
 
@@ -21,6 +22,7 @@ from kbd.formats.headings import unique_names
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.plaintext import Encoding, bounded_lines, detect, open_text
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
+from kbd_text.json_arrays import ArrayShape, array_shape, as_record
 
 __all__ = ["MAX_FILE_CHARS", "TABLE_SUFFIXES", "read_table"]
 
@@ -48,10 +50,14 @@ _SAMPLE_CHARS = 80
 
 
 class _Raws(msgspec.Struct):
-    """Records of a file, each as its JSON text, and how they can be gone over again."""
+    """Records of a file, each as its JSON text, and how they can be gone over again.
+
+    With their shape if they are arrays.
+    """
 
     again: Callable[[], Iterator[tuple[int, str | msgspec.Raw]]]
     details: dict[str, Any]
+    shape: ArrayShape | None = None
 
 
 class _Tally(msgspec.Struct):
@@ -60,6 +66,7 @@ class _Tally(msgspec.Struct):
     Args:
         kinds: Of each key the kinds of its values.
         rows: How many records there are.
+        odd: The rows that are arrays of another length than the others, with the first one's text.
         zeros: How many zero characters were left out of texts.
         left_out: The lines that are no JSON, counted from 1, with the first one's text.
         texts: Of each key its texts, as long as they may be read as numbers.
@@ -68,6 +75,8 @@ class _Tally(msgspec.Struct):
 
     kinds: dict[str, set[str]]
     rows: int = 0
+    odd: list[int] = []
+    odd_sample: str = ""
     zeros: int = 0
     left_out: list[int] = []
     sample: str = ""
@@ -81,7 +90,8 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
     Args:
         source: The file.
         sheet: The key of the list, in an object that has several.
-        read_as: What was said of it; of JSON only the encoding can be said.
+        read_as: What was said of it; of JSON only the encoding can be said, and of arrays whether
+            the first one has the names.
         target: Where to.
 
     Raises:
@@ -92,10 +102,7 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
     suffix = PurePosixPath(source.name).suffix.lower()
     if suffix not in TABLE_SUFFIXES:
         raise ValidationFailed(f"{source.name} is not a table; {', '.join(TABLE_SUFFIXES)} are")
-    names = ("delimiter", "header_row", "header_sheet")
-    strange = [name for name in names if getattr(read_as, name) is not None]
-    if strange:
-        raise ValidationFailed(f"{source.name} is JSON, which has no {' and no '.join(strange)}")
+    _check_said(source, read_as, ("delimiter", "header_sheet"))
     encoding = Encoding(read_as.encoding, 1.0) if read_as.encoding else detect(source.path)
     try:
         raws = (
@@ -103,10 +110,20 @@ def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path)
             if suffix == ".json"
             else _Raws(lambda: _lines(source, encoding), {})
         )
+        raws.shape = array_shape(raws.again(), read_as.header_row)
+        if raws.shape is None:
+            _check_said(source, read_as, ("header_row",))
         tally = _write(source, raws, target, read_as)
     except LookupError:
         raise ValidationFailed(f"there is no encoding {read_as.encoding}") from None
     return _table(tally, raws, encoding, is_said=read_as.encoding is not None)
+
+
+def _check_said(source: Source, read_as: ReadAs, names: Sequence[str]) -> None:
+    """Refuse what was said and has no meaning here."""
+    strange = [name for name in names if getattr(read_as, name) is not None]
+    if strange:
+        raise ValidationFailed(f"{source.name} is JSON, which has no {' and no '.join(strange)}")
 
 
 def _list(source: Source, sheet: str | None, encoding: Encoding) -> _Raws:
@@ -193,6 +210,8 @@ def _records(raws: _Raws, tally: _Tally) -> Iterator[dict[str, str]]:
 
     What is no record is one with the value alone.
     """
+    names = [_VALUE] if raws.shape is None else [*raws.shape.names]
+    is_header = raws.shape is not None and raws.shape.has_header
     decoder = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | _Scalar)
     for number, raw in raws.again():
         text = raw if isinstance(raw, str) else bytes(raw).decode()
@@ -202,15 +221,23 @@ def _records(raws: _Raws, tally: _Tally) -> Iterator[dict[str, str]]:
             tally.sample = tally.sample or text.strip()[:_SAMPLE_CHARS]
             tally.left_out.append(number)
             continue
-        if isinstance(found, dict):
+        if is_header:
+            is_header = False
+        elif isinstance(found, list) and raws.shape is not None:
+            if len(found) != len(names):
+                tally.odd_sample = tally.odd_sample or text.strip()[:_SAMPLE_CHARS]
+                tally.odd.append(number)
+            yield as_record(found, names)
+        elif isinstance(found, dict) and raws.shape is None:
             yield {key: bytes(value).decode() for key, value in found.items()}
         else:
-            yield {_VALUE: text.strip()}
+            yield {names[0]: text.strip()}
 
 
 def _write(source: Source, raws: _Raws, target: Path, read_as: ReadAs) -> _Tally:
     """Write all records; what is found on the way is returned."""
-    tally = _Tally({})
+    names = () if raws.shape is None else raws.shape.names
+    tally = _Tally({name: set() for name in names})
     for record in _records(raws, tally):
         tally.rows += 1
         for key, value in record.items():
@@ -336,11 +363,16 @@ def _table(tally: _Tally, raws: _Raws, encoding: Encoding, *, is_said: bool) -> 
         warnings.append(f"{tally.zeros} zero character(s) were left out.")
     names, read = _column_names(tally.kinds), tally.read
     questions = () if read.question is None else (read.question,)
+    shape, repaired = raws.shape, (*read.repaired, *_odd_rows(tally))
+    if shape is not None and shape.question is not None:
+        questions = (shape.question, *questions)
     unsure = [name for each in questions for name in each.columns]
-    warnings += [f"{each.count} {each.what}: {each.sample!r} …" for each in read.repaired]
+    warnings += [f"{each.count} {each.what}: {each.sample!r} …" for each in repaired]
     warnings += [each.text for each in questions]
+    is_asked = shape is not None and shape.question is not None
     columns = [
-        Column(name, _type(tally, place, kinds, unsure))
+        # What is asked has no figures until it is answered.
+        Column(name, "string" if is_asked else _type(tally, place, kinds, unsure))
         for place, (name, kinds) in enumerate(zip(names, tally.kinds.values(), strict=True))
     ]
     reading = TableReading(
@@ -348,8 +380,18 @@ def _table(tally: _Tally, raws: _Raws, encoding: Encoding, *, is_said: bool) -> 
         encoding_confidence=encoding.confidence,
         encoding_reason="said" if is_said else "",
         decimal=read.decimal,
+        header_row=int(shape is not None and shape.has_header),
         left_out=left_out,
-        repaired=read.repaired,
+        repaired=repaired,
         questions=questions,
     )
     return Table(tuple(columns), tally.rows, reading, raws.details, tuple(warnings))
+
+
+def _odd_rows(tally: _Tally) -> tuple[TouchedRows, ...]:
+    """Return what is told of arrays that are shorter or longer than the others."""
+    if not tally.odd:
+        return ()
+    rows = tuple(tally.odd[:_MAX_TOUCHED])
+    what = "row(s) with another number of values"
+    return (TouchedRows(what, len(tally.odd), rows, tally.odd_sample),)

@@ -1,4 +1,4 @@
-"""Sums of groups that stand above their rows as plain values: "North" above its shops.
+"""Sums of groups that stand above or below their rows as plain values: "North" and its shops.
 
 Nothing labels them, so that the figures of the whole table have to tell: each row is the sum of a
 group or in one, and half of the groups, of which there are several, have more than one figure. Or
@@ -17,7 +17,7 @@ from kbd_tables.duck import parquet_rows
 from kbd_tables.total_notes import SummedColumn
 from kbd_tables.total_rows import TELLING_DIGITS, Judged, TotalCandidate
 
-__all__ = ["sums_above_groups"]
+__all__ = ["sums_of_groups"]
 
 _LEAST_ROWS = 4
 """A sum and three rows; two groups of two rows and their sums are six."""
@@ -25,6 +25,8 @@ _MAX_ROWS = 20_000
 _FEW_ROWS = 500
 """So few are read in less time than it takes to ask whether they have to be."""
 _LEAST_GROUPS = 2
+_SURE_GROUPS = 3
+"""So many groups of two rows or more, with no row beside them, are no chance of any numbers."""
 _LEAST_BELOW = 3
 """Rows below the sum of a whole table."""
 _FEW_DIGITS, _LARGE = 2, 100
@@ -37,7 +39,7 @@ _PLACES = 9
 _Figures = tuple[Decimal, ...]
 
 
-def sums_above_groups(
+def sums_of_groups(
     connection: duckdb.DuckDBPyConnection,
     raw: str,
     columns: Sequence[SummedColumn],
@@ -45,7 +47,7 @@ def sums_above_groups(
     judged: Sequence[Judged],
     count: int,
 ) -> list[Judged]:
-    """Return the rows that are sums of the rows below them, in a table of nothing but groups.
+    """Return the rows that sum those below them up, or those above, in a table of groups alone.
 
     Args:
         connection: A database.
@@ -67,7 +69,9 @@ def sums_above_groups(
         if each.verdict == "unsure" and each.candidate.label and each.candidate.label.is_whole
     }
     asked = columns[figures[added[0]]].value
-    if count > _FEW_ROWS and not _may_begin(connection, raw, asked, labeled):
+    if count > _FEW_ROWS and not any(
+        _may_begin(connection, raw, asked, labeled, is_below=is_below) for is_below in (False, True)
+    ):
         return []
     read = connection.execute(
         f"SELECT file_row_number, {f'coalesce({label})' if texts else 'NULL'},"
@@ -76,21 +80,33 @@ def sums_above_groups(
     ).fetchall()
     rows = [row for row in read if row[0] not in labeled]
     values = [tuple(_exact(row[2 + n]) for n in added) for row in rows]
-    groups = _groups(values)
-    if groups is None and _heads_all(values):
-        groups = [(0, len(values) - 1)]
-    if groups is None:
-        return []
     known = {each.candidate.row for each in judged if each.verdict == "unsure"}
     return [
-        _judged(rows[first], (rows[first + 1][0], rows[last][0]), added)
-        for first, last in groups
-        if rows[first][0] not in known
+        _judged(rows[place], (rows[low][0], rows[high][0]), added)
+        for place, low, high in _sums(values)
+        if rows[place][0] not in known
     ]
 
 
+def _sums(values: Sequence[_Figures]) -> list[tuple[int, int, int]]:
+    """Return where the sums are, each with the first and the last of its rows."""
+    groups = _groups(values)
+    if groups is None and _heads_all(values):
+        groups = [(0, len(values) - 1)]
+    if groups is not None:
+        return [(first, first + 1, last) for first, last in groups]
+    end = len(values) - 1
+    below = _groups(values[::-1]) or []
+    return [(end - first, end - last, end - first - 1) for first, last in reversed(below)]
+
+
 def _may_begin(
-    connection: duckdb.DuckDBPyConnection, raw: str, value: str, labeled: set[int]
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    value: str,
+    labeled: set[int],
+    *,
+    is_below: bool,
 ) -> bool:
     """Tell whether the first row is what some below it come to, or else the second one.
 
@@ -101,17 +117,17 @@ def _may_begin(
         raw: The Parquet of texts.
         value: The SQL of a column.
         labeled: Rows that are passed over.
+        is_below: Whether sums stand below their rows: then it is the last rows, from the end.
     """
+    step = "-file_row_number" if is_below else "file_row_number"
     out = ", ".join(map(str, sorted(labeled))) or "-1"
     typed = f"coalesce(CAST({value} AS DOUBLE), 0)"
     rows = f"FROM {parquet_rows(raw, numbered=True)} WHERE file_row_number NOT IN ({out})"
-    firsts = connection.execute(
-        f"SELECT {typed}, file_row_number {rows} ORDER BY file_row_number LIMIT 2"
-    ).fetchall()
+    firsts = connection.execute(f"SELECT {typed}, {step} {rows} ORDER BY {step} LIMIT 2").fetchall()
     if len(firsts) < 2:
         return False
     (first, _), (second, place) = firsts
-    running = f"sum({typed}) OVER (ORDER BY file_row_number ROWS UNBOUNDED PRECEDING)"
+    running = f"sum({typed}) OVER (ORDER BY {step} ROWS UNBOUNDED PRECEDING)"
 
     def comes_to(wanted: float) -> str:
         # By doubles, so roughly: the rows themselves tell.
@@ -119,7 +135,7 @@ def _may_begin(
         return f"abs(total - {exact}) <= 1e-6 * (1 + abs({exact}))"
 
     found = connection.execute(
-        f"SELECT count(*) FROM (SELECT file_row_number AS r, {running} AS total {rows}) WHERE"
+        f"SELECT count(*) FROM (SELECT {step} AS r, {running} AS total {rows}) WHERE"
         f" (r >= {place} AND {comes_to(2 * first)})"
         f" OR (r > {place} AND {comes_to(first + 2 * second)})"
     ).fetchone()
@@ -197,6 +213,7 @@ def _in_a_row(values: Sequence[_Figures], start: int) -> list[tuple[int, int]] |
     larger = [first for first, last in found if sum(map(any, values[first + 1 : last + 1])) > 1]
     # Of small numbers in one column many come to others by chance.
     are_telling = any(abs(each) >= _LEAST_SUM for first in larger for each in values[first])
+    are_telling = are_telling or _SURE_GROUPS <= len(larger) == len(found)
     if not (are_telling or len(values[0]) > 1):
         return None
     return found if len(larger) >= max(_LEAST_GROUPS, len(found) / 2) else None

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from kbd.formats import TotalLabel
+from kbd.formats import TotalLabel, count_label
 from kbd_tables.total_rows import (
     SPREADS,
     Judged,
@@ -291,6 +291,9 @@ class _Judge:
         # Totals at the top are known by a label and a figure; else it would be chance too often.
         if side == "below" and (candidate.label is None or not any(candidate.figures)):
             return None
+        is_count = candidate.label is not None and candidate.label.count is not None
+        if is_count and (side == "below" or not candidate.is_bare):
+            return None
         is_weak = candidate.label is not None and candidate.label.is_weak
         if is_weak and (side == "below" or not (candidate.is_bare or candidate.is_alike)):
             return None
@@ -396,9 +399,13 @@ class _Judge:
                 return "row"
             return side if self._is_sure_statistic(place) else "unsure"
         # Below texts a total has how many they are.
-        is_counted = all(text == str(found.rows) for text in candidate.others)
+        is_counted = all(_says(text, found.rows) for text in candidate.others)
         if label is None or not (candidate.is_bare or candidate.is_alike or is_counted):
             return "unsure"
+        if label.count is not None:
+            # It says how many they are, and so they are.
+            is_said = label.count == found.rows and any(candidate.figures)
+            return side if is_said else "unsure" if self._leaves_out(candidate) else "row"
         if label.is_weak:
             # A total that it is not in tells that it is one itself; else it is asked about.
             self._thin[place] = side
@@ -409,6 +416,10 @@ class _Judge:
             self._thin[place] = side
             return "unsure"
         return side
+
+    def _leaves_out(self, candidate: TotalCandidate) -> bool:
+        """Tell whether a row at either end, or of a table with other fields, says a label alone."""
+        return candidate.is_bare and (candidate.has_others or candidate.is_outer)
 
     def _is_added(self, candidate: TotalCandidate) -> bool:
         """Tell whether a row has a figure that a sum of its column would count."""
@@ -435,6 +446,10 @@ class _Judge:
             return "unsure"
         if label.is_weak:
             return "unsure" if place in self._left and candidate.is_bare else "row"
+        if label.count is not None:
+            above = sum(stretch.rows for stretch in self._stretches[: place + 1])
+            is_told = candidate.is_bare and candidate.has_others and label.count == above
+            return "unsure" if is_told else "row"
         if label.kind in SPREADS:
             return "unsure" if self._ends_table(place) else "row"
         if candidate.is_statistic:
@@ -456,6 +471,12 @@ class _Judge:
         if label.kind == "average" and not candidate.has_others and not candidate.is_outer:
             return "row"
         return "unsure"
+
+
+def _says(text: str, rows: int) -> bool:
+    """Tell whether a text says how many rows there are, and nothing else ("3", "3 rows")."""
+    label = count_label(text)
+    return text == str(rows) or (label is not None and label.count == rows)
 
 
 def _stretch_of(candidate: TotalCandidate) -> RowStretch:

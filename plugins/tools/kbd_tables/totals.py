@@ -5,7 +5,7 @@ one by one, the plain rows between them only as sums. What is certain is taken o
 question, and stays in the table until it is answered.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -19,14 +19,17 @@ from kbd.formats import (
     AggregateRow,
     TableReading,
     TotalLabel,
+    count_label,
     statistic_label,
     total_label,
     weak_label,
     year_label,
 )
+from kbd_tables.counted_rows import counted_rows
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
 from kbd_tables.formula_totals import FormulaRows
-from kbd_tables.group_sums import sums_above_groups
+from kbd_tables.group_sums import sums_of_groups
+from kbd_tables.outer_sums import outer_sums
 from kbd_tables.row_stretches import stretches_of, with_spreads
 from kbd_tables.rows_below import rows_below
 from kbd_tables.total_notes import (
@@ -218,8 +221,10 @@ def _label(text: str) -> TotalLabel | None:
     return total_label(text) or statistic_label(text) or weak_label(text) or year_label(text)
 
 
-def _is_label(value: str, text: str) -> bool:
+def _is_label(value: str, text: str, *, is_counted: bool) -> bool:
     """Tell whether a field of a row that a text labels says no more than that."""
+    if not text or (is_counted and value == text):
+        return bool(text)
     found = _label(value)
     # "Net" beside a label is a value like others.
     return found is not None and (value == text or not found.is_weak)
@@ -249,35 +254,45 @@ def _judged(
     rows = {**dict.fromkeys(formulas, ""), **rows}
     if are_too_many or len(rows) > _MAX_CANDIDATES:
         return _unjudged(connection, raw, [columns[n] for n in figures], rows)
+    counted: dict[int, str] = {}
     if count <= _MAX_WEAK_ROWS:
         rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures, count), **rows}
+        found = counted_rows(connection, raw, texts[:_MAX_COLUMNS], figures, count)
+        counted = {row: text for row, text in found.items() if row not in rows}
+        rows |= counted
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
-    found = _candidates(connection, raw, columns, figures, others, rows, count) if rows else []
-    found = [formulas.proven(each) for each in found]
-    judged = _judged_rows(connection, raw, columns, figures, found) if rows else []
+
+    def judged_of(rows: Mapping[int, str]) -> list[Judged]:
+        found = _candidates(connection, raw, columns, figures, others, rows, counted, count)
+        found = [formulas.proven(each) for each in found]
+        return _judged_rows(connection, raw, columns, figures, found)
+
+    judged = judged_of(rows) if rows else []
     if _LEAST_ABOVE < count <= _MAX_WEAK_ROWS:
         more = unlabeled_rows(
             connection, raw, others, texts[:_MAX_COLUMNS], figures, count, _keys(columns, figures)
         )
         if more.keys() - rows.keys():
-            both = {**more, **rows}
-            found = _candidates(connection, raw, columns, figures, others, both, count)
-            found = [formulas.proven(each) for each in found]
-            again = _judged_rows(connection, raw, columns, figures, found)
             judged = with_unlabeled(
                 judged,
-                again,
+                judged_of({**more, **rows}),
                 more,
                 count - 1,
                 frozenset(n for n, place in enumerate(figures) if columns[place].is_additive),
                 is_odd=lambda: is_odd_last(connection, raw, texts[:_MAX_COLUMNS], count),
             )
-    groups = sums_above_groups(connection, raw, columns, figures, judged, count)
-    rows_of_groups = {each.candidate.row for each in groups}
-    return sorted(
-        [*groups, *(each for each in judged if each.candidate.row not in rows_of_groups)],
-        key=_place,
-    )
+    groups = sums_of_groups(connection, raw, columns, figures, judged, count)
+    judged = _with(groups, judged)
+    if not groups and count <= _MAX_WEAK_ROWS:
+        judged = _with(outer_sums(connection, raw, columns, figures, judged, count), judged)
+    return judged
+
+
+def _with(found: Sequence[Judged], judged: Sequence[Judged]) -> list[Judged]:
+    """Return judged rows in their order, with what was found of some of them instead."""
+    rows = {each.candidate.row for each in found}
+    rest = [each for each in judged if each.candidate.row not in rows]
+    return sorted([*found, *rest], key=_place)
 
 
 def _judged_rows(
@@ -463,9 +478,21 @@ def _candidates(
     figures: Sequence[int],
     others: Sequence[int],
     rows: Mapping[int, str],
+    counted: Collection[int],
     count: int,
 ) -> list[TotalCandidate]:
-    """Read the candidates and the plain rows beside them."""
+    """Read the candidates and the plain rows beside them.
+
+    Args:
+        connection: A database.
+        raw: The Parquet of texts.
+        columns: All columns.
+        figures: Those of figures.
+        others: The rest.
+        rows: The candidates with their labels.
+        counted: Those of them whose label says how many rows they sum up.
+        count: How many rows there are.
+    """
     wanted = sorted({near for row in rows for near in (row - 1, row, row + 1) if near >= 0})
     values = [f"{columns[n].value}" for n in figures]
     texts = [filled_sql(n) for n in others]
@@ -486,12 +513,13 @@ def _candidates(
         ]
         filled = [n for n, value in enumerate(own) if n >= width and value is not None]
         # The labels themselves tell nothing of the row.
-        other = [n for n in filled if not (text and _is_label(own[n], text))]
+        is_counted = row in counted
+        other = [n for n in filled if not _is_label(own[n], text, is_counted=is_counted)]
         made.append(
             TotalCandidate(
                 row,
                 text,
-                _label(text),
+                count_label(text) if is_counted else _label(text),
                 tuple(own[:width]),
                 not other,
                 bool(other) and any(all(near[n] == own[n] for n in other) for near in beside),
