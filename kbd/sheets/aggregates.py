@@ -89,13 +89,21 @@ class SummingFormulas:
         body: Its rows, without the header.
         names: Of its columns.
         count: How many of its rows are not blank.
+        skipped: Rows among them that are none.
 
     Attributes:
         valueless: Rows with a sum that nobody calculated and nothing beside: blank by their values,
             and yet the end of the rows above.
     """
 
-    def __init__(self, sheet: SheetCells, body: Area, names: Sequence[str], count: int) -> None:
+    def __init__(
+        self,
+        sheet: SheetCells,
+        body: Area,
+        names: Sequence[str],
+        count: int,
+        skipped: frozenset[int] = frozenset(),
+    ) -> None:
         self._sheet, self._body = sheet, body
         self._filled: Sequence[int] = range(body.top, body.bottom + 1)
         self._by_row = _summing(sheet, body, names)
@@ -105,7 +113,7 @@ class SummingFormulas:
             self._by_row = {}
         if self._by_row and count != len(self._filled):
             has_values = {row: any(v != "" for v in values) for row, values in sheet.rows(body)}
-            self._filled = [row for row, has in has_values.items() if has]
+            self._filled = [row for row, has in has_values.items() if has and row not in skipped]
             sums = {row for row, cells in self._by_row.items() if _kind(cells) == "sum"}
             self.valueless = frozenset(row for row in sums if has_values.get(row) is False)
 

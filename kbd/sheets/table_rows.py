@@ -13,6 +13,7 @@ import msgspec
 from kbd.formats import AggregateRow, Column, ReadAs, Table, TableReading, TouchedRows
 from kbd.formats.headings import RENAMED, changed_names
 from kbd.sheets.areas import Area, cell_name, overlaps
+from kbd.sheets.repeated_headers import HeaderMark
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd.sheets.table_columns import column_type, kind_of
 from kbd.sheets.table_extent import TableExtent
@@ -65,13 +66,28 @@ class SeenRows(msgspec.Struct):
 
     Args:
         columns: What was seen of each.
+        mark: What the header would be told by.
         count: How many rows are not blank.
         blank: Numbers of the first rows that are.
+        marked: Those that have the header's first name in its column.
     """
 
     columns: list[SeenColumn]
+    mark: HeaderMark | None = None
     count: int = 0
     blank: list[int] = msgspec.field(default_factory=list)
+    marked: list[int] = msgspec.field(default_factory=list)
+
+    def look_out(self, first: int, columns: Sequence[Sequence[str]]) -> None:
+        """Note which of some rows may be the header again.
+
+        Args:
+            first: The number of the first one in the sheet.
+            columns: Their texts, column by column.
+        """
+        if self.mark is None or self.mark.texts.isdisjoint(texts := columns[self.mark.place]):
+            return
+        self.marked += [row for row, text in enumerate(texts, first) if text in self.mark.texts]
 
 
 def decide_texts(names: Sequence[str], seen: SeenRows, read_as: ReadAs) -> ReadTexts:
@@ -109,17 +125,21 @@ def read_values(values: Iterable[Value], plain: Mapping[str, str], kinds: set[st
     return texts
 
 
-def emptied_rows(cells: Iterable[tuple[str, int, str]]) -> tuple[TouchedRows, ...]:
+def emptied_rows(
+    cells: Iterable[tuple[str, int, str]], skipped: frozenset[int] = frozenset()
+) -> tuple[TouchedRows, ...]:
     """Return the rows of cells that hold something and are read as empty, by the reason.
 
     A figure over them is without what they stand for.
 
     Args:
         cells: The reason, the row and the cell of each, from top to bottom.
+        skipped: Rows that are not in the table.
     """
     rows: dict[str, dict[int, str]] = {}
     for what, row, cell in cells:
-        rows.setdefault(what, {}).setdefault(row, cell)
+        if row not in skipped:
+            rows.setdefault(what, {}).setdefault(row, cell)
     return tuple(
         TouchedRows(
             what, len(found), tuple(islice(found, MOST_BLANK)), ", ".join(islice(found.values(), 3))
@@ -169,7 +189,7 @@ def make_table(
     area = extent.area
     left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired, *emptied)
     warnings = [*extent.warnings, *notes]
-    if skipped := area.bottom - extent.top + 1 - seen.count:
+    if skipped := area.bottom - extent.top + 1 - seen.count - len(extent.skipped):
         warnings.append(f"{skipped} blank row(s) between others were skipped.")
         blank = TouchedRows("blank row between others", skipped, tuple(seen.blank))
         left_out = (*left_out, blank)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from kbd.formats import TouchedRows
+from kbd.formats.headings import ABOVE_REPEATED, REPEATED, repeats_header
 from kbd_csv.kinds import is_total
 from kbd_csv.layout import COMMENT_MARK, LineRow, TableLayout, value_count
 from kbd_csv.rows import BYTE_ORDER_MARK, RowReader
@@ -21,8 +22,6 @@ SEPARATOR = "delimiter line above the table"
 ABOVE = "line above the header"
 COMMENT = "comment"
 RULE = "drawn line"
-REPEATED = "header repeated between rows"
-BETWEEN = "title above a repeated header"
 UNITS = "units below the header"
 RECORD = "record of another type than the table's rows"
 BELOW = "line below the table"
@@ -41,11 +40,6 @@ _FEW_REMARKS = 3
 
 _MOST_TABLES = 9
 _MOST_BESIDE = 10_000
-
-
-def _folded(fields: Sequence[str] | None) -> list[str]:
-    """Return fields as capitals and blanks around them do not count."""
-    return [field.strip().casefold() for field in fields or ()]
 
 
 class _Other:
@@ -273,8 +267,8 @@ class RowSorter:
     def _is_header(self, fields: Sequence[str]) -> bool:
         """Tell whether a row is the header again, also behind a byte order mark."""
         header = self._layout.header
-        if fields == header or _folded(fields) == _folded(header):
-            return value_count(fields) > 1
+        if repeats_header(fields, header or ()):
+            return True
         if not fields or not fields[0].startswith(BYTE_ORDER_MARK):
             return False
         first = fields[0].removeprefix(BYTE_ORDER_MARK).strip(self._reader.dialect.quote_char)
@@ -320,7 +314,7 @@ class RowSorter:
         """Leave out a header that is repeated, with the titles above it; the table goes on."""
         for held in self._held:
             if value_count(held.fields):
-                self._leave(BETWEEN, held)
+                self._leave(ABOVE_REPEATED, held)
         self._held.clear()
         self._gap = False
         self._has_ended = False

@@ -10,6 +10,7 @@ from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import Area, cell_name, column_letters
 from kbd.sheets.grid_text import hidden_sheet_note
+from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
@@ -67,10 +68,14 @@ def _only_filled(sheets: Sequence[OdsSheet]) -> OdsSheet:
 def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
     area = extent.area
     names = column_names(extent.headers, area.right - area.left + 1)
-    seen = _write_rows(sheet, extent, names, {}, target)
+    seen = _write_rows(sheet, extent, names, {}, target, mark=header_mark(sheet, extent))
+    if seen.marked:
+        extent = without_headers(sheet, extent, seen.marked)
+    if extent.skipped:
+        seen = _write_rows(sheet, extent, names, {}, target)
     read = decide_texts(names, seen, read_as)
     body = Area(extent.top, area.left, area.bottom, area.right)
-    sums = SummingFormulas(sheet, body, names, seen.count)
+    sums = SummingFormulas(sheet, body, names, seen.count, extent.skipped)
     kept = sums.valueless if read_as.totals != "keep" else frozenset[int]()
     if read.plain or kept:
         seen = _write_rows(sheet, extent, names, read.plain, target, kept)
@@ -79,7 +84,8 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
         for each in sheet.formulas_in(area)
         if each.error or not each.is_stored
     )
-    emptied = emptied_rows(chain(missing, merged_below(sheet.merged_areas(), body)))
+    unread = chain(missing, merged_below(sheet.merged_areas(), body))
+    emptied = emptied_rows(unread, extent.skipped)
     notes = _notes(sheet, area)
     details = {"sheet": sheet.name}
     return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
@@ -92,13 +98,14 @@ def _write_rows(
     plain: Mapping[int, Mapping[str, str]],
     target: Path,
     kept: frozenset[int] = frozenset(),
+    mark: HeaderMark | None = None,
 ) -> SeenRows:
     """Write the rows in the plain form, texts of some columns as they are read.
 
     Blank ones are left out but for those that are kept.
     """
     area = extent.area
-    found = SeenRows([SeenColumn() for _ in names])
+    found = SeenRows([SeenColumn() for _ in names], mark)
     expected = extent.top
     with writing_plain_rows(target) as writer:
         writer.writerow(names)
@@ -109,7 +116,11 @@ def _write_rows(
             named = max(0, MOST_BLANK - len(found.blank))
             found.blank.extend(range(expected, min(number, expected + named)))
             expected = number + 1
-            writer.writerow(_texts(number, values, plain, found.columns))
+            if number in extent.skipped:
+                continue
+            texts = _texts(number, values, plain, found.columns)
+            found.look_out(number, [[text] for text in texts])
+            writer.writerow(texts)
             found.count += 1
     return found
 

@@ -245,3 +245,64 @@ def test_rows_below_a_gap_belong_to_a_header_that_stays_in_view(tmp_path: Path) 
 
     assert (found.table.row_count, found.table.reading.header_row) == (10, 1)
     assert (alone.table.row_count, alone.lines, alone.left_out) == (0, ["Item,Day,Sum,Who"], [])
+
+
+REPEATED = "header repeated between rows"
+TITLES = "title above a repeated header"
+STOCK: list[list[Any]] = [["Item", "Price", "Count"], ["a", 1.5, 1], ["b", 2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "left_out"),
+    [
+        ([*STOCK, *STOCK], [(REPEATED, 1, (4,))]),
+        ([*STOCK, ["ITEM", " price", "count"], *STOCK[1:]], [(REPEATED, 1, (4,))]),
+        ([*STOCK, [], *STOCK], [(REPEATED, 1, (5,)), ("blank row between others", 1, (4,))]),
+        ([["Stock"], *STOCK, ["Stock, page 2"], *STOCK],
+         [(ABOVE, 1, (1,)), (TITLES, 1, (5,)), (REPEATED, 1, (6,))]),
+        ([*STOCK[:2], [], ["Page 1"], [], STOCK[0], *STOCK[1:2] * 2, STOCK[2]],
+         [(TITLES, 1, (4,)), (REPEATED, 1, (6,)), ("blank row between others", 2, (3, 5))]),
+    ],
+)  # fmt: skip
+def test_a_header_that_stands_again_is_no_row(
+    tmp_path: Path, rows: list[list[Any]], left_out: list[tuple[str, int, tuple[int, ...]]]
+) -> None:
+    """Of printed pages all rows are one table, whose numbers stay numbers; titles between are told.
+
+    So it is whether the largest page is the first one or not.
+    """
+    found = read(tmp_path, rows)
+
+    assert found.left_out == left_out
+    assert found.table.row_count == 4
+    assert [column.type for column in found.table.columns] == ["string", "float", "integer"]
+    assert sum(int(line.rsplit(",", 1)[1]) for line in found.lines[1:]) in (5, 6)
+
+
+def test_a_header_of_two_rows_may_stand_again(tmp_path: Path) -> None:
+    """Both are left out, and merged cells of theirs are no cells that are read as empty."""
+    head: list[list[Any]] = [["", "North", None, "South", None], ["Item", "In", "Out", "In", "Out"]]
+    rows = [*head, ["a", 1, 2, 3, 4], ["b", 1, 2, 3, 4], *head, ["c", 1, 2, 3, 4]]
+    found = read(tmp_path, rows, merged=("B1:C1", "D1:E1", "B5:C5", "D5:E5"))
+
+    assert found.left_out == [(REPEATED, 2, (5, 6))]
+    assert found.lines[1:] == ["a,1,2,3,4", "b,1,2,3,4", "c,1,2,3,4"]
+
+
+def test_rows_that_only_resemble_a_header_stay(tmp_path: Path) -> None:
+    """A value that is a column's name, a row with one other value, and a list of one column."""
+    named = [STOCK[0], ["Item", 1, 2], ["a", 1, 2], ["Item", "Price", 3], ["b", 1, 1]]
+    assert read(tmp_path, named).table.row_count == 4
+    alone = read(tmp_path, [["Name"], ["Ann"], ["Name"], ["Bo"]], said=ReadAs(header_row=1))
+    assert (alone.table.row_count, alone.left_out) == (3, [])
+
+
+def test_a_label_right_above_a_repeated_header_is_a_row_where_rows_are_short(
+    tmp_path: Path,
+) -> None:
+    """In a table of two columns a row without a figure looks so, too."""
+    rows: list[list[Any]] = [["Item", "Sum"], ["a", 1], ["b", None], ["Item", "Sum"], ["c", 2]]
+    found = read(tmp_path, rows)
+
+    assert found.lines[1:] == ["a,1", "b,", "c,2"]
+    assert found.left_out == [(REPEATED, 1, (4,))]
