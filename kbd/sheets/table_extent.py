@@ -11,8 +11,9 @@ from itertools import islice, pairwise
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import ReadAs, TouchedRows, is_remark, total_label
+from kbd.formats import MISSING_TEXTS, ReadAs, TouchedRows, is_remark, total_label
 from kbd.formats.headings import repeats_header
+from kbd.sheets.aggregates import may_aggregate
 from kbd.sheets.areas import Area
 from kbd.sheets.cells import SheetCells
 from kbd.sheets.islands import names_columns
@@ -42,6 +43,8 @@ JOINED_NAMES = "column names joined of two rows"
 _HEAD_ROWS = 60
 _MOST_TITLES = 20
 _TAIL_ROWS = 60
+_MOST_TOTALS = 5
+"""Totals one above the other that stand above a header."""
 
 
 class TableExtent(msgspec.Struct, frozen=True):
@@ -277,6 +280,9 @@ def _head(sheet: SheetCells, core: Area) -> _Head:
     rows = filled_rows(sheet, sample)
     typical = typical_count([*rows.values()])
     for row in range(core.top, min(sample.bottom, core.top + _MOST_TITLES) + 1):
+        # Before names are looked for: a formula without a result could be one.
+        if _is_total_above(sheet, core, rows, row):
+            continue
         if row < sample.bottom and (joined := _joined_names(sheet, core, rows, row)) is not None:
             return _Head(row, joined, row + 2)
         headers = sheet.island(Area(row, core.left, core.bottom, core.right)).headers
@@ -286,6 +292,44 @@ def _head(sheet: SheetCells, core: Area) -> _Head:
         if typical < 2 or count_values(rows[row]) > max(1, typical // 2):
             break
     return _Head(core.top, None, core.top)
+
+
+def _is_total_above(sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int) -> bool:
+    """Tell whether a row is a total above the header: that stands in the next row, or below others.
+
+    Its label says so, or its figures are all formulas that sum up cells of their own columns.
+    """
+    head = row
+    while head in rows and head < row + _MOST_TOTALS and _may_be_total(sheet, core, rows, head):
+        head += 1
+    return row < head and head in rows and _heads_figures(sheet, core, rows, head)
+
+
+def _may_be_total(sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int) -> bool:
+    """Tell whether a row has figures, and a label of totals or sums alone."""
+    texts = [value for value in rows[row] if isinstance(value, str) and value != ""]
+    figures = {
+        core.left + place
+        for place, value in enumerate(rows[row])
+        if value != "" and not isinstance(value, str)
+    }
+    own = Area(row, core.left, row, core.right)
+    sums = {column for _, column, text in sheet.aggregating(own) if may_aggregate(text, column)}
+    is_labeled = any(total_label(text) is not None for text in texts)
+    return bool(figures) and (is_labeled or figures <= sums)
+
+
+def _heads_figures(sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int) -> bool:
+    """Tell whether a row plainly names columns: texts alone above figures, no missing value."""
+    names = rows[row]
+    texts = [name for name in names if isinstance(name, str) and name.strip()]
+    places = figure_places([values for number, values in rows.items() if number > row])
+    return (
+        len(texts) == len(names)
+        and bool(places)
+        and not any(text.strip().lower() in MISSING_TEXTS for text in texts)
+        and sheet.island(Area(row, core.left, core.bottom, core.right)).headers is not None
+    )
 
 
 def _joined_names(

@@ -447,5 +447,41 @@ def _pages() -> list[Made]:
     return found
 
 
-BOOKS = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_formulas(), *_several(), *_pages())
+def _sums_above() -> list[Made]:
+    """Totals above the header, as people write them who filter the rows below."""
+    words = (*ABOVE_TABLE, *TOTALS)
+    columns = [NAMES, AMOUNTS]
+    lines: list[list[Any]] = [
+        ["Name", "Amount"],
+        ["Anna", 1.5],
+        ["Bert", 2.25],
+        ["Cleo", -3],
+        ["Dora", 40],
+    ]
+    above: list[tuple[str, list[list[Any]], dict[str, float]]] = [
+        ("value", [["Total", 40.75]], {}),
+        ("formula", [["Total", "=SUM(B3:B6)"]], {"B1": 40.75}),
+        ("uncalculated", [["Total", "=SUM(B3:B6)"]], {}),
+        ("no_label", [[None, "=SUBTOTAL(9,B3:B6)"]], {"B1": 40.75}),
+        ("title", [["Sales"], ["Summe", "=SUM(B4:B7)"]], {"B2": 40.75}),
+        ("average", [["Total", "=SUM(B4:B7)"], ["Average", "=AVERAGE(B4:B7)"]],
+         {"B1": 40.75, "B2": 10.1875}),
+    ]  # fmt: skip
+    return [
+        _case(f"above_{name}", _rows(*rows, *lines), columns, left_out=len(rows), words=words,
+              results=results, header_row=len(rows) + 1)
+        for name, rows, results in above
+    ]  # fmt: skip
+
+
+BOOKS = (
+    *_plain(),
+    *_stored_texts(),
+    *_around(),
+    *_sums(),
+    *_formulas(),
+    *_several(),
+    *_pages(),
+    *_sums_above(),
+)
 CASES = tuple(each for each, _, _ in BOOKS)

@@ -306,3 +306,41 @@ def test_a_label_right_above_a_repeated_header_is_a_row_where_rows_are_short(
 
     assert found.lines[1:] == ["a,1", "b,", "c,2"]
     assert found.left_out == [(REPEATED, 1, (4,))]
+
+
+AMOUNTS: list[list[Any]] = [["Item", "Amount"], ["a", 1.5], ["b", 2.5]]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        [["Total", "=SUM(B3:B4)"]],
+        [["Total", 4]],
+        [[None, "=SUBTOTAL(9,B3:B4)"]],
+        [["Filtered", "=SUBTOTAL(109,B3:B4)"]],
+        [["Report"], ["Total", "=SUM(B4:B5)"]],
+        [["Total", "=SUM(B5:B6)"], ["Average", "=AVERAGE(B5:B6)"], ["Max", "=MAX(B5:B6)"]],
+    ],
+)  # fmt: skip
+def test_totals_above_the_header_are_no_rows(tmp_path: Path, above: list[list[Any]]) -> None:
+    """They are neither the names nor data, by their label or by their formulas."""
+    found = read(tmp_path, [*above, *AMOUNTS])
+
+    assert found.lines == ["Item,Amount", "a,1.5", "b,2.5"]
+    assert found.table.reading.header_row == len(above) + 1
+    assert found.left_out == [(ABOVE, len(above), tuple(range(1, len(above) + 1)))]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Total", 5], ["b", "n/a"], ["c", 3]],
+        [["a", 4], ["b", "c"], ["c", 3]],
+        [["Total", 5], ["b", 2], ["c", 3]],
+    ],
+)
+def test_rows_that_no_header_follows_stay(tmp_path: Path, rows: list[list[Any]]) -> None:
+    """A text below a figure alone does not make a header of its row."""
+    found = read(tmp_path, rows)
+
+    assert (found.table.reading.header_row, found.table.row_count) == (0, 3)
