@@ -314,7 +314,44 @@ def _formulas() -> list[Made]:
         _case("formula_target_nothing", _rows(*rows, [None, "=SUM(B2:B4)"], ["Soll", 40], ["Differenz", "=B5-B6"]),
               items, left_out=3, words=SUMS),
     ]  # fmt: skip
-    return [*found, *_no_sums()]
+    return [*found, *_additions(), *_no_sums()]
+
+
+def _additions() -> list[Made]:
+    """Sums of a few cells that somebody has written one by one, and series that look so."""
+    two = [text("Item", "a|b"), number("Amount", "10 21")]
+    rows: list[list[Any]] = [["Item", "Amount"], ["a", 10], ["b", 21]]
+    found = [
+        _case(f"addition_{name}", _rows(*rows, [label, "=B2+B3"]), two, left_out=1, words=SUMS,
+              results=None if result is None else {"B4": result})
+        for name, label, result in (
+            ("label", "Total", 31), ("no_label", None, 31), ("odd_label", "Ens.", 31),
+            ("old_result", "Ens.", 30), ("no_result", "Ens.", None), ("nothing", None, None),
+        )
+    ]  # fmt: skip
+    profit = _rows(
+        ["Item", "Amount"], ["Revenue", 100], ["Goods", -40], ["Gross", "=B2+B3"],
+        ["Staff", -25], ["Result", "=B4+B5"],
+    )  # fmt: skip
+    groups = _rows(
+        *rows, ["North", "=B2+B3"], ["c", 5], ["d", 8], ["South", "=B5+B6"], ["Both", "=B4+B7"]
+    )
+    series = _rows(
+        ["Month", "Units"], ["m1", 1], ["m2", 2], ["m3", "=B2+B3"], ["m4", "=B3+B4"], ["m5", 50],
+        ["m6", 60], ["m7", 71],
+    )  # fmt: skip
+    part = _rows(*rows, ["c", 5], ["Ens.", "=B2+B4"])
+    found += [
+        _case("addition_profit", profit, [text("Item", "Revenue|Goods|Staff"), number("Amount", "100 -40 -25")],
+              left_out=2, words=SUMS, results={"B4": 60, "B6": 35}),
+        _case("addition_groups", groups, [text("Item", "a|b|c|d"), number("Amount", "10 21 5 8")],
+              left_out=3, words=SUMS, results={"B4": 31, "B7": 13, "B8": 44}),
+        _case("addition_series", series, [text("Month", "m1|m2|m3|m4|m5|m6|m7"), number("Units", "1 2 3 5 50 60 71")],
+              results={"B4": 3, "B5": 5}),
+        _case("addition_part", part, [text("Item", "a|b|c|Ens."), number("Amount", "10 21 5 15")],
+              results={"B5": 15}),
+    ]  # fmt: skip
+    return found
 
 
 def _no_sums() -> list[Made]:
