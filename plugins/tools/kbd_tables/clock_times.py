@@ -1,8 +1,8 @@
 """Times as clocks show them (7:30, 38:45:00): durations or times of day, which stay text.
 
 No type of columns is one of durations, and but for a column's name nothing tells 7:30 in the
-morning from seven hours and a half. But what they come to in seconds tells of a row below them whether it
-sums them up.
+morning from seven hours and a half. But what they come to in seconds tells of a row below
+them whether it sums them up.
 """
 
 import re
