@@ -32,6 +32,7 @@ __all__ = [
     "grid_text",
     "hidden_notes",
     "hidden_sheet_note",
+    "hidden_table_notes",
     "named_area",
     "place_note",
     "sheet_passages",
@@ -161,6 +162,16 @@ def hidden_notes(
     if columns:
         told = [_span(column_letters(a), column_letters(b)) for a, b in columns]
         yield place_note("Columns that are hidden", told)
+
+
+def hidden_table_notes(
+    rows: Sequence[tuple[int, int]], columns: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    """Yield notes on how many rows and columns of a table people do not see."""
+    for spans, what in ((rows, "row(s)"), (columns, "column(s)")):
+        if spans:
+            count = sum(last - first + 1 for first, last in spans)
+            yield f"{count} {what} of the table are hidden from people."
 
 
 def place_note(what: str, places: Sequence[str]) -> str:

@@ -68,6 +68,8 @@ def without_headers(sheet: SheetCells, extent: TableExtent, rows: Iterable[int])
             continue
         titles += _titles(sheet, extent, first, typical)
         headers += range(first, row + 1)
+        if extent.top in extent.skipped and _is_alike(sheet, area, row + 1, extent.top):
+            headers.append(row + 1)
     if not headers:
         return extent
     left_out, warnings = [*extent.left_out], [*extent.warnings]
@@ -79,7 +81,7 @@ def without_headers(sheet: SheetCells, extent: TableExtent, rows: Iterable[int])
             warnings.append(f"Left out: {what} (row {listed}).")
     return msgspec.structs.replace(
         extent,
-        skipped=frozenset((*headers, *titles)),
+        skipped=extent.skipped | {*headers, *titles},
         left_out=tuple(left_out),
         warnings=tuple(warnings),
     )
@@ -90,6 +92,13 @@ def _header(sheet: SheetCells, extent: TableExtent) -> list[list[str]]:
     area = extent.area
     first = extent.top - extent.name_rows
     return _texts(sheet, Area(first, area.left, extent.top - 1, area.right))
+
+
+def _is_alike(sheet: SheetCells, area: Area, one: int, other: int) -> bool:
+    """Tell whether two rows of a table say the same: the units that stand again, too."""
+    rows = (sheet.row(number, area.left, area.right) for number in (one, other))
+    first, second = ([*map(plain_text, row)] for row in rows)
+    return first == second
 
 
 def _texts(sheet: SheetCells, area: Area) -> list[list[str]]:

@@ -13,6 +13,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import MISSING_TEXTS, ReadAs, TouchedRows, is_remark, total_label
 from kbd.formats.headings import repeats_header
+from kbd.formats.unit_rows import UNITS, has_units
 from kbd.sheets.aggregates import may_aggregate
 from kbd.sheets.areas import Area
 from kbd.sheets.cells import SheetCells
@@ -199,6 +200,7 @@ def _around(
     last = bottom
     if not keeps_totals:
         bottom = _above_total(sheet, Area(head.top, area.left, last, area.right))
+    skipped = _units(sheet, area, head)
     warnings: tuple[str, ...] = ()
     if others:
         listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
@@ -207,13 +209,15 @@ def _around(
     left_out = [*_left_out(sheet, others, area.top)]
     for what, start, end in (
         (ABOVE, core.top, head.first - 1),
+        (UNITS, min(skipped, default=1), max(skipped, default=0)),
         (UNCALCULATED, bottom + 1, last),
         (BELOW, last + 1, area.bottom),
     ):
         rows = filled_rows(sheet, Area(start, area.left, end, area.right)) if start <= end else {}
         numbers = [number for number, row in rows.items() if count_values(row)]
         if numbers:
-            left_out.append(touched_rows(what, numbers, told_row(rows[numbers[0]])))
+            stored = sheet.row(numbers[0], area.left, area.right)
+            left_out.append(touched_rows(what, numbers, told_row(stored)))
             listed = ", ".join(map(str, numbers[:3])) + (" …" if len(numbers) > 3 else "")
             warnings = (*warnings, f"Left out: {what} (row {listed}).")
     repaired: tuple[TouchedRows, ...] = ()
@@ -227,10 +231,24 @@ def _around(
         head.top,
         header_row,
         head.top - head.first,
+        skipped,
         left_out=tuple(left_out),
         repaired=repaired,
         warnings=warnings,
     )
+
+
+def _units(sheet: SheetCells, area: Area, head: _Head) -> frozenset[int]:
+    """Return the row below the header if it has the units of the figures below it."""
+    rows = [*filled_rows(sheet, _top(Area(head.top, area.left, area.bottom, area.right))).values()]
+    if head.headers is None or len(rows) < 2 or not all(isinstance(v, str) for v in rows[0]):
+        return frozenset()
+    # What stands again on the next printed page says nothing of the columns.
+    again = (rows[0], sheet.row(head.top - 1, area.left, area.right))
+    rows = [rows[0], *(row for row in rows if row not in again)]
+    first, *rest = ([*map(plain_text, row)] for row in rows)
+    figures = figure_places(rows[1:])
+    return frozenset((head.top,)) if has_units(first, rest, figures) else frozenset()
 
 
 def _first_page(

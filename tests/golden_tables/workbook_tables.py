@@ -484,6 +484,23 @@ def _pages() -> list[Made]:
     return found
 
 
+def _units() -> list[Made]:
+    """Units in a row below the header, and a first row that only resembles them."""
+    items = [text("Item", "a|b|c"), number("Weight", "1.5 2 3"), number("Price", "10 20 30")]
+    rows: list[list[Any]] = [["a", 1.5, 10], ["b", 2, 20], ["c", 3, 30]]
+    head: list[Any] = ["Item", "Weight", "Price"]
+    found = [
+        _case(f"units_{name}", _rows(head, units, *rows), items, left_out=1, words=("unit",))
+        for name, units in (
+            ("plain", [None, "kg", "EUR"]), ("brackets", [None, "(kg)", "[€]"]),
+            ("dash", ["-", "kg", "EUR"]), ("word", ["Unit", "kg", "EUR"]),
+        )
+    ]  # fmt: skip
+    open_ = [text("Item", "x|a|b|c"), number("Weight", "~ 1.5 2 3"), number("Price", "~ 10 20 30")]
+    found.append(_case("units_missing", _rows(head, ["x", "n/a", "n/a"], *rows), open_))
+    return found
+
+
 def _sums_above() -> list[Made]:
     """Totals above the header, as people write them who filter the rows below."""
     words = (*ABOVE_TABLE, *TOTALS)
@@ -520,5 +537,6 @@ BOOKS = (
     *_several(),
     *_pages(),
     *_sums_above(),
+    *_units(),
 )
 CASES = tuple(each for each, _, _ in BOOKS)

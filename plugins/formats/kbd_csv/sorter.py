@@ -11,6 +11,7 @@ from itertools import chain
 
 from kbd.formats import TouchedRows
 from kbd.formats.headings import ABOVE_REPEATED, REPEATED, repeats_header
+from kbd.formats.unit_rows import UNITS
 from kbd_csv.kinds import is_total
 from kbd_csv.layout import COMMENT_MARK, LineRow, TableLayout, value_count
 from kbd_csv.rows import BYTE_ORDER_MARK, RowReader
@@ -22,7 +23,6 @@ SEPARATOR = "delimiter line above the table"
 ABOVE = "line above the header"
 COMMENT = "comment"
 RULE = "drawn line"
-UNITS = "units below the header"
 RECORD = "record of another type than the table's rows"
 BELOW = "line below the table"
 EMPTY = "empty line between rows"

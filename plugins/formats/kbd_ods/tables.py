@@ -9,7 +9,7 @@ from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import Area, cell_name, column_letters
-from kbd.sheets.grid_text import hidden_sheet_note
+from kbd.sheets.grid_text import hidden_sheet_note, hidden_table_notes
 from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
@@ -155,12 +155,12 @@ def _notes(sheet: OdsSheet, area: Area) -> list[str]:
         (len(found) - errors - missing, "value(s) are results of formulas, as last stored."),
         (missing, "formula(s) have no stored result; their cells are empty here."),
         (errors, f"cell(s) hold an error ({', '.join(named[:_MOST_CODES])}); they are empty here."),
-        (_spanned(sheet.hidden_rows(area)), "row(s) of the table are hidden from people."),
-        (_spanned(sheet.hidden_columns(area)), "column(s) of the table are hidden from people."),
-        (sheet.found.covered, "value(s) below merged cells, which nobody sees, are not read."),
     ]
     notes = [hidden_sheet_note(sheet.name)] if sheet.found.hidden else []
     notes += [f"{count} {what}" for count, what in told if count]
+    notes += hidden_table_notes(sheet.hidden_rows(area), sheet.hidden_columns(area))
+    if covered := sheet.found.covered:
+        notes.append(f"{covered} value(s) below merged cells, which nobody sees, are not read.")
     for column, codes in sorted(sheet.found.currencies.items()):
         if area.left <= column <= area.right and len(codes) > 1:
             listed = ", ".join(codes[:_MOST_CODES])
@@ -169,7 +169,3 @@ def _notes(sheet: OdsSheet, area: Area) -> list[str]:
                 "a sum of them is none."
             )
     return notes
-
-
-def _spanned(spans: Sequence[tuple[int, int]]) -> int:
-    return sum(last - first + 1 for first, last in spans)

@@ -28,7 +28,7 @@ from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
 from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
-from kbd.sheets.grid_text import hidden_sheet_note
+from kbd.sheets.grid_text import hidden_sheet_note, hidden_table_notes
 from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
@@ -112,6 +112,8 @@ def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     notes: tuple[str, ...] = ()
     if part.hidden:
         notes = (hidden_sheet_note(part.name, is_very_hidden=part.is_very_hidden),)
+    rows, columns = sheet.hidden_rows(area), sheet.hidden_columns(area)
+    notes = (*notes, *hidden_table_notes(rows, columns))
     if not found.first:
         return notes
     total = found.hidden + found.partly + found.maybe

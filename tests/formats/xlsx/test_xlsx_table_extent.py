@@ -344,3 +344,56 @@ def test_rows_that_no_header_follows_stay(tmp_path: Path, rows: list[list[Any]])
     found = read(tmp_path, rows)
 
     assert (found.table.reading.header_row, found.table.row_count) == (0, 3)
+
+
+UNITS = "units below the header"
+
+
+@pytest.mark.parametrize(
+    "units",
+    [[None, "kg", "EUR"], ["", "(kg)", "(€)"], ["-", "m2", "1000 EUR"], ["Unit", "kg", "%"]],
+)
+def test_units_below_the_header_are_no_row(tmp_path: Path, units: list[Any]) -> None:
+    """The numbers below them stay numbers, also where header and units stand again."""
+    rows: list[list[Any]] = [["Item", "Weight", "Price"], units, ["a", 1.5, 10], ["b", 2, 20]]
+    found = read(tmp_path, [*rows, *rows])
+
+    assert found.left_out == [(UNITS, 1, (2,)), (REPEATED, 2, (5, 6))]
+    assert found.lines[1:] == ["a,1.5,10", "b,2,20"] * 2
+    assert found.table.reading.header_row == 1
+
+
+@pytest.mark.parametrize(
+    "first", [["c", "open", "open"], [None, "n/a", "-"], [None, "kg", 5], ["Unit", 1, 2]]
+)
+def test_a_first_row_of_values_is_no_units(tmp_path: Path, first: list[Any]) -> None:
+    """What has a name, a figure or says that a value is missing is a row."""
+    head: list[Any] = ["Item", "Weight", "Price"]
+    found = read(tmp_path, [head, first, ["a", 1.5, 10], ["b", 2, 20]])
+
+    assert found.left_out == []
+    assert found.table.row_count == 3
+
+
+def test_rows_and_columns_that_people_do_not_see_are_told(tmp_path: Path) -> None:
+    """A sum of all rows is another one than that of those that a filter shows."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    for row in ROWS:
+        sheet.append(row)
+    sheet.row_dimensions[3].hidden = sheet.row_dimensions[4].hidden = True
+    sheet.column_dimensions["D"].hidden = True
+    book.save(tmp_path / "a.xlsx")
+    source = Source(tmp_path / "a.xlsx", "a.xlsx")
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
+
+    assert "2 row(s) of the table are hidden from people." in table.warnings
+    assert "1 column(s) of the table are hidden from people." in table.warnings
+    assert table.row_count == 5
+
+
+def test_an_error_in_a_total_is_not_told_as_a_figure(tmp_path: Path) -> None:
+    """What is left out is shown as it stands there."""
+    found = read(tmp_path, [*STOCK, ["Total", None, "=SUM(C2:C3)"]])
+
+    assert [each.sample for each in found.table.reading.left_out] == ["Total"]
