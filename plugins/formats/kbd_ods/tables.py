@@ -8,8 +8,8 @@ from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.aggregates import SummingFormulas
-from kbd.sheets.areas import Area, cell_name, column_letters
-from kbd.sheets.grid_text import hidden_sheet_note, hidden_table_notes
+from kbd.sheets.areas import Area, cell_name
+from kbd.sheets.grid_text import currency_notes, hidden_sheet_note, hidden_table_notes
 from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
@@ -161,11 +161,7 @@ def _notes(sheet: OdsSheet, area: Area) -> list[str]:
     notes += hidden_table_notes(sheet.hidden_rows(area), sheet.hidden_columns(area))
     if covered := sheet.found.covered:
         notes.append(f"{covered} value(s) below merged cells, which nobody sees, are not read.")
-    for column, codes in sorted(sheet.found.currencies.items()):
-        if area.left <= column <= area.right and len(codes) > 1:
-            listed = ", ".join(codes[:_MOST_CODES])
-            notes.append(
-                f"Column {column_letters(column)} has amounts in several currencies ({listed}): "
-                "a sum of them is none."
-            )
+    paid = sheet.found.currencies.items()
+    inside = {column: codes for column, codes in paid if area.left <= column <= area.right}
+    notes += currency_notes(inside)
     return notes

@@ -28,7 +28,7 @@ from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
 from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
-from kbd.sheets.grid_text import hidden_sheet_note, hidden_table_notes
+from kbd.sheets.grid_text import currency_notes, hidden_sheet_note, hidden_table_notes
 from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
@@ -174,6 +174,7 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     unread = chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body))
     emptied = emptied_rows(unread, extent.skipped)
+    notes = (*notes, *currency_notes(sheet.currencies(body)))
     details = {"sheet": sheet.part.name}
     return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
 
