@@ -183,15 +183,15 @@ def _around(
 ) -> TableExtent:
     """Return the extent of the table that an island begins, with what is around it."""
     area = Area(head.first, core.left, core.bottom, core.right)
-    others = []
+    others, has_ended = list[Area](), False
     for found in areas:
         if found == core:
             continue
         inside = found.left >= area.left and found.right <= area.right
         is_below = inside and found.top > area.bottom
-        if is_below and (
-            sheet.island(found).headers is None or _begins_alike(sheet, found, head, area)
-        ):
+        # What is below another table is none of this one.
+        has_ended = has_ended or (is_below and not _goes_on(sheet, found, head, area))
+        if is_below and not has_ended:
             area = Area(area.top, area.left, found.bottom, area.right)
         # An island between blank cells of the table is part of it and not worth a warning.
         elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
@@ -263,6 +263,17 @@ def _first_page(
             if repeats_header(above.headers or (), head.headers):
                 return area, above
     return core, head
+
+
+def _goes_on(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:
+    """Tell whether an island below a table is more of it, and no table of its own."""
+    if sheet.island(found).headers is not None:
+        return _begins_alike(sheet, found, head, table)
+    own = _head(sheet, found)
+    if own.headers is None or repeats_header(own.headers, head.headers or ()):
+        return True
+    # Below a title a header is one only where it plainly names figures.
+    return not _heads_figures(sheet, found, filled_rows(sheet, _top(found)), own.top - 1)
 
 
 def _begins_alike(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:

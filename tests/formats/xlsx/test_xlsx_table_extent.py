@@ -346,6 +346,18 @@ def test_rows_that_no_header_follows_stay(tmp_path: Path, rows: list[list[Any]])
     assert (found.table.reading.header_row, found.table.row_count) == (0, 3)
 
 
+def test_another_table_below_its_title_is_none_of_the_first(tmp_path: Path) -> None:
+    """Nor is what stands below that one; a title above more rows of the table is a row."""
+    costs: list[list[Any]] = [[], ["Costs"], ["Kind", "Cost", "Who"], ["x", 10, 1], ["y", 20, 2]]
+    found = read(tmp_path, [*STOCK, ["c", 3, 3], ["d", 4, 4], *costs, [], ["z", 7, 7]])
+    assert found.lines == ["Item,Price,Count", "a,1.5,1", "b,2,2", "c,3,3", "d,4,4"]
+    assert [each.what for each in found.table.reading.left_out[:1]] == ["another table"]
+
+    more = read(tmp_path, [*STOCK, [], ["More"], ["c", 3, 4], ["d", 5, 6]])
+    assert more.table.row_count == 5
+    assert [column.type for column in more.table.columns] == ["string", "float", "integer"]
+
+
 UNITS = "units below the header"
 
 
