@@ -5,12 +5,14 @@ from collections.abc import Collection, Sequence
 
 from kbd.formats.cell_texts import MISSING_TEXTS
 
-__all__ = ["UNITS", "has_units"]
+__all__ = ["COLUMN_NUMBERS", "UNITS", "has_units", "numbers_columns"]
 
 UNITS = "units below the header"
+COLUMN_NUMBERS = "numbers of the columns below the header"
 """What is left out below a header, as `TouchedRows` names it."""
 
 _LEAST_ROWS = 2
+_LEAST_COLUMNS = 3
 _FIGURES = re.compile(r"(?<![0-9])(?:(?<=[^\W\d_])[23](?![0-9])|10{2,6}(?![0-9]))")
 """Figures of units: of squares and cubes, of CO2, and of thousands (1000 EUR)."""
 _WORDS = frozenset(("unit", "units", "einheit", "einheiten", "unité", "unidad", "unità"))
@@ -41,6 +43,22 @@ def has_units(
     )
     is_full = len(units) == len(figures) or (names_none and is_labeled)
     return is_full and not all(first[n].strip().lower() in MISSING_TEXTS for n in units)
+
+
+def numbers_columns(
+    first: Sequence[str], rest: Sequence[Sequence[str]], figures: Collection[int]
+) -> bool:
+    """Tell whether the first row below a header numbers the columns, as those of forms do.
+
+    It counts from 1 over all of them, also above texts; the arguments as above.
+    """
+    counts = [field.strip() for field in first] == [str(n + 1) for n in range(len(first))]
+    if not counts or len(first) < _LEAST_COLUMNS or len(rest) < _LEAST_ROWS:
+        return False
+    return any(
+        place not in figures and any(row[place].strip() for row in rest)
+        for place in range(len(first))
+    )
 
 
 def _may_be_unit(field: str) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import MISSING_TEXTS, ReadAs, TouchedRows, is_remark, total_label
 from kbd.formats.headings import repeats_header
-from kbd.formats.unit_rows import UNITS, has_units
+from kbd.formats.unit_rows import COLUMN_NUMBERS, UNITS, has_units, numbers_columns
 from kbd.sheets.aggregates import may_aggregate
 from kbd.sheets.areas import Area
 from kbd.sheets.cells import SheetCells
@@ -200,7 +200,8 @@ def _around(
     last = bottom
     if not keeps_totals:
         bottom = _above_total(sheet, Area(head.top, area.left, last, area.right))
-    skipped = _units(sheet, area, head)
+    aside = _below_header(sheet, area, head)
+    skipped = frozenset((head.top,)) if aside else frozenset[int]()
     warnings: tuple[str, ...] = ()
     if others:
         listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
@@ -209,7 +210,7 @@ def _around(
     left_out = [*_left_out(sheet, others, area.top)]
     for what, start, end in (
         (ABOVE, core.top, head.first - 1),
-        (UNITS, min(skipped, default=1), max(skipped, default=0)),
+        (aside, head.top, head.top if aside else 0),
         (UNCALCULATED, bottom + 1, last),
         (BELOW, last + 1, area.bottom),
     ):
@@ -238,17 +239,19 @@ def _around(
     )
 
 
-def _units(sheet: SheetCells, area: Area, head: _Head) -> frozenset[int]:
-    """Return the row below the header if it has the units of the figures below it."""
+def _below_header(sheet: SheetCells, area: Area, head: _Head) -> str:
+    """Return what the row below the header is, "" for a row of data: units, or column numbers."""
     rows = [*filled_rows(sheet, _top(Area(head.top, area.left, area.bottom, area.right))).values()]
-    if head.headers is None or len(rows) < 2 or not all(isinstance(v, str) for v in rows[0]):
-        return frozenset()
+    if head.headers is None or not rows:
+        return ""
     # What stands again on the next printed page says nothing of the columns.
     again = (rows[0], sheet.row(head.top - 1, area.left, area.right))
-    rows = [rows[0], *(row for row in rows if row not in again)]
-    first, *rest = ([*map(plain_text, row)] for row in rows)
-    figures = figure_places(rows[1:])
-    return frozenset((head.top,)) if has_units(first, rest, figures) else frozenset()
+    below = [row for row in rows if row not in again]
+    first, *rest = ([*map(plain_text, row)] for row in (rows[0], *below))
+    figures = figure_places(below)
+    if all(isinstance(value, str) for value in rows[0]):
+        return UNITS if has_units(first, rest, figures) else ""
+    return COLUMN_NUMBERS if numbers_columns(first, rest, figures) else ""
 
 
 def _first_page(

@@ -10,7 +10,16 @@ from typing import Any
 
 import msgspec
 
-from kbd.formats import AggregateRow, Column, ReadAs, Table, TableReading, TouchedRows
+from kbd.formats import (
+    AggregateRow,
+    Column,
+    ColumnType,
+    ReadAs,
+    Table,
+    TableReading,
+    TouchedRows,
+    total_label,
+)
 from kbd.formats.headings import RENAMED, changed_names
 from kbd.sheets.areas import Area, cell_name, overlaps
 from kbd.sheets.repeated_headers import HeaderMark
@@ -36,6 +45,7 @@ __all__ = [
 UNSTORED = "formula without a stored result, read as empty"
 ERROR = "error, read as empty"
 MERGED = "cell merged with the one above it, read as empty"
+_MOST_LABELS = 1_000
 MOST_BLANK = 10
 """Blank rows that are named."""
 
@@ -51,14 +61,35 @@ class SeenColumn:
     def __init__(self) -> None:
         self.kinds: set[str] = set()
         self.texts = StoredTexts()
+        self._labels: int | None = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its texts may be read as others, or are all labels of totals."""
+        return self.texts.is_open or self._labels is not None
 
     def add_texts(self, cells: Iterable[tuple[int, str]]) -> None:
-        """Add texts, each with its row in the sheet, as long as they may be read as others."""
+        """Add texts, each with its row in the sheet, as long as the column is open."""
         for row, text in cells:
-            if text:
+            if not text:
+                continue
+            if self.texts.is_open:
                 self.texts.add(row, text)
-            if not self.texts.is_open:
+            if self._labels is not None:
+                is_label = self._labels < _MOST_LABELS and total_label(text) is not None
+                self._labels = self._labels + 1 if is_label else None
+            if not self.is_open:
                 return
+
+    def column_type(self) -> ColumnType | None:
+        """Return the type of its values, None while only labels of totals keep it from having one.
+
+        Without the rows that these label it is one of dates or of whole numbers, which look the
+        same in every reading.
+        """
+        others = self.kinds - {"string"}
+        is_plain = others == {"integer"} or (others and others <= {"date", "datetime"})
+        return None if self._labels and is_plain else column_type(self.kinds)
 
 
 class SeenRows(msgspec.Struct):
@@ -208,7 +239,7 @@ def make_table(
     )
     kinds = zip(names, seen.columns, strict=True)
     return Table(
-        tuple(Column(name, column_type(each.kinds)) for name, each in kinds),
+        tuple(Column(name, each.column_type()) for name, each in kinds),
         seen.count,
         reading,
         {**details, "range": str(area), "has_header": extent.headers is not None},

@@ -484,6 +484,25 @@ def _pages() -> list[Made]:
     return found
 
 
+def _labels_below() -> list[Made]:
+    """Labels of totals in columns of dates and of years, which are such without them."""
+    days = day("Day", "2024-03-01 2024-03-15 2024-12-31", "%Y-%m-%d", order="")
+    years = number("Year", "2021 2022 2023")
+    amounts = number("Amount", "10 25 7")
+
+    def with_total(column: Column) -> Fill:
+        def fill(sheet: Worksheet) -> None:
+            row = _put(sheet, [column, amounts])
+            _line(sheet, row, ["Total", 42])
+
+        return fill
+
+    return [
+        _case(f"total_of_{name}", with_total(column), [column, amounts], left_out=1, words=TOTALS)
+        for name, column in (("days", days), ("years", years))
+    ]
+
+
 def _units() -> list[Made]:
     """Units in a row below the header, and a first row that only resembles them."""
     items = [text("Item", "a|b|c"), number("Weight", "1.5 2 3"), number("Price", "10 20 30")]
@@ -496,6 +515,8 @@ def _units() -> list[Made]:
             ("dash", ["-", "kg", "EUR"]), ("word", ["Unit", "kg", "EUR"]),
         )
     ]  # fmt: skip
+    numbered = _rows(head, [1, 2, 3], *rows)
+    found.append(_case("units_numbers", numbered, items, left_out=1, words=("numbers",)))
     open_ = [text("Item", "x|a|b|c"), number("Weight", "~ 1.5 2 3"), number("Price", "~ 10 20 30")]
     found.append(_case("units_missing", _rows(head, ["x", "n/a", "n/a"], *rows), open_))
     return found
@@ -538,5 +559,6 @@ BOOKS = (
     *_pages(),
     *_sums_above(),
     *_units(),
+    *_labels_below(),
 )
 CASES = tuple(each for each, _, _ in BOOKS)

@@ -139,7 +139,7 @@ def _texts(
             continue
         if value != "":
             seen.kinds.add(kind_of(value))
-            if isinstance(value, str) and seen.texts.is_open:
+            if isinstance(value, str) and seen.is_open:
                 seen.add_texts([(number, value)])
         texts.append(plain_text(value))
     return texts

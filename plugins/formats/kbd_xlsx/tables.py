@@ -280,7 +280,7 @@ def _texts(
     if types == {float}:
         seen.kinds.add("float")
         return list(map(plain_number, values))
-    if str in types and seen.texts.is_open:
+    if str in types and seen.is_open:
         seen.add_texts((first + start + n, v) for n, v in enumerate(values) if isinstance(v, str))
     if types == {str}:
         if any(values):

@@ -375,6 +375,17 @@ def test_units_below_the_header_are_no_row(tmp_path: Path, units: list[Any]) -> 
     assert found.table.reading.header_row == 1
 
 
+def test_numbers_of_the_columns_below_the_header_are_no_row(tmp_path: Path) -> None:
+    """Forms number their columns; a first row that counts so where all are numbers is one."""
+    rows: list[list[Any]] = [["Item", "Weight", "Price"], [1, 2, 3], ["a", 1.5, 10], ["b", 2, 20]]
+    found = read(tmp_path, rows)
+    assert found.left_out == [("numbers of the columns below the header", 1, (2,))]
+    assert found.lines[1:] == ["a,1.5,10", "b,2,20"]
+
+    plain = read(tmp_path, [rows[0], [1, 2, 3], [2, 4, 6], [3, 6, 9]])
+    assert (plain.table.row_count, plain.left_out) == (3, [])
+
+
 @pytest.mark.parametrize(
     "first", [["c", "open", "open"], [None, "n/a", "-"], [None, "kg", 5], ["Unit", 1, 2]]
 )
@@ -409,3 +420,22 @@ def test_an_error_in_a_total_is_not_told_as_a_figure(tmp_path: Path) -> None:
     found = read(tmp_path, [*STOCK, ["Total", None, "=SUM(C2:C3)"]])
 
     assert [each.sample for each in found.table.reading.left_out] == ["Total"]
+
+
+@pytest.mark.parametrize(
+    ("values", "label", "kind"),
+    [
+        ([dt.date(2024, 1, 1), dt.date(2024, 2, 1)], "Total", None),
+        ([2023, 2024], "Summe", None),
+        ([dt.date(2024, 1, 1), dt.date(2024, 2, 1)], "Total 2024", None),
+        ([dt.date(2024, 1, 1), "later"], "Total", "string"),
+        ([1.5, 2], "Total", "string"),
+        (["Total", "Esso"], "Total", "string"),
+    ],
+)
+def test_the_label_of_a_total_is_no_value_of_dates_or_whole_numbers(
+    tmp_path: Path, values: list[Any], label: str, kind: str | None
+) -> None:
+    """What such a column is shows without the total's row; other numbers could be misread."""
+    rows = [["Key", "Sum"], *([value, 5] for value in values), [label, 10]]
+    assert read(tmp_path, rows).table.columns[0].type == kind
