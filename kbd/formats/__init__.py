@@ -35,6 +35,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, unique and as a heading
+    unit_rows      rows below a header that have units, or number the columns
     comparison     what a comparison is made of: places, changes, hunks
     rebase         what a rebase asks of formats: operations carried over, lines merged
     change_text    the same as text for a model, a line a change

@@ -8,7 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-__all__ = ["RENAMED", "are_series", "changed_names", "names_of_columns", "unique_names"]
+__all__ = [
+    "ABOVE_REPEATED",
+    "RENAMED",
+    "REPEATED",
+    "are_series",
+    "changed_names",
+    "names_of_columns",
+    "repeats_header",
+    "unique_names",
+]
 
 MAX_CHARACTERS = 300
 """Of the names of a wide table, the first ones are enough to tell it by."""
@@ -21,6 +30,10 @@ SHARE = 0.8
 
 RENAMED = "column name empty or repeated, changed"
 """What was done to a header, as `TouchedRows` names it."""
+
+REPEATED = "header repeated between rows"
+ABOVE_REPEATED = "title above a repeated header"
+"""What is left out between rows of a table, as `TouchedRows` names it."""
 
 _MOST_CHANGED = 4
 
@@ -59,6 +72,16 @@ def are_series(names: Sequence[int]) -> bool:
         return False
     are_years = all(_FIRST_YEAR <= each <= _LAST_YEAR for each in names)
     return are_years or (len(names) >= _LEAST_COUNTED and min(names) in (0, 1))
+
+
+def repeats_header(row: Sequence[str], header: Sequence[str]) -> bool:
+    """Tell whether a row of a table is its header again, as the pages of a printed one have it.
+
+    Capitals and blanks around do not count; a header of one name may be a value as well.
+    """
+    folded = [field.strip().casefold() for field in row]
+    named = sum(map(bool, folded))
+    return named > 1 and folded == [field.strip().casefold() for field in header]
 
 
 def unique_names(given: Iterable[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Formulas of a table that sum up others of their columns: what a sheet itself says of its totals.
 
 Only a function over cells of the formula's own column tells something, all of them above it or all
-below. One over a few cells of its row, over another column or another sheet is a value like others,
-and so are running sums and moving averages.
+below, and an addition of all single cells above (=B2+B3). One over a few cells of its row, over
+another column or another sheet is a value like others, and so are running sums and moving averages.
 """
 
 import re
@@ -32,6 +32,8 @@ _CELLS = re.compile(
 _OF_LISTING = re.compile(r"[^\[\]!]+\[([^\[\]@#]+)\]")
 _MOST_PASSES = 5
 """Sums of sums of sums: as deep as they are followed."""
+_MOST_ADDED = 500
+"""Sums of single cells that a person may have written in a column."""
 
 Side = Literal["above", "below"]
 Stretch = tuple[int, int]
@@ -89,13 +91,21 @@ class SummingFormulas:
         body: Its rows, without the header.
         names: Of its columns.
         count: How many of its rows are not blank.
+        skipped: Rows among them that are none.
 
     Attributes:
         valueless: Rows with a sum that nobody calculated and nothing beside: blank by their values,
             and yet the end of the rows above.
     """
 
-    def __init__(self, sheet: SheetCells, body: Area, names: Sequence[str], count: int) -> None:
+    def __init__(
+        self,
+        sheet: SheetCells,
+        body: Area,
+        names: Sequence[str],
+        count: int,
+        skipped: frozenset[int] = frozenset(),
+    ) -> None:
         self._sheet, self._body = sheet, body
         self._filled: Sequence[int] = range(body.top, body.bottom + 1)
         self._by_row = _summing(sheet, body, names)
@@ -105,7 +115,7 @@ class SummingFormulas:
             self._by_row = {}
         if self._by_row and count != len(self._filled):
             has_values = {row: any(v != "" for v in values) for row, values in sheet.rows(body)}
-            self._filled = [row for row, has in has_values.items() if has]
+            self._filled = [row for row, has in has_values.items() if has and row not in skipped]
             sums = {row for row, cells in self._by_row.items() if _kind(cells) == "sum"}
             self.valueless = frozenset(row for row in sums if has_values.get(row) is False)
 
@@ -143,7 +153,11 @@ def _summing(sheet: SheetCells, body: Area, names: Sequence[str]) -> dict[int, _
             found.setdefault(column, {})[row] = one
     by_row: dict[int, _Cells] = {}
     for column, cells in found.items():
-        for row, stretches in _proven(cells).items():
+        proven = _proven(cells)
+        if any(row not in proven for row in cells):
+            own = Area(body.top, column, body.bottom, column)
+            proven |= _added_up(cells, proven, _figure_rows(sheet, own))
+        for row, stretches in proven.items():
             by_row.setdefault(row, {})[column] = cells[row], stretches
     return by_row
 
@@ -229,6 +243,44 @@ def _proven(cells: Mapping[int, _Aggregate]) -> dict[int, tuple[Stretch, ...]]:
         proven |= more
         open_ = {row: one for row, one in open_.items() if row not in more}
     return proven
+
+
+def _figure_rows(sheet: SheetCells, column: Area) -> list[int]:
+    """Return the rows of a column that have a figure, or a formula without a result."""
+    found = {row for row, (value,) in sheet.rows(column) if not isinstance(value, str)}
+    return sorted(found | {row for row, _, _ in sheet.computed(column)})
+
+
+def _added_up(
+    cells: Mapping[int, _Aggregate],
+    proven: Mapping[int, tuple[Stretch, ...]],
+    figures: Sequence[int],
+) -> dict[int, tuple[Stretch, ...]]:
+    """Return the rows whose formulas add single cells up that are all rows above, up to a sum.
+
+    So people write sums of a few rows (=B2+B3). Where others of the column add something else up,
+    it goes on by its rows, as series do, and none is a sum.
+
+    Args:
+        cells: The formulas of the column that may be sums, by their rows.
+        proven: Those that are, with the rows that each names.
+        figures: The rows in which the column has figures.
+    """
+    known, more = {**proven}, dict[int, tuple[Stretch, ...]]()
+    open_ = sorted(row for row, one in cells.items() if row not in proven and one.is_of_cells)
+    for row in open_ if len(open_) <= _MOST_ADDED else ():
+        named = [first for first, _ in cells[row].stretches]
+        parts = [part for each in named for part in known.get(each, ((each, each),))]
+        rows = {each for first, last in parts for each in range(first, last + 1)}
+        above = figures[: bisect_left(figures, row)]
+        plain = [each for each in above if each not in known and each >= min(rows)]
+        start = bisect_left(above, min(rows))
+        begins = start == 0 or above[start - 1] in known
+        is_twice = sum(last - first + 1 for first, last in parts) > len(rows)
+        if not begins or is_twice or cells[row].side(row) != "above" or not rows >= {*plain}:
+            return {}
+        known[row] = more[row] = tuple(parts)
+    return more
 
 
 def _aggregate(

@@ -26,12 +26,14 @@ __all__ = [
     "GridText",
     "SheetGrid",
     "area_within",
+    "currency_notes",
     "first_chunk",
     "formula_notes",
     "grid_reading",
     "grid_text",
     "hidden_notes",
     "hidden_sheet_note",
+    "hidden_table_notes",
     "named_area",
     "place_note",
     "sheet_passages",
@@ -48,6 +50,7 @@ MAX_CELLS = 200_000
 """Cells of one reading of typed values."""
 
 _SHOWN_RANGES = 10
+_MOST_CODES = 5
 
 _NOTES = {
     "missing": "[not calculated] means that no result is stored: it appears when a person opens "
@@ -161,6 +164,27 @@ def hidden_notes(
     if columns:
         told = [_span(column_letters(a), column_letters(b)) for a, b in columns]
         yield place_note("Columns that are hidden", told)
+
+
+def hidden_table_notes(
+    rows: Sequence[tuple[int, int]], columns: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    """Yield notes on how many rows and columns of a table people do not see."""
+    for spans, what in ((rows, "row(s)"), (columns, "column(s)")):
+        if spans:
+            count = sum(last - first + 1 for first, last in spans)
+            yield f"{count} {what} of the table are hidden from people."
+
+
+def currency_notes(found: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """Yield notes on the columns of a table whose amounts are in several currencies."""
+    for column, codes in sorted(found.items()):
+        if len(codes) > 1:
+            listed = ", ".join(codes[:_MOST_CODES])
+            yield (
+                f"Column {column_letters(column)} has amounts in several currencies ({listed}): "
+                "a sum of them is none."
+            )
 
 
 def place_note(what: str, places: Sequence[str]) -> str:

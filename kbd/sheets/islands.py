@@ -120,7 +120,9 @@ def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
     number or date in the first row counts as a name only where what is below is of another kind, or
     if it is a year.
     """
-    first, below = rows[0], rows[1:]
+    first = rows[0]
+    # A header that stands again, as on printed pages, says nothing of what is below.
+    below = [row for row in rows[1:] if row != first]
     filled = [plain_text(value) for value in first if value != ""]
     texts = sum(isinstance(value, str) and value != "" for value in first)
     if _heads_series(first, below):

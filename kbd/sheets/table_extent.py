@@ -6,15 +6,30 @@ header may stand in two rows, of which the upper one heads several columns.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import ReadAs, TouchedRows, is_remark, total_label
+from kbd.formats import MISSING_TEXTS, ReadAs, TouchedRows, is_remark, total_label
+from kbd.formats.headings import repeats_header
+from kbd.formats.unit_rows import COLUMN_NUMBERS, UNITS, has_units, numbers_columns
+from kbd.sheets.aggregates import may_aggregate
 from kbd.sheets.areas import Area
 from kbd.sheets.cells import SheetCells
 from kbd.sheets.islands import names_columns
+from kbd.sheets.row_forms import (
+    MOST_NAMED,
+    SAMPLE_CHARS,
+    count_values,
+    figure_places,
+    filled_rows,
+    is_aside,
+    stands_in,
+    told_row,
+    touched_rows,
+    typical_count,
+)
 from kbd.sheets.values import Value, plain_text
 
 __all__ = ["TableExtent", "find_extent"]
@@ -29,10 +44,8 @@ JOINED_NAMES = "column names joined of two rows"
 _HEAD_ROWS = 60
 _MOST_TITLES = 20
 _TAIL_ROWS = 60
-_MOST_ROWS = 10
-_SAMPLE_CHARS = 80
-_FIGURES_SHARE = 0.8
-"""So many of a column's values are no text, if it is one of figures or dates."""
+_MOST_TOTALS = 5
+"""Totals one above the other that stand above a header."""
 
 
 class TableExtent(msgspec.Struct, frozen=True):
@@ -43,6 +56,8 @@ class TableExtent(msgspec.Struct, frozen=True):
         headers: The names of the columns, or None.
         top: The first row of data.
         header_row: The row with the names, the lower one of two; 0 without names.
+        name_rows: How many rows have names: two where the upper one heads several columns.
+        skipped: Rows between those of data that are none: the header again, titles above it.
         left_out: What else the sheet holds.
         repaired: What was mended.
         warnings: What a reader must know of it.
@@ -52,9 +67,20 @@ class TableExtent(msgspec.Struct, frozen=True):
     headers: tuple[str, ...] | None
     top: int
     header_row: int
+    name_rows: int = 1
+    skipped: frozenset[int] = frozenset()
     left_out: tuple[TouchedRows, ...] = ()
     repaired: tuple[TouchedRows, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def parts(self) -> list[Area]:
+        """Return the cells of the rows of data, in one piece each, from top to bottom."""
+        ends = sorted((self.top - 1, *self.skipped, self.area.bottom + 1))
+        return [
+            Area(before + 1, self.area.left, after - 1, self.area.right)
+            for before, after in pairwise(ends)
+            if after - before > 1
+        ]
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -100,6 +126,7 @@ def find_extent(sheet: SheetCells, read_as: ReadAs) -> TableExtent | None:
             core, head = above
         if said == 0:
             head = _Head(head.first, None, head.first)
+        core, head = _first_page(sheet, areas, core, head)
     return _around(sheet, areas, core, head, keeps_totals=keeps_totals)
 
 
@@ -109,22 +136,22 @@ def _begun(sheet: SheetCells, areas: Sequence[Area], core: Area) -> tuple[Area, 
     A blank row between them does not end it: it stands in the same columns, its names are above
     the figures of both, and neither has a text where the other has figures.
     """
-    rows = [*_filled(sheet, _top(core)).values()]
+    rows = [*filled_rows(sheet, _top(core)).values()]
     for area in sorted(areas, key=lambda each: each.bottom, reverse=True):
         if area.bottom >= core.top or (area.left, area.right) != (core.left, core.right):
             continue
         head = _head(sheet, area)
         below = Area(head.top, area.left, area.bottom, area.right)
-        own = [*_filled(sheet, _top(below)).values()] if head.top <= area.bottom else []
+        own = [*filled_rows(sheet, _top(below)).values()] if head.top <= area.bottom else []
         if head.headers is None:
             rows += own
             continue
-        figures = _figures(own or rows)
+        figures = figure_places(own or rows)
         goes_on = bool(figures) and all(
-            _figures([row]) >= figures - {n for n, value in enumerate(row) if value == ""}
+            figure_places([row]) >= figures - {n for n, value in enumerate(row) if value == ""}
             for row in rows
         )
-        return (area, head) if goes_on and _figures(rows) == figures else None
+        return (area, head) if goes_on and figure_places(rows) == figures else None
     return None
 
 
@@ -156,12 +183,15 @@ def _around(
 ) -> TableExtent:
     """Return the extent of the table that an island begins, with what is around it."""
     area = Area(head.first, core.left, core.bottom, core.right)
-    others = []
+    others, has_ended = list[Area](), False
     for found in areas:
         if found == core:
             continue
         inside = found.left >= area.left and found.right <= area.right
-        if inside and found.top > area.bottom and sheet.island(found).headers is None:
+        is_below = inside and found.top > area.bottom
+        # What is below another table is none of this one.
+        has_ended = has_ended or (is_below and not _goes_on(sheet, found, head, area))
+        if is_below and not has_ended:
             area = Area(area.top, area.left, found.bottom, area.right)
         # An island between blank cells of the table is part of it and not worth a warning.
         elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
@@ -170,6 +200,8 @@ def _around(
     last = bottom
     if not keeps_totals:
         bottom = _above_total(sheet, Area(head.top, area.left, last, area.right))
+    aside = _below_header(sheet, area, head)
+    skipped = frozenset((head.top,)) if aside else frozenset[int]()
     warnings: tuple[str, ...] = ()
     if others:
         listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
@@ -178,29 +210,82 @@ def _around(
     left_out = [*_left_out(sheet, others, area.top)]
     for what, start, end in (
         (ABOVE, core.top, head.first - 1),
+        (aside, head.top, head.top if aside else 0),
         (UNCALCULATED, bottom + 1, last),
         (BELOW, last + 1, area.bottom),
     ):
-        rows = _filled(sheet, Area(start, area.left, end, area.right)) if start <= end else {}
-        numbers = [number for number, row in rows.items() if _count(row)]
+        rows = filled_rows(sheet, Area(start, area.left, end, area.right)) if start <= end else {}
+        numbers = [number for number, row in rows.items() if count_values(row)]
         if numbers:
-            left_out.append(_touched(what, numbers, _told(rows[numbers[0]])))
+            stored = sheet.row(numbers[0], area.left, area.right)
+            left_out.append(touched_rows(what, numbers, told_row(stored)))
             listed = ", ".join(map(str, numbers[:3])) + (" …" if len(numbers) > 3 else "")
             warnings = (*warnings, f"Left out: {what} (row {listed}).")
     repaired: tuple[TouchedRows, ...] = ()
     header_row = head.top - 1 if head.headers is not None else 0
     if header_row > head.first:
-        told = ", ".join(head.headers or ())[:_SAMPLE_CHARS]
-        repaired = (_touched(JOINED_NAMES, [head.first, header_row], told),)
+        told = ", ".join(head.headers or ())[:SAMPLE_CHARS]
+        repaired = (touched_rows(JOINED_NAMES, [head.first, header_row], told),)
     return TableExtent(
         Area(area.top, area.left, bottom, area.right),
         head.headers,
         head.top,
         header_row,
-        tuple(left_out),
-        repaired,
-        warnings,
+        head.top - head.first,
+        skipped,
+        left_out=tuple(left_out),
+        repaired=repaired,
+        warnings=warnings,
     )
+
+
+def _below_header(sheet: SheetCells, area: Area, head: _Head) -> str:
+    """Return what the row below the header is, "" for a row of data: units, or column numbers."""
+    rows = [*filled_rows(sheet, _top(Area(head.top, area.left, area.bottom, area.right))).values()]
+    if head.headers is None or not rows:
+        return ""
+    # What stands again on the next printed page says nothing of the columns.
+    again = (rows[0], sheet.row(head.top - 1, area.left, area.right))
+    below = [row for row in rows if row not in again]
+    first, *rest = ([*map(plain_text, row)] for row in (rows[0], *below))
+    figures = figure_places(below)
+    if all(isinstance(value, str) for value in rows[0]):
+        return UNITS if has_units(first, rest, figures) else ""
+    return COLUMN_NUMBERS if numbers_columns(first, rest, figures) else ""
+
+
+def _first_page(
+    sheet: SheetCells, areas: Sequence[Area], core: Area, head: _Head
+) -> tuple[Area, _Head]:
+    """Return the topmost island in the same columns that has the same header, and this header."""
+    for area in areas:
+        if area.bottom >= core.top or head.headers is None:
+            break
+        if (area.left, area.right) == (core.left, core.right):
+            above = _head(sheet, area)
+            if repeats_header(above.headers or (), head.headers):
+                return area, above
+    return core, head
+
+
+def _goes_on(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:
+    """Tell whether an island below a table is more of it, and no table of its own."""
+    if sheet.island(found).headers is not None:
+        return _begins_alike(sheet, found, head, table)
+    own = _head(sheet, found)
+    if own.headers is None or repeats_header(own.headers, head.headers or ()):
+        return True
+    # Below a title a header is one only where it plainly names figures.
+    return not _heads_figures(sheet, found, filled_rows(sheet, _top(found)), own.top - 1)
+
+
+def _begins_alike(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:
+    """Tell whether an island begins with the header of a table."""
+    if head.headers is None:
+        return False
+    rows = (sheet.row(number, table.left, table.right) for number in (found.top, head.first))
+    first, own = ([plain_text(value) for value in row] for row in rows)
+    return repeats_header(first, own)
 
 
 def _size(area: Area) -> int:
@@ -210,63 +295,73 @@ def _size(area: Area) -> int:
 def _left_out(sheet: SheetCells, others: Sequence[Area], top: int) -> Iterator[TouchedRows]:
     """Yield a record for each island that is not in the table; the last one is of all further."""
     for place, area in enumerate(others):
-        rest = others[place:] if place == _MOST_ROWS - 1 else [area]
+        rest = others[place:] if place == MOST_NAMED - 1 else [area]
         is_table = _head(sheet, area).headers is not None
         what = OTHER_TABLE if is_table else ABOVE if area.bottom < top else OTHER_CELLS
-        numbers = islice((n for each in rest for n in range(each.top, each.bottom + 1)), _MOST_ROWS)
+        numbers = islice((n for each in rest for n in range(each.top, each.bottom + 1)), MOST_NAMED)
         count = sum(each.bottom - each.top + 1 for each in rest)
         first = sheet.row(area.top, area.left, area.right)
-        yield TouchedRows(what, count, tuple(numbers), f"{area}: {_told(first)}"[:_SAMPLE_CHARS])
+        yield TouchedRows(what, count, tuple(numbers), f"{area}: {told_row(first)}"[:SAMPLE_CHARS])
         if len(rest) > 1:
             return
-
-
-def _touched(what: str, rows: Sequence[int], sample: str) -> TouchedRows:
-    return TouchedRows(what, len(rows), tuple(rows[:_MOST_ROWS]), sample)
-
-
-def _told(row: Sequence[Value]) -> str:
-    return ", ".join(plain_text(value) for value in row if value != "")[:_SAMPLE_CHARS]
-
-
-def _filled(sheet: SheetCells, area: Area) -> dict[int, list[Value]]:
-    """Return rows by their numbers; a formula without a result fills its cell with a figure."""
-    rows: dict[int, list[Value]] = {number: [] for number in range(area.top, area.bottom + 1)}
-    rows.update(sheet.rows(area))
-    width = area.right - area.left + 1
-    found = {number: row or [""] * width for number, row in rows.items()}
-    for number, column, _ in sheet.computed(area):
-        row = found[number]
-        if row[column - area.left] == "":
-            row[column - area.left] = 0.0
-    return found
-
-
-def _count(row: Sequence[Value]) -> int:
-    return sum(value != "" for value in row)
-
-
-def _typical(rows: Sequence[Sequence[Value]]) -> int:
-    """Return how many values the fuller rows have."""
-    counts = sorted(count for count in map(_count, rows) if count)
-    return counts[3 * len(counts) // 4] if counts else 0
 
 
 def _head(sheet: SheetCells, core: Area) -> _Head:
     """Return the header of an island, below its titles if it has some."""
     sample = Area(core.top, core.left, min(core.bottom, core.top + _HEAD_ROWS), core.right)
-    rows = _filled(sheet, sample)
-    typical = _typical([*rows.values()])
+    rows = filled_rows(sheet, sample)
+    typical = typical_count([*rows.values()])
     for row in range(core.top, min(sample.bottom, core.top + _MOST_TITLES) + 1):
+        # Before names are looked for: a formula without a result could be one.
+        if _is_total_above(sheet, core, rows, row):
+            continue
         if row < sample.bottom and (joined := _joined_names(sheet, core, rows, row)) is not None:
             return _Head(row, joined, row + 2)
         headers = sheet.island(Area(row, core.left, core.bottom, core.right)).headers
-        if headers is not None and (row == core.top or _count(rows[row]) > typical // 2):
+        if headers is not None and (row == core.top or count_values(rows[row]) > typical // 2):
             return _Head(row, headers, row + 1)
         # Titles have few values; what has more is data without a header, and so is a list.
-        if typical < 2 or _count(rows[row]) > max(1, typical // 2):
+        if typical < 2 or count_values(rows[row]) > max(1, typical // 2):
             break
     return _Head(core.top, None, core.top)
+
+
+def _is_total_above(sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int) -> bool:
+    """Tell whether a row is a total above the header: that stands in the next row, or below others.
+
+    Its label says so, or its figures are all formulas that sum up cells of their own columns.
+    """
+    head = row
+    while head in rows and head < row + _MOST_TOTALS and _may_be_total(sheet, core, rows, head):
+        head += 1
+    return row < head and head in rows and _heads_figures(sheet, core, rows, head)
+
+
+def _may_be_total(sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int) -> bool:
+    """Tell whether a row has figures, and a label of totals or sums alone."""
+    texts = [value for value in rows[row] if isinstance(value, str) and value != ""]
+    figures = {
+        core.left + place
+        for place, value in enumerate(rows[row])
+        if value != "" and not isinstance(value, str)
+    }
+    own = Area(row, core.left, row, core.right)
+    sums = {column for _, column, text in sheet.aggregating(own) if may_aggregate(text, column)}
+    is_labeled = any(total_label(text) is not None for text in texts)
+    return bool(figures) and (is_labeled or figures <= sums)
+
+
+def _heads_figures(sheet: SheetCells, core: Area, rows: dict[int, list[Value]], row: int) -> bool:
+    """Tell whether a row plainly names columns: texts alone above figures, no missing value."""
+    names = rows[row]
+    texts = [name for name in names if isinstance(name, str) and name.strip()]
+    places = figure_places([values for number, values in rows.items() if number > row])
+    return (
+        len(texts) == len(names)
+        and bool(places)
+        and not any(text.strip().lower() in MISSING_TEXTS for text in texts)
+        and sheet.island(Area(row, core.left, core.bottom, core.right)).headers is not None
+    )
 
 
 def _joined_names(
@@ -279,10 +374,12 @@ def _joined_names(
     """
     upper, lower = rows[row], rows[row + 1]
     below = [rows[number] for number in range(row + 2, max(rows) + 1)]
+    # Where they stand again, as on printed pages, they say nothing of the columns.
+    below = [each for each in below if each not in (upper, lower)]
     if not all(isinstance(value, str) for value in lower) or not _heads_several(upper, lower):
         return None
     # What the lower row has is a name only above figures.
-    if not any(lower[place] != "" for place in _figures(below)):
+    if not any(lower[place] != "" for place in figure_places(below)):
         return None
     wide = [
         area
@@ -334,16 +431,16 @@ def _bottom(sheet: SheetCells, area: Area, top: int) -> int:
     start = max(top + 1, area.bottom - _TAIL_ROWS)
     if start > area.bottom or area.left == area.right:
         return area.bottom
-    head = _filled(sheet, Area(top, area.left, min(area.bottom, top + _HEAD_ROWS), area.right))
-    typical, figures = _typical([*head.values()]), _figures([*head.values()])
-    tail = _filled(sheet, Area(start, area.left, area.bottom, area.right))
+    head = filled_rows(sheet, Area(top, area.left, min(area.bottom, top + _HEAD_ROWS), area.right))
+    typical, figures = typical_count([*head.values()]), figure_places([*head.values()])
+    tail = filled_rows(sheet, Area(start, area.left, area.bottom, area.right))
     bottom = row = area.bottom
     block: list[int] = []
     while row >= start:
         values = tail[row]
-        if _is_remark(values, typical):
+        if is_aside(values, typical):
             block.append(row)
-        elif _count(values) == 0:
+        elif count_values(values) == 0:
             if block:
                 bottom = row - 1
             block = []
@@ -352,18 +449,22 @@ def _bottom(sheet: SheetCells, area: Area, top: int) -> int:
         row -= 1
     # Right below a row they are remarks if they stand where the table has figures, or by their form
     # where no row begins so.
-    firsts = [plain_text(values[0]) for values in head.values() if _count(values) > 1]
+    firsts = [plain_text(values[0]) for values in head.values() if count_values(values) > 1]
     is_plain = not any(map(is_remark, firsts))
     if row >= start - 1 and block:
         surely = [
             number
             for number in block
-            if _stands_in(tail[number], figures)
-            or (is_plain and _count(tail[number]) == 1 and is_remark(plain_text(tail[number][0])))
+            if stands_in(tail[number], figures)
+            or (
+                is_plain
+                and count_values(tail[number]) == 1
+                and is_remark(plain_text(tail[number][0]))
+            )
         ]
         if len(surely) == len(block):
             bottom = min(block) - 1
-    while bottom in tail and _count(tail[bottom]) == 0:
+    while bottom in tail and count_values(tail[bottom]) == 0:
         bottom -= 1
     return bottom
 
@@ -376,39 +477,15 @@ def _above_total(sheet: SheetCells, area: Area) -> int:
     row = sheet.row(area.bottom, area.left, area.right)
     texts = [value for value in row if isinstance(value, str) and value != ""]
     last = Area(area.bottom, area.left, area.bottom, area.right)
-    has_formulas = _count(_filled(sheet, last)[area.bottom]) > len(texts)
+    has_formulas = count_values(filled_rows(sheet, last)[area.bottom]) > len(texts)
     if (
         area.bottom == area.top
         or not has_formulas
-        or len(texts) < _count(row)
+        or len(texts) < count_values(row)
         or not any(total_label(text) is not None for text in texts)
     ):
         return area.bottom
     bottom = area.bottom - 1
-    while bottom > area.top and not _count(sheet.row(bottom, area.left, area.right)):
+    while bottom > area.top and not count_values(sheet.row(bottom, area.left, area.right)):
         bottom -= 1
     return bottom
-
-
-def _is_remark(row: Sequence[Value], typical: int) -> bool:
-    """Tell whether a row could be a remark: few values, all texts, none the label of a total."""
-    count = _count(row)
-    texts = [value for value in row if isinstance(value, str) and value != ""]
-    few = 0 < count <= max(1, typical // 2)
-    return few and len(texts) == count and not any(total_label(text) is not None for text in texts)
-
-
-def _stands_in(row: Sequence[Value], figures: frozenset[int]) -> bool:
-    places = [place for place, value in enumerate(row) if value != ""]
-    return len(places) == 1 and places[0] in figures
-
-
-def _figures(rows: Sequence[Sequence[Value]]) -> frozenset[int]:
-    """Return the places of the columns whose values are no texts."""
-    found = set()
-    for place in range(len(rows[0]) if rows else 0):
-        values = [row[place] for row in rows if row[place] != ""]
-        others = sum(not isinstance(value, str) for value in values)
-        if values and others >= _FIGURES_SHARE * len(values):
-            found.add(place)
-    return frozenset(found)

@@ -10,9 +10,19 @@ from typing import Any
 
 import msgspec
 
-from kbd.formats import AggregateRow, Column, ReadAs, Table, TableReading, TouchedRows
+from kbd.formats import (
+    AggregateRow,
+    Column,
+    ColumnType,
+    ReadAs,
+    Table,
+    TableReading,
+    TouchedRows,
+    total_label,
+)
 from kbd.formats.headings import RENAMED, changed_names
 from kbd.sheets.areas import Area, cell_name, overlaps
+from kbd.sheets.repeated_headers import HeaderMark
 from kbd.sheets.stored_texts import ReadTexts, StoredTexts, read_texts
 from kbd.sheets.table_columns import column_type, kind_of
 from kbd.sheets.table_extent import TableExtent
@@ -35,6 +45,7 @@ __all__ = [
 UNSTORED = "formula without a stored result, read as empty"
 ERROR = "error, read as empty"
 MERGED = "cell merged with the one above it, read as empty"
+_MOST_LABELS = 1_000
 MOST_BLANK = 10
 """Blank rows that are named."""
 
@@ -50,14 +61,35 @@ class SeenColumn:
     def __init__(self) -> None:
         self.kinds: set[str] = set()
         self.texts = StoredTexts()
+        self._labels: int | None = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its texts may be read as others, or are all labels of totals."""
+        return self.texts.is_open or self._labels is not None
 
     def add_texts(self, cells: Iterable[tuple[int, str]]) -> None:
-        """Add texts, each with its row in the sheet, as long as they may be read as others."""
+        """Add texts, each with its row in the sheet, as long as the column is open."""
         for row, text in cells:
-            if text:
+            if not text:
+                continue
+            if self.texts.is_open:
                 self.texts.add(row, text)
-            if not self.texts.is_open:
+            if self._labels is not None:
+                is_label = self._labels < _MOST_LABELS and total_label(text) is not None
+                self._labels = self._labels + 1 if is_label else None
+            if not self.is_open:
                 return
+
+    def column_type(self) -> ColumnType | None:
+        """Return the type of its values, None while only labels of totals keep it from having one.
+
+        Without the rows that these label it is one of dates or of whole numbers, which look the
+        same in every reading.
+        """
+        others = self.kinds - {"string"}
+        is_plain = others == {"integer"} or (others and others <= {"date", "datetime"})
+        return None if self._labels and is_plain else column_type(self.kinds)
 
 
 class SeenRows(msgspec.Struct):
@@ -65,13 +97,28 @@ class SeenRows(msgspec.Struct):
 
     Args:
         columns: What was seen of each.
+        mark: What the header would be told by.
         count: How many rows are not blank.
         blank: Numbers of the first rows that are.
+        marked: Those that have the header's first name in its column.
     """
 
     columns: list[SeenColumn]
+    mark: HeaderMark | None = None
     count: int = 0
     blank: list[int] = msgspec.field(default_factory=list)
+    marked: list[int] = msgspec.field(default_factory=list)
+
+    def look_out(self, first: int, columns: Sequence[Sequence[str]]) -> None:
+        """Note which of some rows may be the header again.
+
+        Args:
+            first: The number of the first one in the sheet.
+            columns: Their texts, column by column.
+        """
+        if self.mark is None or self.mark.texts.isdisjoint(texts := columns[self.mark.place]):
+            return
+        self.marked += [row for row, text in enumerate(texts, first) if text in self.mark.texts]
 
 
 def decide_texts(names: Sequence[str], seen: SeenRows, read_as: ReadAs) -> ReadTexts:
@@ -109,17 +156,21 @@ def read_values(values: Iterable[Value], plain: Mapping[str, str], kinds: set[st
     return texts
 
 
-def emptied_rows(cells: Iterable[tuple[str, int, str]]) -> tuple[TouchedRows, ...]:
+def emptied_rows(
+    cells: Iterable[tuple[str, int, str]], skipped: frozenset[int] = frozenset()
+) -> tuple[TouchedRows, ...]:
     """Return the rows of cells that hold something and are read as empty, by the reason.
 
     A figure over them is without what they stand for.
 
     Args:
         cells: The reason, the row and the cell of each, from top to bottom.
+        skipped: Rows that are not in the table.
     """
     rows: dict[str, dict[int, str]] = {}
     for what, row, cell in cells:
-        rows.setdefault(what, {}).setdefault(row, cell)
+        if row not in skipped:
+            rows.setdefault(what, {}).setdefault(row, cell)
     return tuple(
         TouchedRows(
             what, len(found), tuple(islice(found, MOST_BLANK)), ", ".join(islice(found.values(), 3))
@@ -169,7 +220,7 @@ def make_table(
     area = extent.area
     left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired, *emptied)
     warnings = [*extent.warnings, *notes]
-    if skipped := area.bottom - extent.top + 1 - seen.count:
+    if skipped := area.bottom - extent.top + 1 - seen.count - len(extent.skipped):
         warnings.append(f"{skipped} blank row(s) between others were skipped.")
         blank = TouchedRows("blank row between others", skipped, tuple(seen.blank))
         left_out = (*left_out, blank)
@@ -188,7 +239,7 @@ def make_table(
     )
     kinds = zip(names, seen.columns, strict=True)
     return Table(
-        tuple(Column(name, column_type(each.kinds)) for name, each in kinds),
+        tuple(Column(name, each.column_type()) for name, each in kinds),
         seen.count,
         reading,
         {**details, "range": str(area), "has_header": extent.headers is not None},

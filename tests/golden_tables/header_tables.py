@@ -221,6 +221,15 @@ def _preambles() -> list[Case]:
             case(f"records/{name}", details, header=False, above=above, below=below, left_out=2,
                  words=("record",))
         )  # fmt: skip
+    lines = [text(None, "L|L|L"), number(None, "1 1 2"), text(None, "Wire|Box|Box"),
+             number(None, "3 5 1"), number(None, "5.00 7.50 2.00")]  # fmt: skip
+    orders = (
+        "H,1,2024-01-05,Ann,12.50\nL,1,Wire,3,5.00\nL,1,Box,5,7.50\n"
+        "H,2,2024-01-06,May,2.00\nL,2,Box,1,2.00\n"
+    )
+    found.append(
+        written("records/orders", orders, lines, left_out=2, words=("record",), header_row=0)
+    )
     years = [
         text("Region", "North|South"),
         number("2022", "1950 1999"),

@@ -13,7 +13,7 @@ from openpyxl import Workbook as Book
 from openpyxl.worksheet.table import Table as Listing
 from openpyxl.worksheet.worksheet import Worksheet
 
-from golden_tables.cases import Case, Column, Expected, day, flag, number, text, written
+from golden_tables.cases import Case, Column, day, flag, number, text, written
 from golden_tables.samples import ABOVE, AMOUNTS, NAMES, THREE
 from golden_tables.styles import english, german
 
@@ -314,7 +314,44 @@ def _formulas() -> list[Made]:
         _case("formula_target_nothing", _rows(*rows, [None, "=SUM(B2:B4)"], ["Soll", 40], ["Differenz", "=B5-B6"]),
               items, left_out=3, words=SUMS),
     ]  # fmt: skip
-    return [*found, *_no_sums()]
+    return [*found, *_additions(), *_no_sums()]
+
+
+def _additions() -> list[Made]:
+    """Sums of a few cells that somebody has written one by one, and series that look so."""
+    two = [text("Item", "a|b"), number("Amount", "10 21")]
+    rows: list[list[Any]] = [["Item", "Amount"], ["a", 10], ["b", 21]]
+    found = [
+        _case(f"addition_{name}", _rows(*rows, [label, "=B2+B3"]), two, left_out=1, words=SUMS,
+              results=None if result is None else {"B4": result})
+        for name, label, result in (
+            ("label", "Total", 31), ("no_label", None, 31), ("odd_label", "Ens.", 31),
+            ("old_result", "Ens.", 30), ("no_result", "Ens.", None), ("nothing", None, None),
+        )
+    ]  # fmt: skip
+    profit = _rows(
+        ["Item", "Amount"], ["Revenue", 100], ["Goods", -40], ["Gross", "=B2+B3"],
+        ["Staff", -25], ["Result", "=B4+B5"],
+    )  # fmt: skip
+    groups = _rows(
+        *rows, ["North", "=B2+B3"], ["c", 5], ["d", 8], ["South", "=B5+B6"], ["Both", "=B4+B7"]
+    )
+    series = _rows(
+        ["Month", "Units"], ["m1", 1], ["m2", 2], ["m3", "=B2+B3"], ["m4", "=B3+B4"], ["m5", 50],
+        ["m6", 60], ["m7", 71],
+    )  # fmt: skip
+    part = _rows(*rows, ["c", 5], ["Ens.", "=B2+B4"])
+    found += [
+        _case("addition_profit", profit, [text("Item", "Revenue|Goods|Staff"), number("Amount", "100 -40 -25")],
+              left_out=2, words=SUMS, results={"B4": 60, "B6": 35}),
+        _case("addition_groups", groups, [text("Item", "a|b|c|d"), number("Amount", "10 21 5 8")],
+              left_out=3, words=SUMS, results={"B4": 31, "B7": 13, "B8": 44}),
+        _case("addition_series", series, [text("Month", "m1|m2|m3|m4|m5|m6|m7"), number("Units", "1 2 3 5 50 60 71")],
+              results={"B4": 3, "B5": 5}),
+        _case("addition_part", part, [text("Item", "a|b|c|Ens."), number("Amount", "10 21 5 15")],
+              results={"B5": 15}),
+    ]  # fmt: skip
+    return found
 
 
 def _no_sums() -> list[Made]:
@@ -391,15 +428,11 @@ def _several() -> list[Made]:
         )
 
     words = ("not in it", "table", "below", "header")
-    joined = Expected(
-        (
-            text("Name", "Anna|Bert|Cleo|Dora|Emil|Fred"),
-            number("Amount", "1.5 2.25 -3 40 5 6"),
-            number("Count", "1 2 3 4 5 6"),
-        ),
-        left_out=1,
-        words=words,
-    )
+    six = [
+        text("Name", "Anna|Bert|Cleo|Dora|Emil|Fred"),
+        number("Amount", "1.5 2.25 -3 40 5 6"),
+        number("Count", "1 2 3 4 5 6"),
+    ]
 
     def other(sheet: Worksheet) -> None:
         _put(sheet, [text("City", "Rome|Oslo"), number("Year", "2001 2002")])
@@ -410,10 +443,122 @@ def _several() -> list[Made]:
     return [
         _case("side_by_side", side_by_side, THREE, left_out=0, words=words),
         _case("below", below, THREE, left_out=3, words=words),
-        _case("same_below", same_below, THREE, left_out=3, words=words, also=[joined]),
+        _case("same_below", same_below, six, left_out=1, words=words),
         second,
     ]
 
 
-BOOKS = (*_plain(), *_stored_texts(), *_around(), *_sums(), *_formulas(), *_several())
+def _pages() -> list[Made]:
+    """Sheets as they were printed: the header again on each page, with what stands between."""
+    items = [
+        text("Item", "a|b|c|d|e"),
+        number("Price", "1.5 2 3 4 5"),
+        number("Count", "1 2 3 4 5"),
+    ]
+    head: list[Any] = ["Item", "Price", "Count"]
+    rows: list[list[Any]] = [["a", 1.5, 1], ["b", 2, 2], ["c", 3, 3], ["d", 4, 4], ["e", 5, 5]]
+    first, second = [head, *rows[:2]], [head, *rows[2:]]
+    total: list[Any] = ["Total", None, 15]
+    words = (*ABOVE_TABLE, *TOTALS, "repeated", "carried")
+    printed: list[tuple[str, int, list[list[Any]]]] = [
+        ("plain", 1, [*first, *second]),
+        ("total", 2, [*first, *second, total]),
+        ("gap", 1, [*first, [], *second]),
+        ("titles", 3, [["Stock"], *first, ["Stock (2)"], *second]),
+        ("feet", 2, [*first, [], ["Page 1"], [], *second]),
+        ("carried", 4, [*first, ["Carried forward", None, 3], head,
+                        ["Brought forward", None, 3], *rows[2:], total]),
+        ("capitals", 1, [*first, ["ITEM", "PRICE", "COUNT"], *rows[2:]]),
+        ("small_first", 1, [head, rows[0], [], head, *rows[1:]]),
+        ("three", 2, [*first, *second[:2], head, *rows[3:]]),
+    ]  # fmt: skip
+    found = [
+        _case(f"pages_{name}", _rows(*lines), items, left_out=count, words=words)
+        for name, count, lines in printed
+    ]
+    summed = _rows(*first, *second, [None, None, "=SUM(C2:C7)"])
+    found.append(_case("pages_formula", summed, items, left_out=2, words=words, results={"C8": 15}))
+    years = [["Shop", 2022, 2023], ["a", 1, 2], ["b", 3, 4]]
+    columns = [text("Shop", "a|b|a|b"), number("2022", "1 3 1 3"), number("2023", "2 4 2 4")]
+    found.append(_case("pages_years", _rows(*years, *years), columns, left_out=1, words=words))
+    return found
+
+
+def _labels_below() -> list[Made]:
+    """Labels of totals in columns of dates and of years, which are such without them."""
+    days = day("Day", "2024-03-01 2024-03-15 2024-12-31", "%Y-%m-%d", order="")
+    years = number("Year", "2021 2022 2023")
+    amounts = number("Amount", "10 25 7")
+
+    def with_total(column: Column) -> Fill:
+        def fill(sheet: Worksheet) -> None:
+            row = _put(sheet, [column, amounts])
+            _line(sheet, row, ["Total", 42])
+
+        return fill
+
+    return [
+        _case(f"total_of_{name}", with_total(column), [column, amounts], left_out=1, words=TOTALS)
+        for name, column in (("days", days), ("years", years))
+    ]
+
+
+def _units() -> list[Made]:
+    """Units in a row below the header, and a first row that only resembles them."""
+    items = [text("Item", "a|b|c"), number("Weight", "1.5 2 3"), number("Price", "10 20 30")]
+    rows: list[list[Any]] = [["a", 1.5, 10], ["b", 2, 20], ["c", 3, 30]]
+    head: list[Any] = ["Item", "Weight", "Price"]
+    found = [
+        _case(f"units_{name}", _rows(head, units, *rows), items, left_out=1, words=("unit",))
+        for name, units in (
+            ("plain", [None, "kg", "EUR"]), ("brackets", [None, "(kg)", "[€]"]),
+            ("dash", ["-", "kg", "EUR"]), ("word", ["Unit", "kg", "EUR"]),
+        )
+    ]  # fmt: skip
+    numbered = _rows(head, [1, 2, 3], *rows)
+    found.append(_case("units_numbers", numbered, items, left_out=1, words=("numbers",)))
+    open_ = [text("Item", "x|a|b|c"), number("Weight", "~ 1.5 2 3"), number("Price", "~ 10 20 30")]
+    found.append(_case("units_missing", _rows(head, ["x", "n/a", "n/a"], *rows), open_))
+    return found
+
+
+def _sums_above() -> list[Made]:
+    """Totals above the header, as people write them who filter the rows below."""
+    words = (*ABOVE_TABLE, *TOTALS)
+    columns = [NAMES, AMOUNTS]
+    lines: list[list[Any]] = [
+        ["Name", "Amount"],
+        ["Anna", 1.5],
+        ["Bert", 2.25],
+        ["Cleo", -3],
+        ["Dora", 40],
+    ]
+    above: list[tuple[str, list[list[Any]], dict[str, float]]] = [
+        ("value", [["Total", 40.75]], {}),
+        ("formula", [["Total", "=SUM(B3:B6)"]], {"B1": 40.75}),
+        ("uncalculated", [["Total", "=SUM(B3:B6)"]], {}),
+        ("no_label", [[None, "=SUBTOTAL(9,B3:B6)"]], {"B1": 40.75}),
+        ("title", [["Sales"], ["Summe", "=SUM(B4:B7)"]], {"B2": 40.75}),
+        ("average", [["Total", "=SUM(B4:B7)"], ["Average", "=AVERAGE(B4:B7)"]],
+         {"B1": 40.75, "B2": 10.1875}),
+    ]  # fmt: skip
+    return [
+        _case(f"above_{name}", _rows(*rows, *lines), columns, left_out=len(rows), words=words,
+              results=results, header_row=len(rows) + 1)
+        for name, rows, results in above
+    ]  # fmt: skip
+
+
+BOOKS = (
+    *_plain(),
+    *_stored_texts(),
+    *_around(),
+    *_sums(),
+    *_formulas(),
+    *_several(),
+    *_pages(),
+    *_sums_above(),
+    *_units(),
+    *_labels_below(),
+)
 CASES = tuple(each for each, _, _ in BOOKS)

@@ -4,7 +4,6 @@ Found by the first rows as a whole: the width and the kinds of values that most 
 which rows above are none of the table.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,7 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from kbd.formats import MISSING_TEXTS, is_remark
+from kbd.formats import is_remark
+from kbd.formats.unit_rows import has_units
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
 from kbd_csv.page_lines import are_pages_apart, is_page_line
@@ -37,7 +37,6 @@ _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
 _FEW_REMARKS = 3
-_LEAST_UNIT_ROWS = 3
 """The units and two rows of figures."""
 
 _LEAST_ABOVE = 2
@@ -428,49 +427,13 @@ def _joined_names(table: Sequence[LineRow]) -> list[str] | None:
 
 
 def _units_line(rows: Sequence[LineRow]) -> int:
-    """Return the line of the first row if it has the units of the figures below it, else 0.
-
-    It has a text without digits in each of their columns and nothing beside.
-    """
-    if len(rows) < _LEAST_UNIT_ROWS or not all(map(_may_be_unit, rows[0].fields)):
+    """Return the line of the first row if it has the units of the figures below it, else 0."""
+    if not rows:
         return 0
     first, rest = rows[0].fields, [row.fields for row in rows[1:]]
     figures = _figures(rest)
-    are_units = bool(figures) and all(
-        kind(field) in ("", "text") if place in figures else _may_stand_by_units(field)
-        for place, field in enumerate(first)
-    )
-    units = [place for place in figures if place < len(first) and first[place].strip()]
-    # A blank field is a value that is missing, unless nothing names the row.
-    names_none = all(
-        _bare(first[n]) in ("", *_UNIT_WORDS) for n in range(len(first)) if n not in figures
-    )
-    is_labeled = len(figures) < len(first) and any(
-        field.strip() for row in rest for n, field in enumerate(row) if n not in figures
-    )
-    are_units = (
-        are_units and bool(units) and (len(units) == len(figures) or (names_none and is_labeled))
-    )
-    are_missing = all(first[n].strip().lower() in MISSING_TEXTS for n in units)
-    return rows[0].line if are_units and not are_missing else 0
-
-
-_UNIT_FIGURES = re.compile(r"(?<![0-9])(?:(?<=[^\W\d_])[23](?![0-9])|10{2,6}(?![0-9]))")
-"""Figures of units: of squares and cubes, of CO2, and of thousands (1000 EUR)."""
-_UNIT_WORDS = frozenset(("unit", "units", "einheit", "einheiten", "unité", "unidad", "unità"))
-
-
-def _may_be_unit(field: str) -> bool:
-    return not re.search("[0-9]", _UNIT_FIGURES.sub("", field))
-
-
-def _may_stand_by_units(field: str) -> bool:
-    """Tell whether a field that is no figure's may stand in a row of units."""
-    return _bare(field) in ("", "-", *_UNIT_WORDS)
-
-
-def _bare(field: str) -> str:
-    return field.strip().strip("()[]:").casefold()
+    are_texts = all(kind(first[n]) in ("", "text") for n in figures if n < len(first))
+    return rows[0].line if are_texts and has_units(first, rest, figures) else 0
 
 
 def _uncommented(name: str) -> str:

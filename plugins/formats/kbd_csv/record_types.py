@@ -20,6 +20,7 @@ trailer transaction
 _WORDS = frozenset(_RECORD_WORDS.split())
 _MOST_CODES = 6
 _LEAST_DETAILS = 2
+_LEAST_OTHERS = 2
 _FIGURES = frozenset(("number", "date", "year"))
 
 
@@ -70,11 +71,35 @@ def _are_codes(fields: Counter[str]) -> bool:
 
 
 def _heads_groups(rows: Sequence[Sequence[str]], code: str) -> bool:
-    """Tell whether rows like the first one, of one length, come again between the details."""
+    """Tell whether rows like the first one, of one length, come again between the details.
+
+    Where the details are of the same length, each of them is followed by one, and at least two
+    fields of theirs are of another kind in all of them.
+    """
     heads = [place for place, row in enumerate(rows) if row[0] == rows[0][0]]
     first_detail = next(place for place, row in enumerate(rows) if row[0] == code)
     lengths = {len(rows[place]) for place in heads}
-    return heads[-1] > first_detail and lengths == {len(rows[0])} != {len(rows[first_detail])}
+    if heads[-1] < first_detail or lengths != {len(rows[0])}:
+        return False
+    if lengths != {len(rows[first_detail])}:
+        return True
+    # A code may be a type of values as well, but then it tells what one field is.
+    followers = {rows[place + 1][0] for place in heads if place + 1 < len(rows)}
+    details = [row for row in rows if row[0] == code]
+    if followers != {code} or not (rows[0][0] + code).isalpha():
+        return False
+    return _other_kinds([rows[place] for place in heads], details) >= _LEAST_OTHERS
+
+
+def _other_kinds(heads: Sequence[Sequence[str]], details: Sequence[Sequence[str]]) -> int:
+    """Count the fields that all heads have, and that are of another kind in all details."""
+    count = 0
+    for own, theirs in zip(zip(*heads, strict=True), zip(*details, strict=False), strict=False):
+        kinds, others = set(map(kind, own)), set(map(kind, theirs)) - {""}
+        are_apart = kinds <= _FIGURES and others == {"text"}
+        are_apart = are_apart or (kinds == {"text"} and bool(others) and others <= _FIGURES)
+        count += are_apart
+    return count
 
 
 def _has_gap(row: Sequence[str], details: Sequence[Sequence[str]]) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from kbd.formats import TouchedRows
+from kbd.formats.headings import ABOVE_REPEATED, REPEATED, repeats_header
+from kbd.formats.unit_rows import UNITS
 from kbd_csv.kinds import is_total, sums_up
 from kbd_csv.layout import COMMENT_MARK, LineRow, TableLayout, value_count
 from kbd_csv.page_lines import page_form
@@ -23,10 +25,7 @@ SEPARATOR = "delimiter line above the table"
 ABOVE = "line above the header"
 COMMENT = "comment"
 RULE = "drawn line"
-REPEATED = "header repeated between rows"
 PAGE = "line of a page"
-BETWEEN = "title above a repeated header"
-UNITS = "units below the header"
 RECORD = "record of another type than the table's rows"
 BELOW = "line below the table"
 EMPTY = "empty line between rows"
@@ -47,11 +46,6 @@ _FEW_GAPS = 3
 
 _MOST_TABLES = 9
 _MOST_BESIDE = 10_000
-
-
-def _folded(fields: Sequence[str] | None) -> list[str]:
-    """Return fields as capitals and blanks around them do not count."""
-    return [field.strip().casefold() for field in fields or ()]
 
 
 class _Other:
@@ -316,8 +310,8 @@ class RowSorter:
     def _is_header(self, fields: Sequence[str]) -> bool:
         """Tell whether a row is the header again, also behind a byte order mark."""
         header = self._layout.header
-        if fields == header or _folded(fields) == _folded(header):
-            return value_count(fields) > 1
+        if repeats_header(fields, header or ()):
+            return True
         if not fields or not fields[0].startswith(BYTE_ORDER_MARK):
             return False
         first = fields[0].removeprefix(BYTE_ORDER_MARK).strip(self._reader.dialect.quote_char)
@@ -366,7 +360,7 @@ class RowSorter:
                 continue
             if (form := page_form(held.fields)) is not None and len(self._page_forms) < MAX_HELD:
                 self._page_forms.add(form)
-            self._leave(BETWEEN, held)
+            self._leave(ABOVE_REPEATED, held)
         self._held.clear()
         self._gap = False
         self._has_ended = False

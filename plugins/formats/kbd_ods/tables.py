@@ -8,8 +8,9 @@ from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.aggregates import SummingFormulas
-from kbd.sheets.areas import Area, cell_name, column_letters
-from kbd.sheets.grid_text import hidden_sheet_note
+from kbd.sheets.areas import Area, cell_name
+from kbd.sheets.grid_text import currency_notes, hidden_sheet_note, hidden_table_notes
+from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
@@ -67,10 +68,14 @@ def _only_filled(sheets: Sequence[OdsSheet]) -> OdsSheet:
 def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
     area = extent.area
     names = column_names(extent.headers, area.right - area.left + 1)
-    seen = _write_rows(sheet, extent, names, {}, target)
+    seen = _write_rows(sheet, extent, names, {}, target, mark=header_mark(sheet, extent))
+    if seen.marked:
+        extent = without_headers(sheet, extent, seen.marked)
+    if extent.skipped:
+        seen = _write_rows(sheet, extent, names, {}, target)
     read = decide_texts(names, seen, read_as)
     body = Area(extent.top, area.left, area.bottom, area.right)
-    sums = SummingFormulas(sheet, body, names, seen.count)
+    sums = SummingFormulas(sheet, body, names, seen.count, extent.skipped)
     kept = sums.valueless if read_as.totals != "keep" else frozenset[int]()
     if read.plain or kept:
         seen = _write_rows(sheet, extent, names, read.plain, target, kept)
@@ -79,7 +84,8 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
         for each in sheet.formulas_in(area)
         if each.error or not each.is_stored
     )
-    emptied = emptied_rows(chain(missing, merged_below(sheet.merged_areas(), body)))
+    unread = chain(missing, merged_below(sheet.merged_areas(), body))
+    emptied = emptied_rows(unread, extent.skipped)
     notes = _notes(sheet, area)
     details = {"sheet": sheet.name}
     return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
@@ -92,13 +98,14 @@ def _write_rows(
     plain: Mapping[int, Mapping[str, str]],
     target: Path,
     kept: frozenset[int] = frozenset(),
+    mark: HeaderMark | None = None,
 ) -> SeenRows:
     """Write the rows in the plain form, texts of some columns as they are read.
 
     Blank ones are left out but for those that are kept.
     """
     area = extent.area
-    found = SeenRows([SeenColumn() for _ in names])
+    found = SeenRows([SeenColumn() for _ in names], mark)
     expected = extent.top
     with writing_plain_rows(target) as writer:
         writer.writerow(names)
@@ -109,7 +116,11 @@ def _write_rows(
             named = max(0, MOST_BLANK - len(found.blank))
             found.blank.extend(range(expected, min(number, expected + named)))
             expected = number + 1
-            writer.writerow(_texts(number, values, plain, found.columns))
+            if number in extent.skipped:
+                continue
+            texts = _texts(number, values, plain, found.columns)
+            found.look_out(number, [[text] for text in texts])
+            writer.writerow(texts)
             found.count += 1
     return found
 
@@ -128,7 +139,7 @@ def _texts(
             continue
         if value != "":
             seen.kinds.add(kind_of(value))
-            if isinstance(value, str) and seen.texts.is_open:
+            if isinstance(value, str) and seen.is_open:
                 seen.add_texts([(number, value)])
         texts.append(plain_text(value))
     return texts
@@ -144,21 +155,13 @@ def _notes(sheet: OdsSheet, area: Area) -> list[str]:
         (len(found) - errors - missing, "value(s) are results of formulas, as last stored."),
         (missing, "formula(s) have no stored result; their cells are empty here."),
         (errors, f"cell(s) hold an error ({', '.join(named[:_MOST_CODES])}); they are empty here."),
-        (_spanned(sheet.hidden_rows(area)), "row(s) of the table are hidden from people."),
-        (_spanned(sheet.hidden_columns(area)), "column(s) of the table are hidden from people."),
-        (sheet.found.covered, "value(s) below merged cells, which nobody sees, are not read."),
     ]
     notes = [hidden_sheet_note(sheet.name)] if sheet.found.hidden else []
     notes += [f"{count} {what}" for count, what in told if count]
-    for column, codes in sorted(sheet.found.currencies.items()):
-        if area.left <= column <= area.right and len(codes) > 1:
-            listed = ", ".join(codes[:_MOST_CODES])
-            notes.append(
-                f"Column {column_letters(column)} has amounts in several currencies ({listed}): "
-                "a sum of them is none."
-            )
+    notes += hidden_table_notes(sheet.hidden_rows(area), sheet.hidden_columns(area))
+    if covered := sheet.found.covered:
+        notes.append(f"{covered} value(s) below merged cells, which nobody sees, are not read.")
+    paid = sheet.found.currencies.items()
+    inside = {column: codes for column, codes in paid if area.left <= column <= area.right}
+    notes += currency_notes(inside)
     return notes
-
-
-def _spanned(spans: Sequence[tuple[int, int]]) -> int:
-    return sum(last - first + 1 for first, last in spans)

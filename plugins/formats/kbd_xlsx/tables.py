@@ -28,7 +28,8 @@ from kbd.formats.plain_rows import writing_plain_rows
 from kbd.opc.package import Package
 from kbd.sheets.aggregates import SummingFormulas
 from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
-from kbd.sheets.grid_text import hidden_sheet_note
+from kbd.sheets.grid_text import currency_notes, hidden_sheet_note, hidden_table_notes
+from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
 from kbd.sheets.table_extent import TableExtent, find_extent
 from kbd.sheets.table_rows import (
@@ -111,6 +112,8 @@ def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     notes: tuple[str, ...] = ()
     if part.hidden:
         notes = (hidden_sheet_note(part.name, is_very_hidden=part.is_very_hidden),)
+    rows, columns = sheet.hidden_rows(area), sheet.hidden_columns(area)
+    notes = (*notes, *hidden_table_notes(rows, columns))
     if not found.first:
         return notes
     total = found.hidden + found.partly + found.maybe
@@ -157,15 +160,21 @@ def _emptied(sheet: SheetReader, area: Area) -> Iterator[tuple[str, int, str]]:
 def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
     area = extent.area
     names = column_names(extent.headers, area.right - area.left + 1)
-    seen = _write_rows(sheet, extent, names, {}, target)
+    seen = _write_rows(sheet, extent, names, {}, target, mark=header_mark(sheet, extent))
+    if seen.marked:
+        extent = without_headers(sheet, extent, seen.marked)
+    if extent.skipped:
+        seen = _write_rows(sheet, extent, names, {}, target)
     read = decide_texts(names, seen, read_as)
     body = Area(extent.top, area.left, area.bottom, area.right)
-    sums = SummingFormulas(sheet, body, names, seen.count)
+    sums = SummingFormulas(sheet, body, names, seen.count, extent.skipped)
     kept = sums.valueless if read_as.totals != "keep" else frozenset[int]()
     if read.plain or kept:
         seen = _write_rows(sheet, extent, names, read.plain, target, kept)
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
-    emptied = emptied_rows(chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body)))
+    unread = chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body))
+    emptied = emptied_rows(unread, extent.skipped)
+    notes = (*notes, *currency_notes(sheet.currencies(body)))
     details = {"sheet": sheet.part.name}
     return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
 
@@ -177,20 +186,25 @@ def _write_rows(
     plain: Mapping[int, Mapping[str, str]],
     target: Path,
     kept: frozenset[int] = frozenset(),
+    mark: HeaderMark | None = None,
 ) -> SeenRows:
     """Write the rows in the plain form, texts of some columns as they are read.
 
     Blank ones are left out but for those that are kept.
     """
-    area = extent.area
-    body = Area(extent.top, area.left, area.bottom, area.right)
-    found = SeenRows([SeenColumn() for _ in names])
+    found = SeenRows([SeenColumn() for _ in names], mark)
+    parts, at = extent.parts(), 0
     with writing_plain_rows(target) as writer:
         writer.writerow(names)
         for first, left, columns in sheet.blocks():
-            rows = _rows(body, first, left, columns, plain, found, kept)
-            writer.writerows(rows)
-            found.count += len(rows)
+            last = first + len(columns[0].values) - 1
+            while at < len(parts) and parts[at].top <= last:
+                rows = _rows(parts[at], first, left, columns, plain, found, kept)
+                writer.writerows(rows)
+                found.count += len(rows)
+                if parts[at].bottom > last:
+                    break
+                at += 1
     return found
 
 
@@ -225,6 +239,7 @@ def _rows(
         else:
             stored.append(_texts(columns[place], start, end, seen, first))
             read.append(stored[-1])
+    found.look_out(first + start, stored)
     rows = zip(*read, strict=True)
     # A row of a missing value alone is no blank one.
     numbered = enumerate(zip(*stored, strict=True), first + start)
@@ -265,7 +280,7 @@ def _texts(
     if types == {float}:
         seen.kinds.add("float")
         return list(map(plain_number, values))
-    if str in types and seen.texts.is_open:
+    if str in types and seen.is_open:
         seen.add_texts((first + start + n, v) for n, v in enumerate(values) if isinstance(v, str))
     if types == {str}:
         if any(values):

@@ -12,7 +12,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import AggregateRow, ColumnType, ReadAs, TableReading
 from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
-from kbd_tables.clock_times import DAY_SECONDS, clock_seconds_sql
+from kbd_tables.clock_times import DAY_SECONDS, are_times_of_day, clock_seconds_sql
 from kbd_tables.column_roles import find_roles
 from kbd_tables.column_types import TextColumn, TypedColumn, find_columns
 from kbd_tables.currencies import find_currencies
@@ -236,7 +236,9 @@ def _type_columns(table: RawTable, said: ReadAs, summed: DecimalMark | None = No
                 verdicts.orders.add("ymd")
         elif isinstance(finding, TextColumn):
             if finding.is_of_clocks:
-                verdicts.typed[place] = _clock_column(table, place)
+                verdicts.typed[place], are_moments = _clock_column(table, place)
+                if are_moments:
+                    continue
             is_stored = table.known[place] == "string"
             if note := _text_note(finding, is_stored=is_stored):
                 verdicts.note(place, note)
@@ -245,13 +247,15 @@ def _type_columns(table: RawTable, said: ReadAs, summed: DecimalMark | None = No
     return verdicts.result(table.names)
 
 
-def _clock_column(table: RawTable, place: int) -> TypedColumn:
-    """Return a column of times such as 7:30, which are texts."""
-    seconds = clock_seconds_sql(f"c{place}")
-    (longest,) = table.ask(f"max(abs({seconds}))")
-    is_duration = (longest or 0) >= DAY_SECONDS
+def _clock_column(table: RawTable, place: int) -> tuple[TypedColumn, bool]:
+    """Return a column of times such as 7:30, which are texts, and whether they are times of day."""
     name = f"c{place}"
-    return TypedColumn("string", "VARCHAR", name, seconds=seconds, is_duration=is_duration)
+    seconds = clock_seconds_sql(name)
+    least, most = table.ask(f"min({seconds})", f"max({seconds})")
+    is_duration = max(-(least or 0), most or 0) >= DAY_SECONDS
+    are_moments = most is not None and are_times_of_day(table.names[place], least, most)
+    column = TypedColumn("string", "VARCHAR", name, seconds=seconds, is_duration=is_duration)
+    return column, are_moments
 
 
 def _clock(column: TypedColumn) -> Clock:

@@ -18,6 +18,7 @@ RECORDS = {
     "words": "HEADER|ACME|1\nDETAIL|1|5.00|a\nDETAIL|2|6.00|b\nTRAILER|2|11.00\n",
     "texts above": "HDR,ACME,Export\nDTL,1,5.00,a\nDTL,2,6.00,b\nTRL,2,11.00\n",
     "groups": "H,1,ACME\nL,1,a,2,10.00\nL,2,b,1,5.00\nH,2,Foo\nL,1,c,5,1.00\n",
+    "groups of one width": "H,1,20240105,Ann\nL,1,Wire,3\nL,1,Box,5\nH,2,20240106,May\nL,2,Box,1\n",
     "no trailer": "H,20240131,ACME\nD,1001,Widget,10.00\nD,1002,Gadget,20.00\n",
 }
 """Files whose first row, and last but for the last of them, are records of another type."""
@@ -55,6 +56,9 @@ NO_RECORDS = {
     "countries with a gap": "DE,,10\nFR,Paris,20\nFR,Nice,30\nIT,Rom,40\n",
     "countries": "DE,Ulm,10\nFR,Paris,20\nFR,Nice,30\nIT,Rom,40\n",
     "countries of two lengths": "DE,1,2\nDE,2,3\nFR,1,2,3\nFR,2,3,4\nFR,3,4,5\n",
+    "a type of values": "T,name,Smith\nN,age,45\nT,name,Jones\nN,age,44\nN,size,4\n",
+    "sides of a ledger": "D,20240105,Ann,5\nC,20240106,Jo,3\nD,20240107,May,2\nC,20240107,Al,2\n",
+    "a value that is missing": "D,1,Smith,5\nC,2,3,n\nC,2,4,n\nD,1,May,2\nC,2,4,n\nC,,Ann,5\n",
     "names": "Anna,1,2,3\nBen,1,2\nBen,2,3\nCleo,1\n",
 }
 

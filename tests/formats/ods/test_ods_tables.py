@@ -418,3 +418,25 @@ def test_it_is_not_written(tmp_path: Path) -> None:
     """The refusal names the format that is."""
     with pytest.raises(ValidationFailed, match="xlsx"):
         FORMAT.write_table(None, tmp_path / "rows", None, tmp_path / "out.ods")  # type: ignore[arg-type]
+
+
+def test_a_header_that_stands_again_is_no_row(tmp_path: Path) -> None:
+    """The rows of all printed pages are one table, whose numbers stay numbers."""
+    page = row("Item", "Sum") + row("a", 1) + row("b", 2)
+    found, lines = read(tmp_path, table(rows=page + page))
+    assert lines == [["Item", "Sum"], ["a", "1"], ["b", "2"], ["a", "1"], ["b", "2"]]
+    assert types(found)["Sum"] == "integer"
+    assert [(each.what, each.rows) for each in found.reading.left_out] == [
+        ("header repeated between rows", (4,)),
+    ]
+
+
+def test_rows_below_a_repeated_header_are_counted_as_the_plain_form_has_them(
+    tmp_path: Path,
+) -> None:
+    """A sum's place and its rows are those of the rows that are left."""
+    total = row(None, cell(15, 'table:formula="of:=SUM([.B2:.B5])"'))
+    rows = row("Item", "Sum") + row("a", 10) + row("Item", "Sum") + row("b", 2) + row("c", 3)
+    found, lines = read(tmp_path, table(rows=rows + total))
+    (one,) = found.aggregates
+    assert (lines[1 + one.row][1], one.ranges) == ("15", ((0, 2),))

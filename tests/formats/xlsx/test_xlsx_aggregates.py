@@ -52,6 +52,12 @@ SUMMED: dict[str, tuple[str, str]] = {
     "another table's column": ("=SUM(Sales[Amount])", ""),
     "a column of another name": ("=SUBTOTAL(109,Sales[Price])", ""),
     "single cells": ("=B2+B4", ""),
+    "the last cells": ("=B3+B4", ""),
+    "a cell twice": ("=B2+B3+B4+B4", ""),
+    "all cells": ("=B2+B3+B4", "sum"),
+    "all cells, fixed": ("=+$B$2 + B$3+B4", "sum"),
+    "all cells, listed": ("=SUM(B2,B3,B4)", "sum"),
+    "all cells, in part a range": ("=SUM(B2:B3)+B4", "sum"),
     "a single cell": ("=B4", ""),
     "a difference": ("=SUM(B2:B3)-B4", ""),
     "half of it": ("=SUM(B2:B4)/2", ""),
@@ -89,6 +95,23 @@ def test_sums_tell_where_their_rows_are(tmp_path: Path) -> None:
     assert below == (AggregateRow(0, "sum", "below", (1,), (1,), ((1, 2),)),)
 
 
+def test_cells_that_are_added_up_are_those_since_the_last_sum(tmp_path: Path) -> None:
+    """Such sums may be added up again, with the rows between; blank cells do not count."""
+    rows: list[list[Any]] = [
+        ["Item", "Amount"], ["Food", None], ["a", 10], ["b", 20], ["x", "=B3+B4"], ["c", 4],
+        ["d", 5], ["y", "=B6+B7"], ["z", "=B5+B8"], ["Tax", -1], ["Net", "=B9+B10"], ["e", 7],
+    ]  # fmt: skip
+    found = aggregates(tmp_path, rows)
+
+    assert [(each.row, each.kind, each.ranges) for each in found] == [
+        (3, "sum", ((1, 1), (2, 2))),
+        (6, "sum", ((4, 4), (5, 5))),
+        (7, "sum", ((1, 1), (2, 2), (4, 4), (5, 5))),
+        (9, "sum", ((1, 1), (2, 2), (4, 4), (5, 5), (8, 8))),
+    ]
+    assert {each.side for each in found} == {"above"}
+
+
 PLAIN: dict[str, list[list[Any]]] = {
     "sums of rows": [["Item", "Q1", "Q2", "Year"],
                      *([f"i{n}", n, n, f"=SUM(B{n}:C{n})"] for n in range(2, 6))],
@@ -98,6 +121,9 @@ PLAIN: dict[str, list[list[Any]]] = {
                      *([f"d{n}", 5, f"=SUM($B$2:B{n})"] for n in range(2, 7))],
     "most rows": [["Day", "Move"], ["d1", 5],
                   *([f"d{n}", f"=SUM($B$2:B{n - 1})"] for n in range(3, 8))],
+    "a series": [["Month", "Units"], ["m2", 1], ["m3", 2],
+                 *([f"m{n}", f"=B{n - 2}+B{n - 1}"] for n in range(4, 7)),
+                 *([f"m{n}", n] for n in range(7, 11))],
     "a moving average": [["Month", "Units"], *([f"m{n}", n] for n in range(2, 8)),
                          *([f"m{n}", f"=AVERAGE(B{n - 6}:B{n - 1})"] for n in range(8, 11))],
 }  # fmt: skip

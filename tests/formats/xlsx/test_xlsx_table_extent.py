@@ -245,3 +245,197 @@ def test_rows_below_a_gap_belong_to_a_header_that_stays_in_view(tmp_path: Path) 
 
     assert (found.table.row_count, found.table.reading.header_row) == (10, 1)
     assert (alone.table.row_count, alone.lines, alone.left_out) == (0, ["Item,Day,Sum,Who"], [])
+
+
+REPEATED = "header repeated between rows"
+TITLES = "title above a repeated header"
+STOCK: list[list[Any]] = [["Item", "Price", "Count"], ["a", 1.5, 1], ["b", 2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "left_out"),
+    [
+        ([*STOCK, *STOCK], [(REPEATED, 1, (4,))]),
+        ([*STOCK, ["ITEM", " price", "count"], *STOCK[1:]], [(REPEATED, 1, (4,))]),
+        ([*STOCK, [], *STOCK], [(REPEATED, 1, (5,)), ("blank row between others", 1, (4,))]),
+        ([["Stock"], *STOCK, ["Stock, page 2"], *STOCK],
+         [(ABOVE, 1, (1,)), (TITLES, 1, (5,)), (REPEATED, 1, (6,))]),
+        ([*STOCK[:2], [], ["Page 1"], [], STOCK[0], *STOCK[1:2] * 2, STOCK[2]],
+         [(TITLES, 1, (4,)), (REPEATED, 1, (6,)), ("blank row between others", 2, (3, 5))]),
+    ],
+)  # fmt: skip
+def test_a_header_that_stands_again_is_no_row(
+    tmp_path: Path, rows: list[list[Any]], left_out: list[tuple[str, int, tuple[int, ...]]]
+) -> None:
+    """Of printed pages all rows are one table, whose numbers stay numbers; titles between are told.
+
+    So it is whether the largest page is the first one or not.
+    """
+    found = read(tmp_path, rows)
+
+    assert found.left_out == left_out
+    assert found.table.row_count == 4
+    assert [column.type for column in found.table.columns] == ["string", "float", "integer"]
+    assert sum(int(line.rsplit(",", 1)[1]) for line in found.lines[1:]) in (5, 6)
+
+
+def test_a_header_of_two_rows_may_stand_again(tmp_path: Path) -> None:
+    """Both are left out, and merged cells of theirs are no cells that are read as empty."""
+    head: list[list[Any]] = [["", "North", None, "South", None], ["Item", "In", "Out", "In", "Out"]]
+    rows = [*head, ["a", 1, 2, 3, 4], ["b", 1, 2, 3, 4], *head, ["c", 1, 2, 3, 4]]
+    found = read(tmp_path, rows, merged=("B1:C1", "D1:E1", "B5:C5", "D5:E5"))
+
+    assert found.left_out == [(REPEATED, 2, (5, 6))]
+    assert found.lines[1:] == ["a,1,2,3,4", "b,1,2,3,4", "c,1,2,3,4"]
+
+
+def test_rows_that_only_resemble_a_header_stay(tmp_path: Path) -> None:
+    """A value that is a column's name, a row with one other value, and a list of one column."""
+    named = [STOCK[0], ["Item", 1, 2], ["a", 1, 2], ["Item", "Price", 3], ["b", 1, 1]]
+    assert read(tmp_path, named).table.row_count == 4
+    alone = read(tmp_path, [["Name"], ["Ann"], ["Name"], ["Bo"]], said=ReadAs(header_row=1))
+    assert (alone.table.row_count, alone.left_out) == (3, [])
+
+
+def test_a_label_right_above_a_repeated_header_is_a_row_where_rows_are_short(
+    tmp_path: Path,
+) -> None:
+    """In a table of two columns a row without a figure looks so, too."""
+    rows: list[list[Any]] = [["Item", "Sum"], ["a", 1], ["b", None], ["Item", "Sum"], ["c", 2]]
+    found = read(tmp_path, rows)
+
+    assert found.lines[1:] == ["a,1", "b,", "c,2"]
+    assert found.left_out == [(REPEATED, 1, (4,))]
+
+
+AMOUNTS: list[list[Any]] = [["Item", "Amount"], ["a", 1.5], ["b", 2.5]]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        [["Total", "=SUM(B3:B4)"]],
+        [["Total", 4]],
+        [[None, "=SUBTOTAL(9,B3:B4)"]],
+        [["Filtered", "=SUBTOTAL(109,B3:B4)"]],
+        [["Report"], ["Total", "=SUM(B4:B5)"]],
+        [["Total", "=SUM(B5:B6)"], ["Average", "=AVERAGE(B5:B6)"], ["Max", "=MAX(B5:B6)"]],
+    ],
+)  # fmt: skip
+def test_totals_above_the_header_are_no_rows(tmp_path: Path, above: list[list[Any]]) -> None:
+    """They are neither the names nor data, by their label or by their formulas."""
+    found = read(tmp_path, [*above, *AMOUNTS])
+
+    assert found.lines == ["Item,Amount", "a,1.5", "b,2.5"]
+    assert found.table.reading.header_row == len(above) + 1
+    assert found.left_out == [(ABOVE, len(above), tuple(range(1, len(above) + 1)))]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Total", 5], ["b", "n/a"], ["c", 3]],
+        [["a", 4], ["b", "c"], ["c", 3]],
+        [["Total", 5], ["b", 2], ["c", 3]],
+    ],
+)
+def test_rows_that_no_header_follows_stay(tmp_path: Path, rows: list[list[Any]]) -> None:
+    """A text below a figure alone does not make a header of its row."""
+    found = read(tmp_path, rows)
+
+    assert (found.table.reading.header_row, found.table.row_count) == (0, 3)
+
+
+def test_another_table_below_its_title_is_none_of_the_first(tmp_path: Path) -> None:
+    """Nor is what stands below that one; a title above more rows of the table is a row."""
+    costs: list[list[Any]] = [[], ["Costs"], ["Kind", "Cost", "Who"], ["x", 10, 1], ["y", 20, 2]]
+    found = read(tmp_path, [*STOCK, ["c", 3, 3], ["d", 4, 4], *costs, [], ["z", 7, 7]])
+    assert found.lines == ["Item,Price,Count", "a,1.5,1", "b,2,2", "c,3,3", "d,4,4"]
+    assert [each.what for each in found.table.reading.left_out[:1]] == ["another table"]
+
+    more = read(tmp_path, [*STOCK, [], ["More"], ["c", 3, 4], ["d", 5, 6]])
+    assert more.table.row_count == 5
+    assert [column.type for column in more.table.columns] == ["string", "float", "integer"]
+
+
+UNITS = "units below the header"
+
+
+@pytest.mark.parametrize(
+    "units",
+    [[None, "kg", "EUR"], ["", "(kg)", "(€)"], ["-", "m2", "1000 EUR"], ["Unit", "kg", "%"]],
+)
+def test_units_below_the_header_are_no_row(tmp_path: Path, units: list[Any]) -> None:
+    """The numbers below them stay numbers, also where header and units stand again."""
+    rows: list[list[Any]] = [["Item", "Weight", "Price"], units, ["a", 1.5, 10], ["b", 2, 20]]
+    found = read(tmp_path, [*rows, *rows])
+
+    assert found.left_out == [(UNITS, 1, (2,)), (REPEATED, 2, (5, 6))]
+    assert found.lines[1:] == ["a,1.5,10", "b,2,20"] * 2
+    assert found.table.reading.header_row == 1
+
+
+def test_numbers_of_the_columns_below_the_header_are_no_row(tmp_path: Path) -> None:
+    """Forms number their columns; a first row that counts so where all are numbers is one."""
+    rows: list[list[Any]] = [["Item", "Weight", "Price"], [1, 2, 3], ["a", 1.5, 10], ["b", 2, 20]]
+    found = read(tmp_path, rows)
+    assert found.left_out == [("numbers of the columns below the header", 1, (2,))]
+    assert found.lines[1:] == ["a,1.5,10", "b,2,20"]
+
+    plain = read(tmp_path, [rows[0], [1, 2, 3], [2, 4, 6], [3, 6, 9]])
+    assert (plain.table.row_count, plain.left_out) == (3, [])
+
+
+@pytest.mark.parametrize(
+    "first", [["c", "open", "open"], [None, "n/a", "-"], [None, "kg", 5], ["Unit", 1, 2]]
+)
+def test_a_first_row_of_values_is_no_units(tmp_path: Path, first: list[Any]) -> None:
+    """What has a name, a figure or says that a value is missing is a row."""
+    head: list[Any] = ["Item", "Weight", "Price"]
+    found = read(tmp_path, [head, first, ["a", 1.5, 10], ["b", 2, 20]])
+
+    assert found.left_out == []
+    assert found.table.row_count == 3
+
+
+def test_rows_and_columns_that_people_do_not_see_are_told(tmp_path: Path) -> None:
+    """A sum of all rows is another one than that of those that a filter shows."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    for row in ROWS:
+        sheet.append(row)
+    sheet.row_dimensions[3].hidden = sheet.row_dimensions[4].hidden = True
+    sheet.column_dimensions["D"].hidden = True
+    book.save(tmp_path / "a.xlsx")
+    source = Source(tmp_path / "a.xlsx", "a.xlsx")
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
+
+    assert "2 row(s) of the table are hidden from people." in table.warnings
+    assert "1 column(s) of the table are hidden from people." in table.warnings
+    assert table.row_count == 5
+
+
+def test_an_error_in_a_total_is_not_told_as_a_figure(tmp_path: Path) -> None:
+    """What is left out is shown as it stands there."""
+    found = read(tmp_path, [*STOCK, ["Total", None, "=SUM(C2:C3)"]])
+
+    assert [each.sample for each in found.table.reading.left_out] == ["Total"]
+
+
+@pytest.mark.parametrize(
+    ("values", "label", "kind"),
+    [
+        ([dt.date(2024, 1, 1), dt.date(2024, 2, 1)], "Total", None),
+        ([2023, 2024], "Summe", None),
+        ([dt.date(2024, 1, 1), dt.date(2024, 2, 1)], "Total 2024", None),
+        ([dt.date(2024, 1, 1), "later"], "Total", "string"),
+        ([1.5, 2], "Total", "string"),
+        (["Total", "Esso"], "Total", "string"),
+    ],
+)
+def test_the_label_of_a_total_is_no_value_of_dates_or_whole_numbers(
+    tmp_path: Path, values: list[Any], label: str, kind: str | None
+) -> None:
+    """What such a column is shows without the total's row; other numbers could be misread."""
+    rows = [["Key", "Sum"], *([value, 5] for value in values), [label, 10]]
+    assert read(tmp_path, rows).table.columns[0].type == kind

@@ -1,5 +1,7 @@
 """Columns of times such as 7:30: they stay text, and what sums them up is no row."""
 
+import pytest
+
 from kbd_tables.clock_times import clock_text
 from tools.tables.loading import LoadedTable, Loading
 
@@ -22,6 +24,35 @@ def test_times_stay_text_and_are_told(loading: Loading) -> None:
     (warning,) = table.warnings
     assert "Stunden: times such as 7:30" in warning
     assert "kept as text" in warning
+
+
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [
+        ("Start", "08:15|17:30|07:05"), ("end_time", "08:15|17:30|"), ("Uhrzeit", "0:15|1:30|2:00"),
+        ("Von", "7:30|8:15|0:45"), ("Time", "08:15:00|17:30:00|09:00:00"),
+        ("Ankunft (Uhr)", "8:15|9:30|closed"), ("StartTime", "8:15|9:30|10:00"),
+    ],
+)  # fmt: skip
+def test_times_of_day_are_no_news(loading: Loading, name: str, times: str) -> None:
+    """Nobody would sum up what a name says to be when something was."""
+    table = loading({"Day": ["a", "b", "c"], name: times.split("|")})
+    assert (table.types[name], table.warnings) == ("VARCHAR", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [
+        ("Dauer", "08:15|17:30|07:05"), ("Start", "08:15|24:30|07:05"), ("End", "8:15|-1:30|7:05"),
+        ("Time", "1:15:20|0:58:00|1:02:10"), ("Total time", "08:15|17:30|07:05"),
+        ("Start-up hours", "8:15|9:30|7:05"), ("Travel time", "8:15|13:30|7:05"),
+        ("x", "8:15|13:30|7:05"),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_duration_is_told(loading: Loading, name: str, times: str) -> None:
+    """By its name, as it is too long for a day, or as nothing says that it is none."""
+    (warning,) = loading({"Day": ["a", "b", "c"], name: times.split("|")}).warnings
+    assert f"{name}: times such as" in warning
 
 
 def test_a_sum_of_times_is_no_row(loading: Loading) -> None:

@@ -3,6 +3,7 @@
 parts            a sheet's XML as a stream of pieces, and the extent of its cells
 features         what a sheet holds beside its cells, and its islands with their headers
 formulas         formulas and errors, of which the reader of values knows nothing
+cell_currencies  currencies of cells by their number formats
 cell_looks       colors, grounds and number formats of cells, and what they hide
 unseen           where cells are whose look may hide what they hold
 conditions       conditional formats that may, and whether one applies

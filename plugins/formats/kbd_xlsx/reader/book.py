@@ -25,6 +25,7 @@ from kbd.sheets.values import Value
 from kbd_xlsx.calculation import result_state
 from kbd_xlsx.reader.blocks import PackedColumn, column_values, unpack
 from kbd_xlsx.reader.builder import BookValues, PackedBlock, PackedSheet, build, open_values
+from kbd_xlsx.reader.cell_currencies import seen_currencies
 from kbd_xlsx.reader.cell_looks import WorkbookLooks, read_looks
 from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
 from kbd_xlsx.reader.rich_text import RichText, find_rich_texts
@@ -189,6 +190,13 @@ class SheetReader(SheetCells):
             counts, evaluated = counts.added(found[0]), evaluated + found[1]
         return counts
 
+    def currencies(self, area: Area) -> Mapping[int, list[str]]:
+        """Return the currencies that number formats show, by the columns of an area."""
+        if not self._index.currencies:
+            return {}
+        runs = self._decoded(self._index.paid, list[UnseenRun])
+        return seen_currencies(runs, self._index.currencies, area)
+
     def hiding_areas(self) -> list[Area]:
         """Return the ranges of conditional formats that may hide texts."""
         return self._looks.hiding_areas()
@@ -315,7 +323,7 @@ class WorkbookReader:
             FileReadFailed: It is damaged, or its used range is too large.
         """
         # By its place: two sheets may share a name, and a name may be any text.
-        place = self._place(f"{self.workbook.sheets.index(part)}.sheet-3")
+        place = self._place(f"{self.workbook.sheets.index(part)}.sheet-4")
         if place is not None and not self._anew:
             # A cache that cannot be read never stands between a reader and the file: it is made
             # anew.

@@ -31,6 +31,7 @@ from kbd.opc.package import Package
 from kbd.sheets.areas import Area
 from kbd.sheets.islands import RowRun, find_areas, joined
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
+from kbd_xlsx.reader.cell_currencies import format_currencies
 from kbd_xlsx.reader.cell_looks import CellLook, WorkbookLooks
 from kbd_xlsx.reader.conditions import (
     ConditionRule,
@@ -240,6 +241,8 @@ class Scan(msgspec.Struct):
         looks: Those looks, by their places.
         conditions: Conditional formats that matter for it, the first one first.
         rich: Cells with runs of text of their own colors and sizes.
+        paid: Cells with a currency, where the workbook has several.
+        currencies: Their codes.
     """
 
     features: Features = Features()
@@ -253,6 +256,8 @@ class Scan(msgspec.Struct):
     looks: dict[int, CellLook] = {}
     conditions: list[ConditionRule] = []
     rich: SheetRuns = SheetRuns()
+    paid: list[UnseenRun] = []
+    currencies: tuple[str, ...] = ()
 
 
 _NO_LOOKS = WorkbookLooks()
@@ -301,7 +306,9 @@ def _scanned(
     """Pass over the part; where its cells cannot be searched, they are parsed after it."""
     scan, bound = Scan(), Bound()
     unseen, rich = UnseenCells(looks.hiding()), RichCells(texts, looks)
-    rows = _rows(scan, looks, _Takers(bound, unseen, rich), pieces(package, sheet.part))
+    formats, scan.currencies = format_currencies(looks)
+    takers = _Takers(bound, unseen, rich, UnseenCells(formats))
+    rows = _rows(scan, looks, takers, pieces(package, sheet.part))
     if parsed:
         # Consumed for the extent and for what stands around the cells, which are parsed below.
         collections.deque(rows, 0)
@@ -312,7 +319,7 @@ def _scanned(
             _add_piece(scan, batch)
     # Whatever its kind is said to be: a library goes by other words.
     check_extent(package, sheet, bound, overlapping(package, sheet.part))
-    scan.rich = rich.found()
+    scan.rich, scan.paid = rich.found(), takers.paid.runs()
     _add_unseen(scan, package, sheet, looks, unseen.runs())
     scan.looks |= {cell.look: looks.looks[cell.look] for cell in scan.rich.cells if cell.look >= 0}
     return scan
@@ -324,6 +331,7 @@ class _Takers(msgspec.Struct, frozen=True):
     bound: Bound
     unseen: UnseenCells
     rich: RichCells
+    paid: UnseenCells
 
 
 def _rows(
@@ -342,6 +350,7 @@ def _rows(
                 takers.bound.take(piece.data)
                 takers.unseen.take(piece.data)
                 takers.rich.take(piece)
+                takers.paid.take(piece.data)
                 scan.are_values_odd = scan.are_values_odd or are_misread(piece.data)
                 if b"hidden=" in piece.data or _LOW.search(piece.data):
                     _add_hidden(scan, piece.data)
@@ -432,6 +441,8 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
         features: What else there is.
         unseen: Cells whose look may hide what they hold.
         looks: Those looks, conditional formats that matter for them, and texts in runs.
+        paid: Cells with a currency, where the workbook has several.
+        currencies: Their codes.
     """
 
     area: Area | None
@@ -444,6 +455,8 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
     features: Features
     unseen: FileSection
     looks: FileSection
+    paid: FileSection
+    currencies: tuple[str, ...]
 
 
 def build(
@@ -488,6 +501,8 @@ def build(
         looks=sections.add(
             msgspec.msgpack.encode(SheetLooks(scan.looks, scan.conditions, scan.rich))
         ),
+        paid=sections.add(msgspec.msgpack.encode(scan.paid)),
+        currencies=scan.currencies,
     )
     sections.index = msgspec.msgpack.encode(index)
     return sections, index
