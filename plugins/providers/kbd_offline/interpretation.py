@@ -51,6 +51,7 @@ from kbd_offline.intents import (
 )
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import (
+    COLUMNS_LISTED,
     FUNCTION_WORDS,
     HARMLESS,
     QUOTED,
@@ -188,7 +189,7 @@ def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent
         return _understand(files, Wording(text, columns), exact=exact)
     except UnclearError as unclear:
         names = ", ".join(f'"{column.name}"' for column in columns)
-        return Declined(shortened(request), f"{unclear} (the columns of {files.source}: {names})")
+        return Declined(shortened(request), f"{unclear}{COLUMNS_LISTED}{files.source}: {names})")
 
 
 def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:

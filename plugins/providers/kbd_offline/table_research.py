@@ -28,7 +28,7 @@ from kbd_offline.intents import (
 )
 from kbd_offline.interpretation import refused, understand
 from kbd_offline.names import sheet_names, split_suffix
-from kbd_offline.questions import check_questions
+from kbd_offline.questions import as_answered, check_questions
 from kbd_offline.request_text import UnclearError
 from kbd_offline.table_choice import Reader, TableChoice, choose_sheet, choose_table, with_notes
 from kbd_offline.workbooks import (
@@ -105,13 +105,33 @@ def _understood(conversation: PlannerConversation, request: str, files: RequestF
         table = msgspec.structs.replace(table, keeps_totals=not keeps_totals)
         seen = inspect_table(conversation, table)
         intent = understand(request, files, seen.columns)
-    check_questions(seen.facts, intent)
+    intent = _as_asked(seen, intent, request, files)
     if not seen.rows:
         intent = _without_rows(seen, intent, understand(request, files, _as_numbers(seen)))
     if isinstance(intent, Split | Grouped | RowsIntent):
         intent = _compared(conversation, intent)
     intent = _measured(conversation, intent)
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _as_asked(seen: FileFinding, intent: Intent, request: str, files: RequestFiles) -> Intent:
+    """Return the intent, where what is not known of some columns makes no difference to it.
+
+    A column whose numbers can be read in two ways holds texts until that is answered: "totals" are
+    none of it then, and "the total" is that of another column. So the request is read once more
+    as if it were answered.
+
+    Raises:
+        UnclearError: It would be another job.
+    """
+    columns = as_answered(seen.facts, seen.columns)
+    answered = intent if columns == seen.columns else understand(request, files, columns)
+    check_questions(seen.facts, intent, answered)
+    if isinstance(answered, Split) and isinstance(intent, Split):
+        # What is not summed, as it does not add up, is said of these columns, too.
+        selection = msgspec.structs.replace(intent.selection, notes=answered.selection.notes)
+        return msgspec.structs.replace(intent, selection=selection)
+    return answered if isinstance(answered, Declined) else intent
 
 
 def _keeps_totals(intent: Intent) -> bool:

@@ -92,6 +92,53 @@ def test_asked_and_answered(
         assert figure in outcome.summary, outcome.summary
 
 
+OPEN = "Region,Menge,Umsatz\nNord,2,1.234\nNord,7,2.500\nSued,4,1.234\n"
+"""One column of numbers, and one that holds numbers once it is known of which kind."""
+TWO_DATES = "Paid,Due,Amount\n2024-01-05,01/02/2024,5\n2024-02-05,03/04/2024,7\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "request_text", "told"),
+    [
+        (OPEN, "one sheet per Region with totals", "Umsatz: is 1.234 1234 or 1.234?"),
+        (OPEN, "one sheet per Region with total Umsatz", "Umsatz: is 1.234 1234 or 1.234?"),
+        (OPEN, "total by Region", 'the total may be of "Menge", "Umsatz"'),
+        (OPEN, "what is the average?", 'the average may be of "Menge", "Umsatz"'),
+        (TWO_DATES, "total Amount by month", 'in two ways: by "Paid" or "Due"'),
+        (OPEN.replace("Menge", "Mit"), "total Umsatz", "Umsatz: is 1.234 1234 or 1.234?"),
+    ],
+)
+def test_what_is_not_known_yet_is_not_left_out(
+    tmp_path: Path, text: str, request_text: str, told: str
+) -> None:
+    """A column that holds numbers or dates once it is answered is one of "all" before, too."""
+    _, outcome = play(tmp_path, request_text, text)
+    assert outcome.summary.startswith(NOT_DONE)
+    assert told in outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("text", "request_text", "told"),
+    [
+        (OPEN, "total Menge by Region", "Total Menge 13"),
+        (OPEN, "one sheet per Region", 'Sheet "Nord" in summary.xlsx has 2 rows'),
+        (OPEN, "how many rows?", "Count 3"),
+        (TWO_DATES, "total Amount by month of Paid", "Total Amount 12"),
+        # Prices do not add up, whichever they are, and that is said.
+        (OPEN.replace("Umsatz", "Unit price"), "one sheet per Region with totals",
+         "Not summed: Unit price (unit price)"),
+        (OPEN, "frobnicate the rows", 'what to make of "frobnicate"'),
+    ],
+)  # fmt: skip
+def test_what_makes_no_difference_is_not_asked(
+    tmp_path: Path, text: str, request_text: str, told: str
+) -> None:
+    """A job that comes out alike with every answer is done without one, or declined for itself."""
+    _, outcome = play(tmp_path, request_text, text)
+    assert "is 1.234 1234" not in outcome.summary
+    assert told in outcome.summary
+
+
 @pytest.mark.full
 def test_said_in_the_request(tmp_path: Path) -> None:
     """It counts for every call of the job, and the workbook that is written is read as it is."""
