@@ -116,8 +116,8 @@ def test_what_a_look_is(job: str) -> None:
     [
         "", "what is in it, and the total?", "what is the total?", "how many rows?",
         "describe the total of Amount", "list Name and City", "show rows where A is 3",
-        "what columns add up to 5", "overview by month", "list the totals", "what is in the total sheet?",
-        "summary of the data",
+        "what columns add up to 5", "overview by month", "list the totals",
+        "what is in the total sheet?", "summary of the data",
         "what is the sum of the columns", "welche Summe hat die Datei", "total",
         "describe it " * 10_000,
     ],

@@ -289,7 +289,7 @@ class Merged(msgspec.Struct, frozen=True, tag="merged", tag_field="offline"):
 
 
 class Profiled(msgspec.Struct, frozen=True, tag="profiled", tag_field="offline"):
-    """A report of what files hold."""
+    """A report of what files hold; without a target it is the answer to a question."""
 
     paths: tuple[str, ...]
     target: str

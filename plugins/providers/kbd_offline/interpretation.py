@@ -309,12 +309,23 @@ def _check_rest(wording: Wording, files: RequestFiles) -> None:
 
 
 def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
-    """Return the note on numbers that totals were not made of, as they do not add up."""
-    left = [column for column in columns if column.is_number and column.role]
-    if not left:
-        return ()
-    named = ", ".join(f"{column.name} ({column.role})" for column in left)
-    return (f'Not summed: {named}; say "total {left[0].name}" to have its sum all the same',)
+    """Return the notes on numbers that totals were not made of: no figures, or not all of them."""
+    notes = []
+    if left := [column for column in columns if column.is_number and column.role]:
+        named = ", ".join(f"{column.name} ({column.role})" for column in left)
+        same = f'say "total {left[0].name}" to have its sum all the same'
+        notes.append(f"Not summed: {named}; {same}")
+    texts = [column for column in columns if not column.is_number and _NUMBERS in column.why_text]
+    notes += [f"Not summed: {column.name}: {column.why_text}" for column in texts[:_MAX_TEXTS]]
+    if (more := len(texts) - _MAX_TEXTS) > 0:
+        notes.append(f"Not summed, as they hold texts among numbers: {more} more columns")
+    return tuple(notes)
+
+
+_NUMBERS = "number"
+"""What stands in the reason why numbers are kept as texts."""
+
+_MAX_TEXTS = 5
 
 
 def _asks_for_figures(wording: Wording) -> bool:

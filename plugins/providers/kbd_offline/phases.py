@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
+from kbd.job_words import is_look
 from kbd_offline import sql
 from kbd_offline.abilities import asks_for_abilities
 from kbd_offline.answers import encode_said
@@ -45,7 +46,7 @@ from kbd_offline.interpretation import (
 )
 from kbd_offline.merge import merge_tables, research_merge
 from kbd_offline.names import split_suffix
-from kbd_offline.profiles import research_profiles, write_profile
+from kbd_offline.profiles import research_look, research_profiles, write_profile
 from kbd_offline.replacement import not_found_text, replace_text, research_replacement
 from kbd_offline.request_text import UnclearError
 from kbd_offline.summing_rows import summing_rows
@@ -67,7 +68,9 @@ def research(conversation: PlannerConversation) -> str:
         # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
         # is declined when the files are looked for.
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
-        found = report(_research_of_kind(job)(conversation, request))
+        looks = job is JobKind.TABLE and is_look(request)
+        research_job = research_look if looks else _research_of_kind(job)
+        found = report(research_job(conversation, request))
     except (CallFailedError, UnclearError) as failed:
         found = report(Findings(Declined(shortened(request), str(failed))))
     return "\n".join([found, *encode_said(conversation.read_as)])
@@ -185,6 +188,8 @@ def _notes(intent: Intent) -> list[str]:
                 "- Columns are matched by name, in the order of the first table.",
                 *(f"- {note}" for note in intent.notes),
             ]
+        case Profiled(target=""):
+            return ["- Target: none, the answer is a text"]
         case Profiled():
             return [f"- Target: {intent.target} (new)", "- The files themselves are not changed."]
         case Replaced():

@@ -139,6 +139,14 @@ def test_what_makes_no_difference_is_not_asked(
     assert told in outcome.summary
 
 
+def test_numbers_that_are_texts_are_not_passed_over(tmp_path: Path) -> None:
+    """A text among a column's numbers leaves it out of the totals, and that is said."""
+    text = "Region,Menge,Umsatz\nNord,2,5.50\nNord,7,unbekannt\nSued,4,6.10\nSued,9,7.20\n"
+    _, outcome = play(tmp_path, "one sheet per Region with totals", text)
+    assert "Count 4, Total Menge 22" in outcome.summary
+    assert 'Not summed: Umsatz: 3 of 4 values are numbers, but not "unbekannt"' in outcome.summary
+
+
 @pytest.mark.full
 def test_said_in_the_request(tmp_path: Path) -> None:
     """It counts for every call of the job, and the workbook that is written is read as it is."""

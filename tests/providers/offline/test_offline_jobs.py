@@ -271,3 +271,31 @@ def test_duplicates_beside_a_column_that_is_called_as_the_rank_of_a_row(tmp_path
     table = f"Who,{name}\nA,1\nB,1\nB,1\n"
     player, _ = play(tmp_path, "remove duplicates by Who", {"a.csv": table})
     assert rows(player, "a-deduped.csv") == [["Who", name], ["A", "1"], ["B", "1"]]
+
+
+@pytest.mark.parametrize(
+    "request_text", ["what is in it?", "describe it", "welche Spalten gibt es?"]
+)
+def test_a_look_asks_nothing(tmp_path: Path, request_text: str) -> None:
+    """Rows and columns are told, and what a figure would ask; no file is made."""
+    files: dict[str, str | bytes] = {
+        "a.csv": "Item,Amount\nTea,2\nCup,3\nTotal,6\n",
+        "b.xlsx": book({"Staff": [["Name", "Salary"], ["Ann", 20], ["Bob", 35]]}),
+    }
+    player, outcome = play(tmp_path, request_text, files)
+    assert outcome.ends == ["stop"] * 4
+    for told in (
+        "a.csv", "Rows: 3", "Amount: type integer, filled 3", "Row 4 (Total | 6) may sum others up",
+        "Figures that hang on it wait for the answer", "Sheet Staff",
+        "Salary: type integer, filled 2, distinct 2, min 20, max 35, mean 27.5",
+    ):  # fmt: skip
+        assert told in outcome.summary
+    assert list(player.workbench.files.names()) == ["a.csv", "b.xlsx"]
+
+
+def test_a_look_at_one_file(tmp_path: Path) -> None:
+    """The one that is named, of several."""
+    files: dict[str, str | bytes] = {"a.csv": "Item\nTea\n", "b.csv": "Name\nAnn\n"}
+    _, outcome = play(tmp_path, "what's in b.csv?", files)
+    assert "Name: type string" in outcome.summary
+    assert "Item" not in outcome.summary
