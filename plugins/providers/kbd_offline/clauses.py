@@ -48,6 +48,7 @@ __all__ = [
     "take_keys",
     "take_listed",
     "take_order",
+    "take_plain_totals",
 ]
 
 # The word nearest to "by" counts: in "Order Date and Amount sorted by" the first is of a name.
@@ -229,6 +230,18 @@ def take_clause_words(wording: Wording) -> list[Figure]:
             found.append(Figure(FUNCTION_WORDS[figure.group(1)], mention.only()))
             wording.take(figure.start(), mention.end)
     return found
+
+
+def take_plain_totals(wording: Wording) -> None:
+    """Take "totals" that stand for those of all numbers, although a column is called "Total"."""
+    start = 0
+    while (word := wording.find(r"\b(?:totals|subtotals|sums)\b", start)) is not None:
+        start = word.end()
+        filler = _FILLER.match(wording.folded, word.end())
+        is_named = any(fold(column.name) == word.group() for column in wording.columns)
+        of_column = filler is not None and wording.column_at(filler.end()) is not None
+        if not is_named and not of_column and not wording.is_quoted(word.start()):
+            wording.take(*word.span())
 
 
 def take_figures(wording: Wording) -> list[Figure]:

@@ -24,6 +24,7 @@ from kbd_offline.clauses import (
     take_keys,
     take_listed,
     take_order,
+    take_plain_totals,
 )
 from kbd_offline.equality import take_exactness
 from kbd_offline.files import (
@@ -279,6 +280,7 @@ def _split(
             raise UnclearError(_ONE_KEY)
     wants_totals = bool(figures) or wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
+    take_plain_totals(wording)
     figures = [*figures, *take_figures(wording)]
     _check_rest(wording, files)
     if wording.has(NOT_SHEETS):

@@ -28,7 +28,7 @@ from kbd_offline.intents import (
 )
 from kbd_offline.interpretation import refused, understand
 from kbd_offline.names import sheet_names, split_suffix
-from kbd_offline.questions import as_answered, check_questions
+from kbd_offline.questions import as_answered, check_questions, compared_columns
 from kbd_offline.request_text import UnclearError
 from kbd_offline.table_choice import Reader, TableChoice, choose_sheet, choose_table, with_notes
 from kbd_offline.workbooks import (
@@ -84,14 +84,32 @@ def _inspected(
             try:
                 return read_sheets(conversation, files, book, chosen)
             except UnclearError:
-                named = bool(chosen) or wants_each_sheet(text)
-                sheet = None if named else choose_sheet(conversation, files, book, read)
+                reader = _of_sheet_column(read) if wants_each_sheet(text) else read
+                sheet = None if chosen else choose_sheet(conversation, files, book, reader)
                 if sheet is None:
                     raise
                 choice = sheet
     files = on_sheet(conversation, choice.files)
     found = _understood(conversation, request, files)
     return msgspec.structs.replace(found, intent=with_notes(found.intent, choice.notes))
+
+
+def _of_sheet_column(read: Reader) -> Reader:
+    """Return a reading of "each sheet" as the values of a column that is called so.
+
+    Only where another column is named beside it: "the rows of each sheet" may be those of each
+    sheet of the workbook.
+    """
+
+    def read_keyed(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Intent:
+        intent = read(files, columns)
+        own = {column.name for column in columns if wants_each_sheet(f"each {column.name}")}
+        named = {column.name for column in compared_columns(intent)}
+        if own & named and named - own:
+            return intent
+        return Declined(files.text, "it speaks of every sheet")
+
+    return read_keyed
 
 
 def _understood(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:

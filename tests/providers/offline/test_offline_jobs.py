@@ -299,3 +299,30 @@ def test_a_look_at_one_file(tmp_path: Path) -> None:
     _, outcome = play(tmp_path, "what's in b.csv?", files)
     assert "Name: type string" in outcome.summary
     assert "Item" not in outcome.summary
+
+
+WORDS: list[list[Any]] = [
+    ["Sheet", "Value", "Name", "Count", "Total"],
+    ["A", 2, "Ann", 1, 10], ["A", 3, "Bob", 2, 25], ["B", 5, "Ann", 4, 31], ["B", 7, "Cid", 8, 42],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("total Value per Sheet", "Total Value 17"),
+        ("total Value for each Sheet", "Total Value 17"),
+        ("sum of Total of every Sheet", "Total Total 108"),
+        ("one sheet per Name with totals", "Count 4, Total Value 17, Total Count 15, Total Total"),
+        ("one sheet per Name with Value and Total and totals", "Count 4, Total Value 17, Total To"),
+        ("one sheet per Name with totals of Value", "(Count 4, Total Value 17)"),
+        ("one sheet per Name with total Total", "(Count 4, Total Total 108)"),
+        # Sheets of the workbook, or values of the column: nobody can tell.
+        ("count the rows of every sheet", "has several sheets"),
+    ],
+)
+def test_columns_that_are_called_as_words_are(tmp_path: Path, request_text: str, told: str) -> None:
+    """A column of the name is meant, "totals" are those of all numbers all the same."""
+    files: dict[str, str | bytes] = {"w.xlsx": book({"Data": WORDS, "Other": [["Who"], ["x"]]})}
+    _, outcome = play(tmp_path, request_text, files)
+    assert told in outcome.summary
