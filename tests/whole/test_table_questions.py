@@ -236,3 +236,22 @@ def test_a_wide_table_is_described_and_asked(shop: Watched) -> None:
     query = " UNION ALL ".join(parts)
     rows = shop.daemon.ask("TabularQuery", workbench_id=made, path="wide.csv", query=query)
     assert rows["total_row_count"] == 3 + 2 + 1
+
+
+@pytest.mark.full
+def test_tables_that_were_only_looked_at_are_not_told(shop: Watched) -> None:
+    """How the table was read that the figure is of, and not the others it was chosen among."""
+    made = shop.daemon.ask("WorkbenchCreate", name="chosen")["workbench_id"]
+    (shop.folder / "used.csv").write_text("Kunde;Umsatz\nA;1.234,50\nB;2,50\n")
+    (shop.folder / "beside.csv").write_text("Artikel;Preis\nA;1.234,50\nB;2,50\n")
+    paths = [str(shop.folder / "used.csv"), str(shop.folder / "beside.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    for text, told, untold in (
+        ("total Umsatz", ["used.csv: its numbers have a comma"], ["beside.csv: its numbers"]),
+        ("what is in it?", ["used.csv: its numbers", "beside.csv: its numbers"], []),
+    ):
+        assert shop.daemon.run_prompt(made, text)["status"] == "finished"
+        messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+        answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
+        assert all(each in answer for each in told), answer
+        assert not any(each in answer for each in untold), answer
