@@ -56,7 +56,10 @@ from kbd_offline.workbooks import Sheet, column_widths, fill_sheet
 __all__ = ["implement", "is_declined", "plan", "research", "summary"]
 
 _EXACT_DECIMALS = 6
-"""Figures with at most so many decimals are told whole; with more, as averages, they are cut."""
+"""Figures are told with at most so many decimals, where they are not small."""
+
+_SMALL = 0.001
+"""Below this a figure is told with four digits that count."""
 
 
 def research(conversation: PlannerConversation) -> str:
@@ -427,7 +430,7 @@ def _figure_texts(measures: Sequence[Measure], figures: Sequence[Any]) -> list[s
 def _decimals(value: float) -> int:
     """Return with how many decimals a figure is told: exactly where it has few, two at least."""
     # Of a double's digits 15 are sure.
-    shown = f"{value:.15g}"
+    shown = f"{round(value, _EXACT_DECIMALS) if abs(value) >= _SMALL else value:.15g}"
     places = len(shown.partition(".")[2])
     if "e" not in shown and places <= _EXACT_DECIMALS:
         return max(2, places)

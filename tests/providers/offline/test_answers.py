@@ -92,6 +92,20 @@ def test_asked_and_answered(
         assert figure in outcome.summary, outcome.summary
 
 
+def test_a_file_has_figures_as_exact_as_its_source(tmp_path: Path) -> None:
+    """Binary noise is taken off a sum, and nothing else: neither of small figures nor of others."""
+    rows = "a,0.0000012\na,0.000000001\nb,8.81035291436839\nc,0.1\nc,0.2\nd,1234567.89\n"
+    player, _ = play(tmp_path, "total Dose by Item into u.csv", f"Item,Dose\n{rows}")
+    written = player.workbench.content("u.csv").decode().splitlines()[1:]
+    figures = {name: float(value) for name, value in (line.split(",") for line in written)}
+    assert figures == {
+        "a": pytest.approx(0.000001201, rel=1e-12),
+        "b": pytest.approx(8.81035291436839, rel=1e-10),
+        "c": 0.3,
+        "d": 1234567.89,
+    }
+
+
 OPEN = "Region,Menge,Umsatz\nNord,2,1.234\nNord,7,2.500\nSued,4,1.234\n"
 """One column of numbers, and one that holds numbers once it is known of which kind."""
 TWO_DATES = "Paid,Due,Amount\n2024-01-05,01/02/2024,5\n2024-02-05,03/04/2024,7\n"
@@ -178,6 +192,8 @@ def test_a_merge_asks_of_each_table(tmp_path: Path) -> None:
         ("average Discount", "Item,Discount\na,2%\nb,11%\n", "Average Discount 0.065"),
         ("total Amount", "Item,Amount\na,1.234\nb,22.5\n", "Total Amount 23.734"),
         ("average Amount", "Item,Amount\na,0.01\nb,0.0\nc,0.0\n", "Average Amount 0.003333"),
+        ("total Dose", "Item,Dose\na,0.0000012\nb,0.0000021\n", "Total Dose 0.000003300"),
+        ("maximum Dose", "Item,Dose\na,0.00000012\nb,0.00000021\n", "Maximum Dose 0.0000002100"),
     ],
 )
 def test_no_figure_is_rounded_to_another(
