@@ -39,6 +39,7 @@ __all__ = [
     "Figure",
     "columns_at",
     "countable",
+    "counted_columns",
     "measures_of",
     "no_column",
     "take_clause_words",
@@ -77,6 +78,9 @@ _PARTS: dict[str, Part] = {
 }  # fmt: skip
 # What may stand between a figure and its column: "total of the …", "how much did we spend".
 _FILLER = re.compile(r"(?:\s+(up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
+_DIFFERENT = re.compile(
+    r"\s+(?:(?:of|the|all)\s+)*(?:different|distinct|unique)\s+(?:values?\s+(?:of|in)\s+)?(?:the\s+)?"
+)
 _OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
     r"\b(?P<lead>with|showing|containing|including|columns?|select|keep|show|list|only)\b"
@@ -251,7 +255,7 @@ def take_figures(wording: Wording) -> list[Figure]:
         if wording.folded[word.start()] == TAKEN or wording.is_quoted(word.start()):
             continue  # taken as part of an earlier figure, or the name of a column
         function = FUNCTION_WORDS.get(singular(word.group()))
-        if function:
+        if function and not _is_of_count(wording, word, function):
             found.append(_figure(wording, word, function))
     asked = wording.find(r"\bhow\s+(?:many|much)\b")
     if asked:
@@ -267,20 +271,61 @@ def measures_of(figures: Sequence[Figure], columns: Sequence[ColumnIntent]) -> t
         figures: What was asked for.
         columns: The columns that may be meant where none is named.
     """
-    named = [figure.column for figure in figures if figure.column and figure.function != "count"]
+    named = [one.column for one in figures if one.column and one.function not in _COUNTS]
     measures = []
     for function, column in figures:
         if function == "count":
-            # "Total number of rows" asks for one figure, not two.
             measures.append(Measure("count"))
+        elif function == "distinct":
+            measures.append(Measure("distinct", column))
         elif column or named:
             measures.append(_measure(function, column or named[0]))
-        elif not any(figure.function == "count" for figure in figures):
+        else:
             measures.append(_measure(function, _only_number(columns, function)))
     return tuple(dict.fromkeys(measures))
 
 
+_COUNTS = ("count", "distinct")
+_COUNT_WORDS = r"(?:number|count)s?"
+
+
+def counted_columns(figures: Sequence[Figure]) -> tuple[ColumnIntent, ...]:
+    """Return the columns whose values a count may be of, rather than of the rows."""
+    found = (one.column for one in figures if one.function == "count" and one.column is not None)
+    return tuple(dict.fromkeys(one for one in found if not one.is_number or one.role == "id"))
+
+
+def _is_of_count(wording: Wording, word: re.Match[str], function: Function) -> bool:
+    """Tell whether a word asks for a count beside another word that does: "total number of rows".
+
+    Raises:
+        UnclearError: It asks for another figure of a count.
+    """
+    if function == "count" or wording.column_at(word.start(), exact=True) is not None:
+        return False
+    behind = re.compile(rf"\s+(?:of\s+)?(?:the\s+)?({_COUNT_WORDS})\b").match(
+        wording.folded, word.end()
+    )
+    if behind is not None and wording.column_at(behind.start(1), exact=True) is None:
+        if function != "total":
+            raise UnclearError(f"I do not make the {function} of a count")
+        wording.take(*word.span())
+        return True
+    before = re.search(
+        r"\bcount\s+(?:of\s+)?(?:the\s+)?\Z", wording.original[: word.start()].lower()
+    )
+    if before is None or function != "total" or wording.column_at(word.end()) is not None:
+        return False
+    wording.take(*word.span())
+    return True
+
+
 def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure:
+    different = _DIFFERENT.match(wording.folded, word.end()) if function == "count" else None
+    unlike = wording.column_at(different.end()) if different else None
+    if unlike is not None:
+        wording.take(word.start(), unlike.end)
+        return Figure("distinct", unlike.only())
     whole = wording.column_at(word.start(), exact=True)
     filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
@@ -294,7 +339,8 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     is_figure = mention is not None and (ends or wording.is_quoted(mention.start))
     if whole and not is_figure:
         wording.take(whole.start, whole.end)
-        return Figure(function, whole.only())
+        # "Count by Name" counts rows, although a column is called "Count".
+        return Figure(function, whole.only() if function != "count" else None)
     wording.take(word.start(), mention.end if mention else word.end())
     return Figure(function, mention.only() if mention else None)
 
@@ -451,7 +497,7 @@ _OPERATORS: tuple[tuple[Operator, str], ...] = (
     ("contains", r"(?:contains?|containing|includes)\b"),
     ("starts with", r"(?:starts?|begins?|starting|beginning)\s+with\b"),
     ("ends with", r"(?:ends?|ending)\s+(?:with|in)\b"),
-    ("=", r"==?|(?:equals?|equal\s+to|is\s+equal\s+to|is\s+exactly|is|are)\b"),
+    ("=", r"==?|(?:equals?|equal\s+to|is\s+equal\s+to|is\s+exactly|(?:is|are)(?!\s+there\b))\b"),
 )  # fmt: skip
 _BETWEEN = r"(?:(?:is|are)\s+)?between\b"
 _JOIN = re.compile(r"\s*,?\s*\b(and|or)\b\s*")

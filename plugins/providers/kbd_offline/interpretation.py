@@ -16,6 +16,7 @@ from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
     Figure,
     countable,
+    counted_columns,
     measures_of,
     take_clause_words,
     take_columns,
@@ -238,6 +239,7 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     if asks_figures:
         figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
+        selection = msgspec.structs.replace(selection, counted=counted_columns(figures))
         _check_rest(wording, files)
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         # A question and a single figure are answered in words, unless a file is asked for.
@@ -296,6 +298,7 @@ def _split(
         if not named:
             selection = msgspec.structs.replace(selection, notes=_not_summed(columns))
         # Rows, so that the count agrees with the sheet that it tells of.
+        selection = msgspec.structs.replace(selection, counted=counted_columns(named))
         counted = Measure("count")
         measures = (counted, *(one for one in measures if one.function != "count"))
     target = target_for(files, "summary", BOOK_SUFFIX)

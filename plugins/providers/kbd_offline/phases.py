@@ -453,7 +453,7 @@ def _key_column(label: str, column: ColumnIntent, part: str | None) -> ColumnInt
 
 
 def _figure(measure: Measure) -> ColumnIntent:
-    if measure.function == "count" or measure.column is None:
+    if measure.function in ("count", "distinct") or measure.column is None:
         return ColumnIntent(measure.label, "integer")
     kind = "float" if measure.function == "average" else measure.column.type
     return ColumnIntent(measure.label, kind)

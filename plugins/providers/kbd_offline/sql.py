@@ -206,7 +206,8 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
     if not intent.keys:
         return overall(intent.selection, intent.measures)
     keys = [f"{key_of(key)} AS {identifier(key.label)}" for key in intent.keys]
-    shown = ", ".join([*keys, *_figures(intent.measures, for_sheet=for_sheet)])
+    exact = intent.selection.exact
+    shown = ", ".join([*keys, *_figures(intent.measures, exact=exact, for_sheet=for_sheet)])
     # By place: a label such as "Month" may also be the name of a column.
     numbers = ", ".join(str(place) for place in range(1, len(keys) + 1))
     where = _all_of([_where(intent.selection)])
@@ -218,25 +219,36 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
 
 def overall(selection: RowSelection, measures: Sequence[Measure]) -> str:
     """Return the query for figures of all rows."""
-    return f"SELECT {', '.join(_figures(measures))} FROM data{_all_of([_where(selection)])}"
+    figures = ", ".join(_figures(measures, exact=selection.exact))
+    return f"SELECT {figures} FROM data{_all_of([_where(selection)])}"
 
 
-def _figures(measures: Sequence[Measure], *, for_sheet: bool = False) -> list[str]:
+def counts(selection: RowSelection, columns: Sequence[ColumnIntent]) -> str:
+    """Return the query for the number of rows, and of the different values of columns."""
+    return overall(
+        selection, [Measure("count"), *(Measure("distinct", column) for column in columns)]
+    )
+
+
+def _figures(measures: Sequence[Measure], *, exact: bool, for_sheet: bool = False) -> list[str]:
     figures = []
     for measure in measures:
-        value = _figure(measure)
+        value = _figure(measure, exact=exact)
         if for_sheet and _is_fraction(measure):
             value = f"CAST({value} AS DOUBLE)"
         figures.append(f"{value} AS {identifier(measure.label)}")
     return figures
 
 
-def _figure(measure: Measure) -> str:
+def _figure(measure: Measure, *, exact: bool) -> str:
     if measure.column is None:
         return "count(*)"
     column = identifier(measure.column.name)
     if measure.function == "count":
         return f"count({column})"
+    if measure.function == "distinct":
+        is_folded = measure.column.type == "string" and not exact
+        return f"count(DISTINCT {_folded(column) if is_folded else column})"
     value = f"{_AGGREGATES[measure.function]}({column})"
     # The least and the greatest value are values of the file.
     is_made = measure.function in ("total", "average") and _is_fraction(measure)
@@ -244,7 +256,7 @@ def _figure(measure: Measure) -> str:
 
 
 def _is_fraction(measure: Measure) -> bool:
-    if measure.column is None or measure.function == "count":
+    if measure.column is None or measure.function in ("count", "distinct"):
         return False
     return measure.function == "average" or measure.column.type == "float"
 

@@ -21,6 +21,7 @@ from kbd_offline.intents import (
     Grouped,
     Intent,
     Key,
+    RowSelection,
     RowsIntent,
     SheetExport,
     Split,
@@ -191,9 +192,30 @@ def _compared(conversation: PlannerConversation, intent: Split | Grouped | RowsI
         UnclearError: No row has one of them.
     """
     check_values(conversation, intent.selection)
+    _check_counted(conversation, intent.selection)
     columns = [key.column for key in _keys(intent) if key.part is None]
     selection = with_spellings(conversation, intent.selection, columns)
     return msgspec.structs.replace(intent, selection=selection)
+
+
+def _check_counted(conversation: PlannerConversation, selection: RowSelection) -> None:
+    """Check that a count of what a column names is that of the rows: "how many customers".
+
+    Raises:
+        UnclearError: Some values are there more than once, or some are empty.
+    """
+    columns = selection.counted
+    if not columns:
+        return
+    query = sql.counts(selection, columns)
+    answer = conversation.call("table_query", **selection.table.arguments, query=query)
+    rows, *different = map(int, answer["rows"][0])
+    for column, count in zip(columns, different, strict=True):
+        if count != rows:
+            raise UnclearError(
+                f"it may be of the {row_count_text(rows)}, or of the {count:,} different values of "
+                f'"{column.name}": say "count rows" or "count different {column.name}"'
+            )
 
 
 def _keys(intent: Split | Grouped | RowsIntent) -> tuple[Key, ...]:
