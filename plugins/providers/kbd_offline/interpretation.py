@@ -20,13 +20,13 @@ from kbd_offline.clauses import (
     measures_of,
     take_clause_words,
     take_columns,
-    take_conditions,
     take_figures,
     take_keys,
     take_listed,
     take_order,
     take_plain_totals,
 )
+from kbd_offline.conditions import take_conditions
 from kbd_offline.equality import take_exactness
 from kbd_offline.files import (
     BOOK,

@@ -297,7 +297,8 @@ def _condition(condition: Condition, *, exact: bool) -> str:
             return f"ends_with({text}, {sought})"
         case sign:
             left, right = _sides(condition.column, column, value) or (text, sought)
-            sign_sql = "<>" if sign == "!=" else sign
+            # An empty field is none of the others: "not North" has the rows without a region.
+            sign_sql = "IS DISTINCT FROM" if sign == "!=" else sign
             return f"{left} {sign_sql} {right}"
 
 

@@ -232,3 +232,17 @@ def test_a_count_of_what_is_there_once_each_is_that_of_the_rows(tmp_path: Path) 
     assert "Count 2" in outcome.summary
     _, outcome = play(tmp_path / "b", "count by Customer", "Customer,Count\nAnn,4\nAnn,5\n")
     assert "over all of them: Count 2" in outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("total Amount where Region is not North", "Total Amount 37.05"),
+        ("total Amount where Region != South and Customer is not Ann", "Total Amount 9.90"),
+        ("total Amount where Region is North", "Total Amount 15.60"),
+    ],
+)
+def test_an_empty_field_is_no_value(tmp_path: Path, request_text: str, told: str) -> None:
+    """Rows without a value are among those that do not have the one that is named."""
+    _, outcome = play(tmp_path, request_text, SOLD)
+    assert told in outcome.summary
