@@ -332,6 +332,8 @@ class ToolResult(msgspec.Struct, frozen=True):
             second call can return. Who repeats the call takes them from the log.
         told: What a person must be told of how the figures came about, a sentence each. The run's
             answer has them whatever the model writes.
+        is_look: Whether the call only looked at tables, to choose among them, say: where another
+            one worked with some, what is told of those is what the answer has.
     """
 
     value: Any
@@ -339,6 +341,7 @@ class ToolResult(msgspec.Struct, frozen=True):
     is_action: bool = False
     measured: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    is_look: bool = False
 
 
 class Tool(ABC):

@@ -1,56 +1,18 @@
 """How tables are to be read: said by arguments, or asked before a run that would tell figures."""
 
 import argparse
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, RequestRefused, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, Stop
 from kbd.cli.link import call
 from kbd.cli.terminal import ask_text, is_interactive, note
 from kbd.client.blocking import Client
 
-__all__ = ["add_reading_arguments", "is_conversion", "reading_params", "settle_readings"]
+__all__ = ["add_reading_arguments", "reading_params", "settle_readings"]
 
 _TABLES = frozenset(("table",))
 """Kinds of files of which a whole reading can be said at once."""
-_Named = tuple[str, str | None]
-"""A table: its file, and its sheet where that is named."""
-
-
-_WORDS = re.compile(r"\"[^\"\n]+\"|[^\s\",;]+")
-_NAME = re.compile(r"\".+\"|\S+\.\w{2,7}")
-_VERBS = frozenset(("convert", "turn", "transform", "export", "save", "copy", "change"))
-_THINGS_TEXT = """
-the this that these all each every both my it its them of and file files table tables sheet sheets
-workbook workbooks book books spreadsheet spreadsheets
-"""
-_THINGS = frozenset(_THINGS_TEXT.split())
-_FIGURES = ("total", "sum", "subtotal", "average", "mean", "count", "percent")
-
-
-def is_conversion(job: str) -> bool:
-    """Tell whether a job is, word for word, that tables go over whole into another kind of file.
-
-    No row of them is left out then, so that nothing hangs on which of them are totals.
-    """
-    words = _WORDS.findall(job.casefold().strip().rstrip(".!"))
-    leads = [place for place, word in enumerate(words) if word in ("to", "into", "as")]
-    if len(leads) != 1:
-        return False
-    before, behind = words[: leads[0]], words[leads[0] + 1 :]
-    before = before[1:] if before[:1] == ["please"] else before
-    things = before[1:] if before and before[0] in _VERBS else before
-    if len(behind) > 1 and behind[-2] in ("called", "named"):
-        behind = behind[:-2]
-    kinds = [word for word in behind if word not in ("a", "an", "one", "new")]
-    kinds = kinds[:1] if kinds[1:] and set(kinds[1:]) <= _THINGS else kinds
-    return (
-        len(kinds) == 1
-        and (_NAME.fullmatch(kinds[0]) is not None or kinds[0].isalpha())
-        and not kinds[0].startswith(_FIGURES)
-        and all(word in _THINGS or _NAME.fullmatch(word) for word in things)
-    )
 
 
 class _Arguments(Protocol):
@@ -106,15 +68,8 @@ def settle_readings(
         if given and file["file_kind"] in _TABLES:
             _say(client, workbench_id, file["path"], said, given)
     answered: set[tuple[str, str]] = set()
-    left_open = "totals" if is_conversion(job) else ""
-    while asked := [
-        question
-        for question in call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]
-        if question["about"] != left_open
-    ]:
-        asked = _about_job(client, workbench_id, asked, files, job)
-        if not asked:
-            return
+    about_job = {**named, "job": job} if job else named
+    while asked := call(client, "WorkbenchGetQuestions", about_job, slow=True)["questions"]:
         first = asked[0]
         path, about = first["path"], first["about"]
         if (path, about) in answered:
@@ -123,92 +78,6 @@ def settle_readings(
         # Of a workbook nothing is said before it asks: most of it is no table.
         answer = given[about] if about in given else _answered(first)
         _say(client, workbench_id, path, said, {about: answer})
-
-
-_EVERY = re.compile(
-    r"\b(?:all|every|each|both|these|those)\s+(?:the\s+)?(?:\w+\s+)?"
-    r"(?:files?|tables?|workbooks?|spreadsheets?|csvs?|lists?)\b"
-)
-"""Words of a job on more than the tables that it names."""
-
-_TOGETHER = re.compile(
-    r"\b(?:merg|combin|join|append|stack|concat|consolidat|unit|profil|compar)\w*\b|\btogether\b"
-)
-"""Words of a job that may be on all tables where it names none."""
-
-_MAX_TABLES = 20
-"""Tables whose columns are looked at, to tell which of them a job is about."""
-
-
-def _about_job(
-    client: Client,
-    workbench_id: str,
-    asked: Sequence[dict[str, Any]],
-    files: Sequence[Mapping[str, Any]],
-    job: str,
-) -> list[dict[str, Any]]:
-    """Return the questions about the tables that a job reads; all where its words do not tell.
-
-    One that is left out for nothing is asked by the tool that reads its table: no figure is told
-    before the answer.
-    """
-    text = job.casefold()
-    if len(files) < 2 or not text or _EVERY.search(text):
-        return list(asked)
-    if meant := _named_in(text, [str(file["path"]) for file in files]):
-        return [question for question in asked if question["path"] in meant]
-    tables = _tables_of(asked, files)
-    if len(tables) > _MAX_TABLES or _TOGETHER.search(text):
-        return list(asked)
-    known = {table: _named_columns(client, workbench_id, table, text) for table in tables}
-    wanted = frozenset[str]().union(*known.values())
-    # Those that have all columns that the job names; of a join each has some.
-    most = [table for table, found in known.items() if found == wanted]
-    kept = most or [table for table, found in known.items() if found]
-    return [question for question in asked if _table_of(question) in kept]
-
-
-def _named_in(text: str, paths: Sequence[str]) -> list[str]:
-    """Return the files that a text names with their suffix; then others by their names alone."""
-    names = {path: path.rpartition("/")[2].casefold() for path in paths}
-    if not any(_stands(name, text) for name in names.values()):
-        return []
-    return [
-        path
-        for path, name in names.items()
-        if _stands(name, text) or _stands(name.rpartition(".")[0], text)
-    ]
-
-
-def _stands(name: str, text: str) -> bool:
-    """Tell whether a name stands in a text, and is not within a longer word."""
-    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
-
-
-def _tables_of(
-    asked: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]
-) -> list[_Named]:
-    """Return the tables that are asked about, and the text tables beside them."""
-    plain = [(str(file["path"]), None) for file in files if file["file_kind"] in _TABLES]
-    return list(dict.fromkeys([*map(_table_of, asked), *plain]))
-
-
-def _table_of(question: Mapping[str, Any]) -> _Named:
-    return str(question["path"]), question.get("sheet")
-
-
-def _named_columns(client: Client, workbench_id: str, table: _Named, text: str) -> frozenset[str]:
-    """Return the columns of a table that a text names; none of one that cannot be read."""
-    path, sheet = table
-    params = {"workbench_id": workbench_id, "path": path}
-    if sheet is not None:
-        params["source_sheet"] = sheet
-    try:
-        columns = call(client, "TabularGetMap", params, slow=True)["columns"]
-    except RequestRefused:
-        return frozenset()
-    names = (str(column["name"]).casefold() for column in columns)
-    return frozenset(name for name in names if _stands(name, text))
 
 
 def _say(

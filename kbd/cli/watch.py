@@ -214,9 +214,12 @@ def _settle(client: Client, params: dict[str, Any], given: dict[str, Any]) -> No
     failed = call(client, "WatchFailedList", {"watch_id": params["watch_id"]})["failed"]
     numbers = params.get("landing_ids")
     meant = [row for row in failed if numbers is None or row["landing_id"] in numbers]
-    for workbench_id in dict.fromkeys(row.get("workbench_id") for row in meant):
-        if workbench_id is not None:
-            settle_readings(client, workbench_id, given)
+    found = dict.fromkeys(row["workbench_id"] for row in meant if row.get("workbench_id"))
+    if not found:
+        return
+    shown = call(client, "WatchGet", {"watch_id": params["watch_id"]})["watch"]
+    for workbench_id in found:
+        settle_readings(client, workbench_id, given, shown["rule"]["prompt"])
 
 
 def _test(client: Client, arguments: argparse.Namespace) -> int:

@@ -138,10 +138,13 @@ class CallNotes(msgspec.Struct, frozen=True, omit_defaults=True):
     Args:
         told: What the run's answer tells people of it.
         readings: How the tables were read that it worked with.
+        is_look: Whether it only looked at them: what it tells counts where no other call worked
+            with tables.
     """
 
     told: tuple[str, ...] = ()
     readings: tuple[TableRead, ...] = ()
+    is_look: bool = False
 
 
 class ModelShare(msgspec.Struct, frozen=True, omit_defaults=True):

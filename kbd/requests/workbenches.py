@@ -415,6 +415,10 @@ class WorkbenchGetQuestions(_WorkbenchRequest):
     answer: ClassVar[type[Any]] = QuestionsFound
 
     workbench_id: WorkbenchParam
+    job: Annotated[
+        str,
+        msgspec.Meta(description="What is to be done: only what its words read is asked about."),
+    ] = ""
 
 
 class ExtractResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -52,91 +52,13 @@ def _asking(daemon: ScriptedDaemon, *questions: dict[str, Any]) -> list[dict[str
     return said
 
 
-TOTALS = {
-    "path": "de.csv",
-    "about": "totals",
-    "columns": ["Umsatz"],
-    "text": "Row 4 (Gesamt | 35) may sum others up: leave it out, or keep it?",
-    "options": [
-        {"value": "leave_out", "meaning": "the sum is 30"},
-        {"value": "keep", "meaning": "the sum is 65"},
-    ],
-}
-
-
-def test_a_conversion_is_not_asked_which_rows_are_totals(daemon: ScriptedDaemon, kbd: Kbd) -> None:
-    """No row is left out, whatever the answer; what else is not known is asked as ever."""
-    said = _asking(daemon, TOTALS)
-    assert kbd("run", "convert de.csv to xlsx", "de.csv", "--publish") == 0
-    assert said == []
-    assert kbd("run", "sum Umsatz", "de.csv", "--publish") == CONFIRMATION_NEEDED
-    _asking(daemon, TOTALS, DECIMAL)
-    assert kbd("run", "convert de.csv to xlsx", "de.csv", "--publish") == CONFIRMATION_NEEDED
-
-
-COLUMNS = {
-    "de.csv": ["Artikel", "Umsatz"],
-    "people.csv": ["Name", "Stadt"],
-    "orders.csv": ["Artikel", "Name", "Menge"],
-    "a.xlsx": ["Betrag"],
-}
-
-
-@pytest.mark.parametrize(
-    ("job", "asked"),
-    [
-        ("sort people.csv by Name", False),
-        ("sort people.csv by Name into de.xlsx", False),
-        ("total Umsatz of de.csv", True),
-        ("list Umsatz and Menge of orders.csv and de", True),
-        # By its columns, where no file is named.
-        ("rows with Stadt Bonn", False),
-        ("sum Menge by Artikel", False),
-        ("sum Umsatz", True),
-        ("sum Umsatz by Stadt", True),
-        # What tells nothing may be about any of them.
-        ("sum it up", True),
-        ("merge these", True),
-        ("merge orders.csv and people.csv", False),
-        ("profile every file beside people.csv", True),
-        ("", True),
-    ],
-)
-def test_only_what_a_job_reads_is_asked_about(
-    daemon: ScriptedDaemon, kbd: Kbd, job: str, *, asked: bool
-) -> None:
-    """A folder may hold tables with questions that have nothing to do with the job."""
-    _asking(daemon, DECIMAL)
-    files = [{**TABLE, "path": path} for path in COLUMNS]
-    daemon.answers["WorkbenchFilesList"] = {"files": files}
-    daemon.answers["TabularGetMap"] = lambda params, *_: {
-        "columns": [{"name": name} for name in COLUMNS[params["path"]]]
-    }
-    code = kbd("run", job, *COLUMNS, "--publish") if job else kbd("send", WORKBENCH, "--resume")
-    assert (code == CONFIRMATION_NEEDED) is asked
-
-
-@pytest.mark.parametrize(
-    ("job", "is_one"),
-    [
-        ("convert a.csv to xlsx", True),
-        ("every sheet of b.xlsx to parquet", True),
-        ('please turn "my file.csv" into an Excel file', True),
-        ("save it as out.xlsx.", True),
-        ("total Umsatz as csv", False),
-        ("convert a.csv to xlsx and add a total", False),
-        ("convert the paid rows to csv", False),
-        ("convert a.csv to xlsx sorted by date", False),
-        ("sum a.csv to xlsx", False),
-        ("remove duplicates to b.csv", False),
-        ("convert a.csv to totals", False),
-        ("convert " + "a.csv " * 20_000 + "to xlsx", True),
-        ("convert " + "a.csv " * 20_000 + "by month", False),
-    ],
-)
-def test_what_a_conversion_is(job: str, *, is_one: bool) -> None:
-    """Nothing but tables and the kind that they become; another word may be the one that counts."""
-    assert readings.is_conversion(job) is is_one
+def test_the_daemon_is_told_what_is_to_be_done(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """It asks about what the job reads alone; going on with a run says no job."""
+    _asking(daemon)
+    assert kbd("run", "sum Umsatz", "de.csv", "--publish") == 0
+    assert kbd("send", WORKBENCH, "--resume") == 0
+    asked = [params for method, params in daemon.asked if method == "WorkbenchGetQuestions"]
+    assert [params.get("job", "") for params in asked] == ["sum Umsatz", ""]
 
 
 @pytest.mark.parametrize(

@@ -219,8 +219,11 @@ def test_a_question_is_answered_with_the_retry(
         "WorkbenchFilesList": {"files": [{"path": "a.csv", "file_kind": "table"}]},
         "WorkbenchFilesSetReading": {},
         "WorkbenchGetQuestions": {"questions": []},
+        "WatchGet": {"watch": {**ROW, "rule": {"prompt": "sum Umsatz"}}},
     }
     assert kbd("watch", "failed", "invoices", "--retry", "41", "--decimal", ",") == 0
+    # As the run: it asks about what the watch's job reads alone.
+    assert daemon.params_of("WorkbenchGetQuestions")["job"] == "sum Umsatz"
     assert daemon.params_of("WorkbenchFilesSetReading") == {
         "workbench_id": "41" * 8, "path": "a.csv", "read_as": {"decimal": ","},
     }  # fmt: skip

@@ -143,7 +143,10 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     silent.settled(1)
     (parked,) = silent.failed().values()
     assert parked["code"] == "VALIDATION_FAILED"
-    assert "is 1.234 1234 or 1.234?" in parked["message"]
+    told = parked["message"]
+    assert told.startswith("a.csv: Umsatz: is 1.234 1234 or 1.234? Say --decimal . (")
+    assert "--decimal , (decimal comma: Umsatz adds up to 3 734) with: kbd watch failed" in told
+    assert f"{silent.watch_id} --retry {parked['landing_id']} --decimal" in told
     assert silent.delivered() == {}
 
     words = ("watch", "failed", silent.watch_id, "--retry", "all", "--decimal")
@@ -159,6 +162,39 @@ def test_what_lands_without_an_answer_is_parked(shop: Watched, tmp_path: Path) -
     assert told.failed() == {}
     assert len(told.delivered()) == 1
     assert told.shown()["rule"]["read_as"] == {"decimal": ","}
+
+
+@pytest.mark.full
+def test_what_lands_beside_a_table_asks_nothing(shop: Watched) -> None:
+    """Of files that landed together those are asked about that the watch's job reads."""
+    both = shop.inbox("both", "total Menge per Stadt into m.csv", mode="batch")
+    both.drop("de.csv", THOUSANDS)
+    both.drop("orte.csv", "Stadt;Menge\nBonn;2\nKiel;5\n")
+    both.settled(2)
+    assert both.failed() == {}
+    assert len(both.delivered()) == 1
+
+
+@pytest.mark.full
+def test_only_what_a_job_reads_is_asked_about(shop: Watched, tmp_path: Path) -> None:
+    """Of the sheets of a workbook that which the job names, or whose columns it names."""
+    book = openpyxl.Workbook()
+    book.worksheets[0].title = "Sales"
+    for row in (["Item", "Amount"], ["Tea", 2], ["Cup", 3], ["Total", 6]):
+        book.worksheets[0].append(row)
+    staff = book.create_sheet("Staff")
+    for row in (["Name", "Salary"], ["Ann", 20], ["Bob", 35]):
+        staff.append(row)
+    book.save(tmp_path / "two.xlsx")
+    made = shop.daemon.ask("WorkbenchCreate", name="sheets")["workbench_id"]
+    paths = [str(tmp_path / "two.xlsx")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    for job, asked in (
+        ("", 1), ("total Amount", 1), ("how many rows?", 1), ("total Salary by Name", 0),
+        ("how many rows of sheet Staff?", 0), ("what is in it?", 0), ("convert it to csv", 0),
+    ):  # fmt: skip
+        found = shop.daemon.ask("WorkbenchGetQuestions", workbench_id=made, job=job)["questions"]
+        assert len(found) == asked, job
 
 
 def test_a_review_says_what_an_export_lost_and_replaced(shop: Watched) -> None:
@@ -200,3 +236,22 @@ def test_a_wide_table_is_described_and_asked(shop: Watched) -> None:
     query = " UNION ALL ".join(parts)
     rows = shop.daemon.ask("TabularQuery", workbench_id=made, path="wide.csv", query=query)
     assert rows["total_row_count"] == 3 + 2 + 1
+
+
+@pytest.mark.full
+def test_tables_that_were_only_looked_at_are_not_told(shop: Watched) -> None:
+    """How the table was read that the figure is of, and not the others it was chosen among."""
+    made = shop.daemon.ask("WorkbenchCreate", name="chosen")["workbench_id"]
+    (shop.folder / "used.csv").write_text("Kunde;Umsatz\nA;1.234,50\nB;2,50\n")
+    (shop.folder / "beside.csv").write_text("Artikel;Preis\nA;1.234,50\nB;2,50\n")
+    paths = [str(shop.folder / "used.csv"), str(shop.folder / "beside.csv")]
+    shop.daemon.ask("WorkbenchFilesAdd", workbench_id=made, source_paths=paths)
+    for text, told, untold in (
+        ("total Umsatz", ["used.csv: its numbers have a comma"], ["beside.csv: its numbers"]),
+        ("what is in it?", ["used.csv: its numbers", "beside.csv: its numbers"], []),
+    ):
+        assert shop.daemon.run_prompt(made, text)["status"] == "finished"
+        messages = shop.daemon.ask("WorkshopGetConversation", workbench_id=made)["messages"]
+        answer = [each for each in messages if each["type"] == "assistant_message"][-1]["text"]
+        assert all(each in answer for each in told), answer
+        assert not any(each in answer for each in untold), answer

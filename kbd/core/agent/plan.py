@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.domain.run_state import Item, ItemState, Plan, item_label
+from kbd.core.domain.run_state import Item, ItemState, Plan, Run, item_label
 from kbd.core.domain.state_text import item_line
 from kbd.core.domain.workbench_state import DraftFile
 from kbd.errors import ValidationFailed
@@ -44,6 +44,7 @@ __all__ = [
     "render_changes",
     "render_outline",
     "render_results",
+    "told_of",
 ]
 
 
@@ -351,6 +352,15 @@ def append_failures(text: str, plan: Plan) -> str:
     lines = [f"- {item_label(item.text)}: {item.reason}" for item in unnamed[-FAILED_NAMED:]]
     more = len(unnamed) - len(lines)
     return "\n".join([text, "", "Not done:", *lines, *([f"- and {more:,} more"] if more else [])])
+
+
+def told_of(run: Run) -> list[str]:
+    """Return what an answer tells of how its figures came about.
+
+    Of tables that were only looked at, as candidates, nothing where others were worked with.
+    """
+    looks = () if run.has_worked else run.told_by_looks
+    return [*run.told, *(text for text in looks if text not in run.told)]
 
 
 def append_told(text: str, told: Sequence[str]) -> str:

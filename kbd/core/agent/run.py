@@ -23,6 +23,7 @@ from kbd.core.agent.plan import (
     parse_plan,
     plan_room,
     render_changes,
+    told_of,
 )
 from kbd.core.agent.prompt_messages import (
     build_briefing,
@@ -136,7 +137,7 @@ async def _research(context: RunContext) -> None:
     # One frame: no crash leaves the text without the end of its phase, or the other way round.
     await _record(
         context,
-        ResearchWritten(append_told(text[:MAX_RESEARCH_CHARS], context.current.told)),
+        ResearchWritten(append_told(text[:MAX_RESEARCH_CHARS], told_of(context.current))),
         PhaseCompleted(Phase.RESEARCH),
     )
 
@@ -244,7 +245,7 @@ async def _summarize(context: RunContext) -> None:
 
     reply = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
     text = append_failures(reply, _plan_of(context.current))
-    text = append_told(text, context.current.told)
+    text = append_told(text, told_of(context.current))
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(context.answer_id, text),

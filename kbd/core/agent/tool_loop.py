@@ -407,8 +407,15 @@ async def _build_returned(
         receipt_bytes=receipt_bytes,
         worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
         outside=done.outside,
-        noted=CallNotes(done.result.told if done.result else (), done.readings),
+        noted=_notes_of(done),
     )
+
+
+def _notes_of(done: ToolOutcome) -> CallNotes:
+    result = done.result
+    if result is None:
+        return CallNotes(readings=done.readings)
+    return CallNotes(result.told, done.readings, result.is_look)
 
 
 def _progress_path(context: RunContext, entry: ToolEntry, arguments: Any) -> str | None:

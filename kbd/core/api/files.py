@@ -178,7 +178,7 @@ class FileMethods:
         """Return what has to be said about the tables."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        asked = await open_questions(self._context, workbench)
+        asked = await open_questions(self._context, workbench, request.job)
         return wire.QuestionsFound(
             questions=tuple(
                 wire.AskedQuestion(

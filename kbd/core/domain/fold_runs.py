@@ -18,7 +18,7 @@ from kbd.core.domain.run_state import (
     Turn,
 )
 from kbd.core.domain.workbench_state import Measured, WorkbenchState
-from kbd.events.base import Recorded
+from kbd.events.base import CallNotes, Recorded
 from kbd.events.runs import (
     ItemCompleted,
     ItemFailed,
@@ -294,8 +294,10 @@ def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
         if data.outside is not None:
             run.usage += data.outside.usage
             run.cost += data.outside.cost
-        told = data.noted.told if data.noted is not None else ()
-        run.told += [text for text in told if text not in run.told]
+        noted = data.noted or CallNotes()
+        known = run.told_by_looks if noted.is_look else run.told
+        known += [text for text in noted.told if text not in known]
+        run.has_worked |= data.ok and bool(noted.readings) and not noted.is_look
         _finish_call(run, data.call_id, data.shown, data.fingerprint)
 
 

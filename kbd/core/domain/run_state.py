@@ -193,6 +193,8 @@ class Run(msgspec.Struct):
         without: The options of its provider's protocol that the server refused.
         notices: What did not work, and it went on without.
         told: What its answer tells people of how figures came about.
+        told_by_looks: What calls told that only looked at tables.
+        has_worked: Whether another call worked with a table, so that looks are passed over.
         dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
             a chain is begun afresh. Empty if there is none.
     """
@@ -224,4 +226,6 @@ class Run(msgspec.Struct):
     without: list[str] = []
     notices: list[Notice] = []
     told: list[str] = []
+    told_by_looks: list[str] = []
+    has_worked: bool = False
     dead_end: str = ""

@@ -109,6 +109,17 @@ async def grant_consent(workbench: OpenWorkbench, egress: Egress, job: Job, mode
     await workbench.keeper.submit(GrantConsent(consent, consent.scope_hash))
 
 
+def _retry_command(job: Job) -> str:
+    """Return the command that has a job's files worked on again, which takes answers."""
+    numbers = ",".join(str(file.landing_id) for file in job.files)
+    which = numbers if len(job.files) <= _MAX_NUMBERS else "all"
+    return f"kbd watch failed {job.watch_id} --retry {which}"
+
+
+_MAX_NUMBERS = 10
+"""Files that a command names by their numbers."""
+
+
 def _workbench_name(job: Job) -> str:
     more = len(job.files) - 1
     name = f"{job.rule.name}: {job.files[0].path}" + (f" and {more} more" if more else "")
@@ -304,7 +315,8 @@ class WatchJobs:
             if newest_job_run(workbench.state) is None:
                 await check_readable(self._context, workbench)
                 await say_reading(self._context, workbench, job.rule.read_as.said())
-                require_answers(await open_questions(self._context, workbench))
+                asked = await open_questions(self._context, workbench, job.rule.prompt)
+                require_answers(asked, _retry_command(job))
             try:
                 await grant_consent(workbench, self._context.egress, job, model_id)
             except EgressConsentRequired as refused:

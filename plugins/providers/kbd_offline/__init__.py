@@ -13,12 +13,12 @@ does its main jobs with no network and no key.
     findings         what research writes down, and an intent as the items of a plan
 
 Reading a request: `request_text` finds phrases, columns and numbers and has the words that mean
-nothing more, `names` how names compare, `clauses` sorting, conditions and figures; `interpretation`
-finds the kind of job and puts the rest together; `equality` tells which values count as one,
-`questions` what has to be asked about a table, `answers` what was said of it. Doing it: one table
-(`sql`, with `summing_rows` for the formulas of a copy), sheets to text (`conversion`), duplicates
-(`deduplication`), tables into one (`merge`), reports (`profiles`), find and replace (`replacement`,
-`found_texts`). They share `files` and `workbooks`.
+nothing more, `names` how names compare, `clauses` sorting, groups and figures, `conditions` those
+on rows; `interpretation` finds the kind of job and puts the rest together; `equality` tells which
+values count as one, `questions` what has to be asked about a table, `answers` what was said of it.
+Doing it: one table (`sql`, with `summing_rows` for the formulas of a copy), sheets to text
+(`conversion`), duplicates (`deduplication`), tables into one (`merge`), reports (`profiles`), find
+and replace (`replacement`, `found_texts`). They share `files` and `workbooks`.
 """
 
 from collections.abc import Sequence

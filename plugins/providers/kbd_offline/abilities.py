@@ -71,6 +71,7 @@ _OF_ONE_TABLE = (
     ),
 )
 _OF_FILES = (
+    _ability("say what files hold", "what is in it?", "inside contents structure inhalt drin"),
     _ability(
         "merge tables with the same columns into one",
         "merge all csv files into all.xlsx with a source column",

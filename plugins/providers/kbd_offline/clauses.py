@@ -1,53 +1,46 @@
-"""The clauses of a request: sorting, conditions, grouping, columns, figures. Pure.
+"""The clauses of a request: sorting, grouping, columns, figures. Pure.
 
 Each function takes its clause out of the wording and returns what it says, or raises
 `UnclearError`.
-
-Conditions on rows: "where Amount > 100 and Category is Food". Pure.
 """
 
 import difflib
 import re
 from collections.abc import Sequence
-from datetime import date
 from typing import NamedTuple
 
 import msgspec
 
 from kbd_offline.intents import (
     ColumnIntent,
-    Condition,
     Function,
     Key,
     Measure,
-    Operator,
     Part,
     SortOrder,
 )
 from kbd_offline.names import fold, singular
 from kbd_offline.request_text import (
     FUNCTION_WORDS,
-    NUMERAL,
     TAKEN,
-    Mention,
     UnclearError,
     Wording,
-    read_numeral,
 )
 
 __all__ = [
     "Figure",
     "columns_at",
     "countable",
+    "counted_columns",
     "measures_of",
     "no_column",
     "take_clause_words",
     "take_columns",
-    "take_conditions",
     "take_figures",
     "take_keys",
     "take_listed",
     "take_order",
+    "take_plain_totals",
 ]
 
 # The word nearest to "by" counts: in "Order Date and Amount sorted by" the first is of a name.
@@ -76,6 +69,9 @@ _PARTS: dict[str, Part] = {
 }  # fmt: skip
 # What may stand between a figure and its column: "total of the …", "how much did we spend".
 _FILLER = re.compile(r"(?:\s+(up|of|the|all|in|for|did|do|have|we|you|i|they)\b)*")
+_DIFFERENT = re.compile(
+    r"\s+(?:(?:of|the|all)\s+)*(?:different|distinct|unique)\s+(?:values?\s+(?:of|in)\s+)?(?:the\s+)?"
+)
 _OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
     r"\b(?P<lead>with|showing|containing|including|columns?|select|keep|show|list|only)\b"
@@ -231,6 +227,18 @@ def take_clause_words(wording: Wording) -> list[Figure]:
     return found
 
 
+def take_plain_totals(wording: Wording) -> None:
+    """Take "totals" that stand for those of all numbers, although a column is called "Total"."""
+    start = 0
+    while (word := wording.find(r"\b(?:totals|subtotals|sums)\b", start)) is not None:
+        start = word.end()
+        filler = _FILLER.match(wording.folded, word.end())
+        is_named = any(fold(column.name) == word.group() for column in wording.columns)
+        of_column = filler is not None and wording.column_at(filler.end()) is not None
+        if not is_named and not of_column and not wording.is_quoted(word.start()):
+            wording.take(*word.span())
+
+
 def take_figures(wording: Wording) -> list[Figure]:
     """Return the figures that are asked for, each with its column if one is named."""
     found: list[Figure] = []
@@ -238,7 +246,7 @@ def take_figures(wording: Wording) -> list[Figure]:
         if wording.folded[word.start()] == TAKEN or wording.is_quoted(word.start()):
             continue  # taken as part of an earlier figure, or the name of a column
         function = FUNCTION_WORDS.get(singular(word.group()))
-        if function:
+        if function and not _is_of_count(wording, word, function):
             found.append(_figure(wording, word, function))
     asked = wording.find(r"\bhow\s+(?:many|much)\b")
     if asked:
@@ -254,20 +262,61 @@ def measures_of(figures: Sequence[Figure], columns: Sequence[ColumnIntent]) -> t
         figures: What was asked for.
         columns: The columns that may be meant where none is named.
     """
-    named = [figure.column for figure in figures if figure.column and figure.function != "count"]
+    named = [one.column for one in figures if one.column and one.function not in _COUNTS]
     measures = []
     for function, column in figures:
         if function == "count":
-            # "Total number of rows" asks for one figure, not two.
             measures.append(Measure("count"))
+        elif function == "distinct":
+            measures.append(Measure("distinct", column))
         elif column or named:
             measures.append(_measure(function, column or named[0]))
-        elif not any(figure.function == "count" for figure in figures):
+        else:
             measures.append(_measure(function, _only_number(columns, function)))
     return tuple(dict.fromkeys(measures))
 
 
+_COUNTS = ("count", "distinct")
+_COUNT_WORDS = r"(?:number|count)s?"
+
+
+def counted_columns(figures: Sequence[Figure]) -> tuple[ColumnIntent, ...]:
+    """Return the columns whose values a count may be of, rather than of the rows."""
+    found = (one.column for one in figures if one.function == "count" and one.column is not None)
+    return tuple(dict.fromkeys(one for one in found if not one.is_number or one.role == "id"))
+
+
+def _is_of_count(wording: Wording, word: re.Match[str], function: Function) -> bool:
+    """Tell whether a word asks for a count beside another word that does: "total number of rows".
+
+    Raises:
+        UnclearError: It asks for another figure of a count.
+    """
+    if function == "count" or wording.column_at(word.start(), exact=True) is not None:
+        return False
+    behind = re.compile(rf"\s+(?:of\s+)?(?:the\s+)?({_COUNT_WORDS})\b").match(
+        wording.folded, word.end()
+    )
+    if behind is not None and wording.column_at(behind.start(1), exact=True) is None:
+        if function != "total":
+            raise UnclearError(f"I do not make the {function} of a count")
+        wording.take(*word.span())
+        return True
+    before = re.search(
+        r"\bcount\s+(?:of\s+)?(?:the\s+)?\Z", wording.original[: word.start()].lower()
+    )
+    if before is None or function != "total" or wording.column_at(word.end()) is not None:
+        return False
+    wording.take(*word.span())
+    return True
+
+
 def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure:
+    different = _DIFFERENT.match(wording.folded, word.end()) if function == "count" else None
+    unlike = wording.column_at(different.end()) if different else None
+    if unlike is not None:
+        wording.take(word.start(), unlike.end)
+        return Figure("distinct", unlike.only())
     whole = wording.column_at(word.start(), exact=True)
     filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
@@ -281,7 +330,8 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     is_figure = mention is not None and (ends or wording.is_quoted(mention.start))
     if whole and not is_figure:
         wording.take(whole.start, whole.end)
-        return Figure(function, whole.only())
+        # "Count by Name" counts rows, although a column is called "Count".
+        return Figure(function, whole.only() if function != "count" else None)
     wording.take(word.start(), mention.end if mention else word.end())
     return Figure(function, mention.only() if mention else None)
 
@@ -418,158 +468,3 @@ def no_column(wording: Wording, word: str) -> UnclearError:
     near = difflib.get_close_matches(word.casefold(), names, 1)
     hint = f'; did you mean "{names[near[0]]}"?' if near else ""
     return UnclearError(f'there is no column "{word}"{hint}')
-
-
-_IS = r"(?:is|are|was|were|be|has|have)\s+"
-_MORE = r"(?:great|larg|high|bigg|lat)er\s+than|more\s+than|over|above|after|exceeding"
-_LESS = r"(?:less|lower|smaller|fewer|earlier)\s+than|under|below|before"
-# "from 2024" is a condition; "per Store from sales.csv" names a file.
-_FROM = r"from(?=\s+[\"'“‘`€$£(]*\s*[-+]?\d)"
-# The first that matches counts, so what begins with another goes before it: "<>" before "<",
-# "is not" before "is", "not empty" before all.
-_OPERATORS: tuple[tuple[Operator, str], ...] = (
-    ("not empty", rf"(?:{_IS})?(?:not\s+(?:empty|blank|missing|null)|filled)\b"),
-    ("empty", rf"(?:{_IS})?(?:empty|blank|missing|null)\b"),
-    (">=", rf">=|≥|(?:{_IS})?(?:at\s+least|{_FROM}|since|on\s+or\s+after|not\s+less\s+than)\b"),
-    ("<=", rf"<=|≤|(?:{_IS})?(?:at\s+most|until|up\s+to|on\s+or\s+before|not\s+more\s+than)\b"),
-    ("!=", rf"!=|<>|≠|(?:{_IS})?(?:not\s+equal\s+to|other\s+than)\b|(?:is|are)\s+not\b|isn't\b"),
-    (">", rf">|(?:{_IS})?(?:{_MORE})\b|exceeds?\b"),
-    ("<", rf"<|(?:{_IS})?(?:{_LESS})\b"),
-    ("contains", r"(?:contains?|containing|includes)\b"),
-    ("starts with", r"(?:starts?|begins?|starting|beginning)\s+with\b"),
-    ("ends with", r"(?:ends?|ending)\s+(?:with|in)\b"),
-    ("=", r"==?|(?:equals?|equal\s+to|is\s+equal\s+to|is\s+exactly|is|are)\b"),
-)  # fmt: skip
-_BETWEEN = r"(?:(?:is|are)\s+)?between\b"
-_JOIN = re.compile(r"\s*,?\s*\b(and|or)\b\s*")
-_LEAD = re.compile(
-    r"(?:\b(?:only|just|the|all|those|rows?|records?|lines?|entries|transactions?|where|whose|with"
-    r"|which|that|for|if|when|keep|filter|filtered|show|to|by|on|have|having|include|including)\b"
-    r"\s*)+\Z"
-)
-_QUOTED = re.compile(r"""\s*["'“‘`]([^"'”’`]*)["'”’`]""")
-_DATE = re.compile(r"\s*(\d{4}-\d{2}-\d{2})\b")
-# A text without quotes ends where another clause may begin; one with such a word needs quotes.
-_WORDS = re.compile(
-    r"\s*((?:(?!\b(?:and|or|sort(?:ed)?|order(?:ed)?|into|in|to|as|save|by|per|with|group(?:ed)?"
-    r"|for|then|descending|ascending)\b)[^,;.?!<>=\x00])+)"
-)
-
-
-def take_conditions(wording: Wording) -> tuple[tuple[Condition, ...], bool]:
-    """Return the conditions on rows, and whether any of them is enough.
-
-    Raises:
-        UnclearError: A condition is meant but not understood, or "and" and "or" are mixed.
-    """
-    conditions: list[Condition] = list(_without_blanks(wording))
-    joins: set[str] = set()
-    last_end = -1
-    for mention in wording.mentions():
-        found, end = _condition_at(wording, mention)
-        if not found:
-            continue
-        start = _clause_start(wording, mention.start)
-        join = _JOIN.fullmatch(wording.folded, last_end, start) if last_end >= 0 else None
-        if join:
-            joins.add(join.group(1))
-        wording.take(last_end if join else start, end)
-        last_end = end
-        conditions.extend(found)
-    # SQL would bind "and" closer; whether the sentence does nobody can tell.
-    if len(joins) > 1:
-        raise UnclearError('it mixes "and" with "or"')
-    return tuple(conditions), joins == {"or"}
-
-
-def _without_blanks(wording: Wording) -> list[Condition]:
-    """Take "without empty amounts" and the like."""
-    clause = wording.find(
-        r"\b(?:without|excluding|exclude|ignoring|except)\s+(?:rows\s+with\s+)?(?:the\s+)?"
-        r"(?:empty|blank|missing)\b"
-    )
-    mention = wording.column_at(clause.end()) if clause else None
-    if clause is None or mention is None:
-        return []
-    wording.take(clause.start(), mention.end)
-    return [Condition(mention.only(), "not empty")]
-
-
-def _condition_at(wording: Wording, mention: Mention) -> tuple[list[Condition], int]:
-    quote_end = re.compile(r"[\"'”`)]*\s*").match(wording.folded, mention.end)
-    place = quote_end.end() if quote_end else mention.end
-    between = re.compile(_BETWEEN).match(wording.folded, place)
-    if between:
-        low, end = _value(wording, mention.only(), ">=", between.end())
-        joined = re.compile(r"\s*and\b").match(wording.folded, end)
-        if joined is None:
-            raise UnclearError('"between" needs two values')
-        high, end = _value(wording, mention.only(), "<=", joined.end())
-        return [low, high], end
-    for operator, pattern in _OPERATORS:
-        sign = re.compile(pattern).match(wording.folded, place)
-        if sign and operator in ("empty", "not empty"):
-            return [Condition(mention.only(), operator)], sign.end()
-        if sign:
-            condition, end = _value(wording, mention.only(), operator, sign.end())
-            return [condition], end
-    return [], place
-
-
-def _value(
-    wording: Wording, column: ColumnIntent, operator: Operator, start: int
-) -> tuple[Condition, int]:
-    # From the original, which has capitals and accents; folding keeps each character's place.
-    quoted = _QUOTED.match(wording.original, start)
-    if column.is_number:
-        number = NUMERAL.match(wording.original, start)
-        if number and wording.original[number.end() :].lstrip().startswith("%"):
-            # A column of percentages may hold 10 or 0.1 for 10 %.
-            raise UnclearError(
-                f'"{column.name}" is compared with {number.group(1)}%: say {number.group(1)} or'
-                " its hundredth, as the column holds it"
-            )
-        if number is None:
-            raise UnclearError(
-                f'"{column.name}" holds numbers, and it is compared with something else'
-            )
-        return Condition(column, operator, read_numeral(number.group(1), column)), number.end()
-    if column.is_moment:
-        return _date_value(wording, column, operator, start)
-    if operator in (">", ">=", "<", "<="):
-        # As texts, "9" is more than "100": nobody who says "more than" means that.
-        raise UnclearError(
-            f'"{column.name}" holds {column.type} values: none is more or less than another'
-        )
-    if quoted:
-        return Condition(column, operator, quoted.group(1)), quoted.end()
-    words = _WORDS.match(wording.folded, start)
-    if words is None or not words.group(1).strip():
-        raise UnclearError(f'"{column.name}" is compared with nothing that I can see')
-    start, end = words.span(1)
-    return Condition(column, operator, wording.original[start:end].strip()), end
-
-
-def _date_value(
-    wording: Wording, column: ColumnIntent, operator: Operator, start: int
-) -> tuple[Condition, int]:
-    # Quotes become blanks, not nothing: the places must stay those of the request.
-    found = _DATE.match(wording.original.replace('"', " ").replace("'", " "), start)
-    year = re.compile(r"\s*(\d{4})(?![\w-])").match(wording.original, start)
-    try:
-        if found and operator in ("=", "!=", ">", ">=", "<", "<="):
-            moment = date.fromisoformat(found.group(1)).isoformat()
-            return Condition(column, operator, moment), found.end()
-        # "Since 2024" and "before 2024" mean its first day; "after 2024" may mean that or its last.
-        if year and operator in (">=", "<"):
-            return Condition(column, operator, f"{year.group(1)}-01-01"), year.end()
-    except ValueError:
-        # There is no such day, as February 30: told below, with the form of a date.
-        pass
-    raise UnclearError(f'"{column.name}" holds dates: write the date as YYYY-MM-DD')
-
-
-def _clause_start(wording: Wording, start: int) -> int:
-    """Return where the words that lead to a condition begin ("only rows where …")."""
-    lead = _LEAD.search(wording.folded[:start].rstrip("\"'“`("))
-    return lead.start() if lead else start

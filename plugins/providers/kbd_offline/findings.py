@@ -86,7 +86,7 @@ def plan_steps(intent: Intent) -> tuple[PlanStep, ...]:
                 PlanStep(f"Entity: {part.path}", f"{_replacing(intent)} in {part.path}")
                 for part in intent.parts
             )
-        case Grouped(target=None) | Replaced():
+        case Grouped(target=None) | Profiled(target="") | Replaced():
             return (PlanStep("Final: Answer", f"Answer: {describe_intent(intent)}"),)
         case Grouped() | RowsIntent() | Deduped() | Profiled():
             return (PlanStep(f"Final: {intent.target}", describe_intent(intent)),)
@@ -128,6 +128,8 @@ def describe_intent(intent: Intent) -> str:
             origin = f", with {intent.origin} as a column" if intent.origin else ""
             return f"The rows of {tables} below each other{origin}, in {intent.target}"
         case Profiled():
+            if not intent.target:
+                return f"What {listed(intent.paths)} hold{'s' * (len(intent.paths) == 1)}"
             return f"A report on {listed(intent.paths)}, in {intent.target}"
         case Replaced():
             files = listed(part.path for part in intent.parts) if intent.parts else "no file"

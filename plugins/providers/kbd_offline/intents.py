@@ -46,7 +46,7 @@ __all__ = [
 ]  # fmt: skip
 
 Part = Literal["year", "quarter", "month"]
-Function = Literal["total", "average", "count", "minimum", "maximum"]
+Function = Literal["total", "average", "count", "distinct", "minimum", "maximum"]
 Operator = Literal[
     "=", "!=", ">", ">=", "<", "<=", "contains", "starts with", "ends with", "empty", "not empty"
 ]
@@ -118,6 +118,8 @@ class Measure(msgspec.Struct, frozen=True):
         """The heading of its column."""
         if self.column is None or self.function == "count":
             return "Count"
+        if self.function == "distinct":
+            return f"Different {self.column.name}"
         return f"{self.function.capitalize()} {self.column.name}"
 
 
@@ -159,6 +161,7 @@ class RowSelection(msgspec.Struct, frozen=True, omit_defaults=True):
         respelt: The columns that have a value in several spellings, which count as one.
         notes: What the reader of the answer must know of these rows.
         keeps_totals: Whether rows that sum others up are rows of the table.
+        counted: The columns that are named by what is counted ("how many customers").
     """
 
     source: str
@@ -169,6 +172,7 @@ class RowSelection(msgspec.Struct, frozen=True, omit_defaults=True):
     respelt: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     keeps_totals: bool = False
+    counted: tuple[ColumnIntent, ...] = ()
 
     @property
     def table(self) -> TableIntent:
@@ -289,7 +293,7 @@ class Merged(msgspec.Struct, frozen=True, tag="merged", tag_field="offline"):
 
 
 class Profiled(msgspec.Struct, frozen=True, tag="profiled", tag_field="offline"):
-    """A report of what files hold."""
+    """A report of what files hold; without a target it is the answer to a question."""
 
     paths: tuple[str, ...]
     target: str

@@ -16,15 +16,17 @@ from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
     Figure,
     countable,
+    counted_columns,
     measures_of,
     take_clause_words,
     take_columns,
-    take_conditions,
     take_figures,
     take_keys,
     take_listed,
     take_order,
+    take_plain_totals,
 )
+from kbd_offline.conditions import take_conditions
 from kbd_offline.equality import take_exactness
 from kbd_offline.files import (
     BOOK,
@@ -51,6 +53,7 @@ from kbd_offline.intents import (
 )
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import (
+    COLUMNS_LISTED,
     FUNCTION_WORDS,
     HARMLESS,
     QUOTED,
@@ -188,7 +191,7 @@ def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent
         return _understand(files, Wording(text, columns), exact=exact)
     except UnclearError as unclear:
         names = ", ".join(f'"{column.name}"' for column in columns)
-        return Declined(shortened(request), f"{unclear} (the columns of {files.source}: {names})")
+        return Declined(shortened(request), f"{unclear}{COLUMNS_LISTED}{files.source}: {names})")
 
 
 def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
@@ -236,6 +239,7 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
     if asks_figures:
         figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
+        selection = msgspec.structs.replace(selection, counted=counted_columns(figures))
         _check_rest(wording, files)
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         # A question and a single figure are answered in words, unless a file is asked for.
@@ -278,6 +282,7 @@ def _split(
             raise UnclearError(_ONE_KEY)
     wants_totals = bool(figures) or wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
+    take_plain_totals(wording)
     figures = [*figures, *take_figures(wording)]
     _check_rest(wording, files)
     if wording.has(NOT_SHEETS):
@@ -293,6 +298,7 @@ def _split(
         if not named:
             selection = msgspec.structs.replace(selection, notes=_not_summed(columns))
         # Rows, so that the count agrees with the sheet that it tells of.
+        selection = msgspec.structs.replace(selection, counted=counted_columns(named))
         counted = Measure("count")
         measures = (counted, *(one for one in measures if one.function != "count"))
     target = target_for(files, "summary", BOOK_SUFFIX)
@@ -308,12 +314,23 @@ def _check_rest(wording: Wording, files: RequestFiles) -> None:
 
 
 def _not_summed(columns: Sequence[ColumnIntent]) -> tuple[str, ...]:
-    """Return the note on numbers that totals were not made of, as they do not add up."""
-    left = [column for column in columns if column.is_number and column.role]
-    if not left:
-        return ()
-    named = ", ".join(f"{column.name} ({column.role})" for column in left)
-    return (f'Not summed: {named}; say "total {left[0].name}" to have its sum all the same',)
+    """Return the notes on numbers that totals were not made of: no figures, or not all of them."""
+    notes = []
+    if left := [column for column in columns if column.is_number and column.role]:
+        named = ", ".join(f"{column.name} ({column.role})" for column in left)
+        same = f'say "total {left[0].name}" to have its sum all the same'
+        notes.append(f"Not summed: {named}; {same}")
+    texts = [column for column in columns if not column.is_number and _NUMBERS in column.why_text]
+    notes += [f"Not summed: {column.name}: {column.why_text}" for column in texts[:_MAX_TEXTS]]
+    if (more := len(texts) - _MAX_TEXTS) > 0:
+        notes.append(f"Not summed, as they hold texts among numbers: {more} more columns")
+    return tuple(notes)
+
+
+_NUMBERS = "number"
+"""What stands in the reason why numbers are kept as texts."""
+
+_MAX_TEXTS = 5
 
 
 def _asks_for_figures(wording: Wording) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
+from kbd.job_words import is_look
 from kbd_offline import sql
 from kbd_offline.abilities import asks_for_abilities
 from kbd_offline.answers import encode_said
@@ -45,7 +46,7 @@ from kbd_offline.interpretation import (
 )
 from kbd_offline.merge import merge_tables, research_merge
 from kbd_offline.names import split_suffix
-from kbd_offline.profiles import research_profiles, write_profile
+from kbd_offline.profiles import research_look, research_profiles, write_profile
 from kbd_offline.replacement import not_found_text, replace_text, research_replacement
 from kbd_offline.request_text import UnclearError
 from kbd_offline.summing_rows import summing_rows
@@ -55,7 +56,10 @@ from kbd_offline.workbooks import Sheet, column_widths, fill_sheet
 __all__ = ["implement", "is_declined", "plan", "research", "summary"]
 
 _EXACT_DECIMALS = 6
-"""Figures with at most so many decimals are told whole; with more, as averages, they are cut."""
+"""Figures are told with at most so many decimals, where they are not small."""
+
+_SMALL = 0.001
+"""Below this a figure is told with four digits that count."""
 
 
 def research(conversation: PlannerConversation) -> str:
@@ -67,7 +71,9 @@ def research(conversation: PlannerConversation) -> str:
         # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
         # is declined when the files are looked for.
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
-        found = report(_research_of_kind(job)(conversation, request))
+        looks = job is JobKind.TABLE and is_look(request)
+        research_job = research_look if looks else _research_of_kind(job)
+        found = report(research_job(conversation, request))
     except (CallFailedError, UnclearError) as failed:
         found = report(Findings(Declined(shortened(request), str(failed))))
     return "\n".join([found, *encode_said(conversation.read_as)])
@@ -185,6 +191,8 @@ def _notes(intent: Intent) -> list[str]:
                 "- Columns are matched by name, in the order of the first table.",
                 *(f"- {note}" for note in intent.notes),
             ]
+        case Profiled(target=""):
+            return ["- Target: none, the answer is a text"]
         case Profiled():
             return [f"- Target: {intent.target} (new)", "- The files themselves are not changed."]
         case Replaced():
@@ -422,7 +430,7 @@ def _figure_texts(measures: Sequence[Measure], figures: Sequence[Any]) -> list[s
 def _decimals(value: float) -> int:
     """Return with how many decimals a figure is told: exactly where it has few, two at least."""
     # Of a double's digits 15 are sure.
-    shown = f"{value:.15g}"
+    shown = f"{round(value, _EXACT_DECIMALS) if abs(value) >= _SMALL else value:.15g}"
     places = len(shown.partition(".")[2])
     if "e" not in shown and places <= _EXACT_DECIMALS:
         return max(2, places)
@@ -445,7 +453,7 @@ def _key_column(label: str, column: ColumnIntent, part: str | None) -> ColumnInt
 
 
 def _figure(measure: Measure) -> ColumnIntent:
-    if measure.function == "count" or measure.column is None:
+    if measure.function in ("count", "distinct") or measure.column is None:
         return ColumnIntent(measure.label, "integer")
     kind = "float" if measure.function == "average" else measure.column.type
     return ColumnIntent(measure.label, kind)

@@ -25,6 +25,7 @@ __all__ = [
     "FileProfile",
     "collect",
     "parse_profiles",
+    "research_look",
     "research_profiles",
     "write_profile",
     "write_report",
@@ -161,19 +162,33 @@ def _profile(
     columns = list[ColumnProfile]()
     for table, described, stats in measured:
         where = f"sheet {table.sheet}: " if table.sheet else ""
-        if isinstance(described, CallFailedError) or isinstance(stats, CallFailedError):
-            failed = described if isinstance(described, CallFailedError) else stats
-            notes.append(f"{where}{failed}")
+        if isinstance(described, CallFailedError):
+            notes.append(f"{where}{described}")
             continue
+        answers, figures = [described], list[dict[str, Any]]()
+        if not isinstance(stats, CallFailedError):
+            answers, figures = [described, stats], stats["columns"]
+        elif not described.get("warnings"):
+            # Else it is what they ask that its figures wait for.
+            notes.append(f"{where}{stats}")
         rows, width = int(described["row_count"]), int(described["column_count"])
         of = f" of {table.sheet}" if table.sheet else ""
         facts += [(f"Rows{of}", f"{rows:,}"), (f"Columns{of}", f"{width:,}")]
-        for answer in (described, stats):
-            notes += [f"{where}{warning}" for warning in answer.get("warnings", ())]
-        columns += _columns(table.sheet, rows, described["columns"], stats["columns"])
+        for answer in answers:
+            notes += [f"{where}{_for_people(text)}" for text in answer.get("warnings", ())]
+        columns += _columns(table.sheet, rows, described["columns"], figures)
     return FileProfile(
         path, str(info["kind"]), tuple(facts), tuple(columns), headings, tuple(dict.fromkeys(notes))
     )
+
+
+def _for_people(warning: str) -> str:
+    """Return a warning, where it tells a model how to answer a question that it waits for one."""
+    return _WAITING if warning.startswith(_HOW_TO_ANSWER) else warning
+
+
+_HOW_TO_ANSWER = "To answer, say read_as"
+_WAITING = "Figures that hang on it wait for the answer, and ask for it."
 
 
 def _counted(
@@ -506,13 +521,37 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> Profiled:
     return Profiled(tuple(chosen), target)
 
 
+def research_look(conversation: PlannerConversation, request: str) -> Findings:
+    """Read the question what files hold: of those that it names, else of all.
+
+    Raises:
+        UnclearError: There is no file, or there are too many.
+    """
+    paths = named_files(request, conversation.paths).sources or conversation.paths
+    if not paths:
+        raise UnclearError("there is no file in the workbench that it can be about")
+    if len(paths) > MAX_FILES:
+        raise UnclearError(f"I tell what up to {MAX_FILES} files hold, and these are {len(paths)}")
+    return Findings(Profiled(tuple(paths), ""))
+
+
+_MAX_LOOK_LINES = 60
+"""Of an answer; a report has all of them."""
+
+
 def write_profile(conversation: PlannerConversation, intent: Profiled) -> str:
-    """Write the report and tell what is in it.
+    """Write the report and tell what is in it; without a target tell what the report would.
 
     Raises:
         PendingError, CallFailedError: As for `PlannerConversation.call`.
     """
     profiles = collect(conversation, intent.paths)
+    if not intent.target:
+        # Without the title.
+        lines = _text_lines(profiles)[2:]
+        if (more := len(lines) - _MAX_LOOK_LINES) > 0:
+            lines = [*lines[:_MAX_LOOK_LINES], f"… and {more} more lines; ask for a profile report"]
+        return "\n".join(lines).rstrip()
     write_report(conversation, intent.target, profiles)
     lines = [f"{intent.target} tells of {len(profiles)} file{'' if len(profiles) == 1 else 's'}:"]
     lines += [f"  - {one.path}: {one.brief}" for one in profiles]

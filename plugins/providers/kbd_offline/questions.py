@@ -3,9 +3,10 @@
 What was said in a request or after one is `kbd_offline.answers`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kbd.formats import NumberFacts, additivity
 from kbd_offline.intents import (
     ColumnIntent,
     Declined,
@@ -17,25 +18,58 @@ from kbd_offline.intents import (
     RowsIntent,
     Split,
 )
-from kbd_offline.request_text import UnclearError
+from kbd_offline.request_text import COLUMNS_LISTED, UnclearError
 
-__all__ = ["check_questions", "compared_columns", "sorted_by"]
+__all__ = ["as_answered", "check_questions", "compared_columns", "sorted_by"]
 
 _OF_COLUMNS = ("decimal", "date_order")
 
 
-def check_questions(facts: Mapping[str, Any], intent: Intent) -> None:
+def as_answered(
+    facts: Mapping[str, Any], columns: Sequence[ColumnIntent]
+) -> tuple[ColumnIntent, ...]:
+    """Return columns as they are once what is asked about a table is answered, either way.
+
+    Until then they hold texts, so that a request for figures of "all numbers" passes them over.
+
+    Args:
+        facts: What `table_get_map` says of the table.
+        columns: Its columns as they are.
+    """
+    types = {
+        name: "float" if question["about"] == "decimal" else "date"
+        for question in facts.get("reading", {}).get("questions", ())
+        if question["about"] in _OF_COLUMNS
+        for name in question["columns"]
+    }
+    return tuple(
+        _typed(column, types[column.name]) if column.name in types else column for column in columns
+    )
+
+
+def _typed(column: ColumnIntent, kind: str) -> ColumnIntent:
+    role = additivity(column.name, "float", NumberFacts()).role if kind == "float" else "additive"
+    return ColumnIntent(column.name, kind, "" if role == "additive" else role)
+
+
+def check_questions(
+    facts: Mapping[str, Any], intent: Intent, answered: Intent | None = None
+) -> None:
     """Check that a job hangs on nothing that is not known about its table.
 
     Args:
         facts: What `table_get_map` says of the table.
         intent: The job; one that is declined may be so for what is not known.
+        answered: The job as it would be with the columns of `as_answered`.
 
     Raises:
         UnclearError: It does; the message asks, with the answers and what each means.
     """
     for question in facts.get("reading", {}).get("questions", ()):
-        if _hangs_on(intent, question["about"], question["columns"]):
+        about, columns = question["about"], question["columns"]
+        if _hangs_on(intent, about, columns) or (
+            answered is not None and _is_changed(intent, answered, about, columns)
+        ):
             raise UnclearError(_asked(question))
 
 
@@ -48,12 +82,20 @@ def _hangs_on(intent: Intent, about: str, columns: list[str]) -> bool:
         return selection is not None and not selection.keeps_totals
     if isinstance(intent, Declined):
         # A column that cannot be read as numbers yet has no figures: that is why.
-        return about in _OF_COLUMNS and any(f'"{name}"' in intent.reason for name in columns)
+        reason = intent.reason.partition(COLUMNS_LISTED)[0]
+        return about in _OF_COLUMNS and any(f'"{name}"' in reason for name in columns)
     if about in _OF_COLUMNS and columns:
         return not {column.name for column in compared_columns(intent)}.isdisjoint(columns) or any(
             order in columns for order in sorted_by(intent)
         )
     return True
+
+
+def _is_changed(intent: Intent, answered: Intent, about: str, columns: list[str]) -> bool:
+    """Tell whether a job becomes another one by the answer."""
+    if isinstance(answered, Declined) or about not in _OF_COLUMNS:
+        return False
+    return isinstance(intent, Declined) or _hangs_on(answered, about, columns)
 
 
 def _selection(intent: Intent) -> RowSelection | None:

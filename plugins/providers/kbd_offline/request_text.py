@@ -20,6 +20,7 @@ from kbd_offline.intents import ColumnIntent, Function
 from kbd_offline.names import fold, singular, split_suffix, tokens
 
 __all__ = [
+    "COLUMNS_LISTED",
     "CONVERTING",
     "DEDUPING",
     "FUNCTION_WORDS",
@@ -265,6 +266,10 @@ _WORD = re.compile(r"[^\W_]+")
 # Not a comma: that parts the columns of a list.
 _GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
 _MAX_NAME_WORDS = 8
+
+
+COLUMNS_LISTED = " (the columns of "
+"""How the list of a table's columns begins, at the end of why a request is declined."""
 
 
 class UnclearError(Exception):

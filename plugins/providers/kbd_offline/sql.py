@@ -28,8 +28,17 @@ _TIME = "time that it is there"
 _NUMBERED = f'(SELECT *, row_number() OVER () AS "{_PLACE}" FROM data)'
 """Rows that sort alike stay in the file's order, so that a query gives the same each time."""
 
-_DECIMALS = 6
-"""Sums of binary fractions are rounded here, far below what anybody reads."""
+_ROUNDED = (
+    "CASE WHEN abs({0}) < 0.001 THEN {0}"
+    " WHEN abs({0}) < 1000 THEN {0} - ({0} - round({0}, 10))"
+    " ELSE {0} - ({0} - round({0}, 6)) END"
+)
+"""Sums of binary fractions are rounded here, far below what anybody reads of a figure so large: a
+dose of 0.0000012 must not become one of 0.000001.
+
+Each branch is of the type of the sum, hence the differences: of decimals with six places and with
+seven DuckDB would make ones with six. A difference of two numbers so near is exact.
+"""
 
 
 def identifier(name: str) -> str:
@@ -197,7 +206,8 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
     if not intent.keys:
         return overall(intent.selection, intent.measures)
     keys = [f"{key_of(key)} AS {identifier(key.label)}" for key in intent.keys]
-    shown = ", ".join([*keys, *_figures(intent.measures, for_sheet=for_sheet)])
+    exact = intent.selection.exact
+    shown = ", ".join([*keys, *_figures(intent.measures, exact=exact, for_sheet=for_sheet)])
     # By place: a label such as "Month" may also be the name of a column.
     numbers = ", ".join(str(place) for place in range(1, len(keys) + 1))
     where = _all_of([_where(intent.selection)])
@@ -209,28 +219,46 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
 
 def overall(selection: RowSelection, measures: Sequence[Measure]) -> str:
     """Return the query for figures of all rows."""
-    return f"SELECT {', '.join(_figures(measures))} FROM data{_all_of([_where(selection)])}"
+    figures = ", ".join(_figures(measures, exact=selection.exact))
+    return f"SELECT {figures} FROM data{_all_of([_where(selection)])}"
 
 
-def _figures(measures: Sequence[Measure], *, for_sheet: bool = False) -> list[str]:
+def counts(selection: RowSelection, columns: Sequence[ColumnIntent]) -> str:
+    """Return the query for the number of rows, and of the different values of columns."""
+    return overall(
+        selection, [Measure("count"), *(Measure("distinct", column) for column in columns)]
+    )
+
+
+def _figures(measures: Sequence[Measure], *, exact: bool, for_sheet: bool = False) -> list[str]:
     figures = []
     for measure in measures:
-        value = _figure(measure)
-        if for_sheet and value.startswith("round("):
+        value = _figure(measure, exact=exact)
+        if for_sheet and _is_fraction(measure):
             value = f"CAST({value} AS DOUBLE)"
         figures.append(f"{value} AS {identifier(measure.label)}")
     return figures
 
 
-def _figure(measure: Measure) -> str:
+def _figure(measure: Measure, *, exact: bool) -> str:
     if measure.column is None:
         return "count(*)"
     column = identifier(measure.column.name)
     if measure.function == "count":
         return f"count({column})"
+    if measure.function == "distinct":
+        is_folded = measure.column.type == "string" and not exact
+        return f"count(DISTINCT {_folded(column) if is_folded else column})"
     value = f"{_AGGREGATES[measure.function]}({column})"
-    is_fraction = measure.function == "average" or measure.column.type == "float"
-    return f"round({value}, {_DECIMALS})" if is_fraction else value
+    # The least and the greatest value are values of the file.
+    is_made = measure.function in ("total", "average") and _is_fraction(measure)
+    return _ROUNDED.format(value) if is_made else value
+
+
+def _is_fraction(measure: Measure) -> bool:
+    if measure.column is None or measure.function in ("count", "distinct"):
+        return False
+    return measure.function == "average" or measure.column.type == "float"
 
 
 def _ways(order: Sequence[SortOrder]) -> str:
@@ -269,7 +297,8 @@ def _condition(condition: Condition, *, exact: bool) -> str:
             return f"ends_with({text}, {sought})"
         case sign:
             left, right = _sides(condition.column, column, value) or (text, sought)
-            sign_sql = "<>" if sign == "!=" else sign
+            # An empty field is none of the others: "not North" has the rows without a region.
+            sign_sql = "IS DISTINCT FROM" if sign == "!=" else sign
             return f"{left} {sign_sql} {right}"
 
 

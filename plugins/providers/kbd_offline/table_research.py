@@ -21,6 +21,7 @@ from kbd_offline.intents import (
     Grouped,
     Intent,
     Key,
+    RowSelection,
     RowsIntent,
     SheetExport,
     Split,
@@ -28,7 +29,7 @@ from kbd_offline.intents import (
 )
 from kbd_offline.interpretation import refused, understand
 from kbd_offline.names import sheet_names, split_suffix
-from kbd_offline.questions import check_questions
+from kbd_offline.questions import as_answered, check_questions, compared_columns
 from kbd_offline.request_text import UnclearError
 from kbd_offline.table_choice import Reader, TableChoice, choose_sheet, choose_table, with_notes
 from kbd_offline.workbooks import (
@@ -84,14 +85,32 @@ def _inspected(
             try:
                 return read_sheets(conversation, files, book, chosen)
             except UnclearError:
-                named = bool(chosen) or wants_each_sheet(text)
-                sheet = None if named else choose_sheet(conversation, files, book, read)
+                reader = _of_sheet_column(read) if wants_each_sheet(text) else read
+                sheet = None if chosen else choose_sheet(conversation, files, book, reader)
                 if sheet is None:
                     raise
                 choice = sheet
     files = on_sheet(conversation, choice.files)
     found = _understood(conversation, request, files)
     return msgspec.structs.replace(found, intent=with_notes(found.intent, choice.notes))
+
+
+def _of_sheet_column(read: Reader) -> Reader:
+    """Return a reading of "each sheet" as the values of a column that is called so.
+
+    Only where another column is named beside it: "the rows of each sheet" may be those of each
+    sheet of the workbook.
+    """
+
+    def read_keyed(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Intent:
+        intent = read(files, columns)
+        own = {column.name for column in columns if wants_each_sheet(f"each {column.name}")}
+        named = {column.name for column in compared_columns(intent)}
+        if own & named and named - own:
+            return intent
+        return Declined(files.text, "it speaks of every sheet")
+
+    return read_keyed
 
 
 def _understood(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
@@ -105,13 +124,33 @@ def _understood(conversation: PlannerConversation, request: str, files: RequestF
         table = msgspec.structs.replace(table, keeps_totals=not keeps_totals)
         seen = inspect_table(conversation, table)
         intent = understand(request, files, seen.columns)
-    check_questions(seen.facts, intent)
+    intent = _as_asked(seen, intent, request, files)
     if not seen.rows:
         intent = _without_rows(seen, intent, understand(request, files, _as_numbers(seen)))
     if isinstance(intent, Split | Grouped | RowsIntent):
         intent = _compared(conversation, intent)
     intent = _measured(conversation, intent)
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _as_asked(seen: FileFinding, intent: Intent, request: str, files: RequestFiles) -> Intent:
+    """Return the intent, where what is not known of some columns makes no difference to it.
+
+    A column whose numbers can be read in two ways holds texts until that is answered: "totals" are
+    none of it then, and "the total" is that of another column. So the request is read once more
+    as if it were answered.
+
+    Raises:
+        UnclearError: It would be another job.
+    """
+    columns = as_answered(seen.facts, seen.columns)
+    answered = intent if columns == seen.columns else understand(request, files, columns)
+    check_questions(seen.facts, intent, answered)
+    if isinstance(answered, Split) and isinstance(intent, Split):
+        # What is not summed, as it does not add up, is said of these columns, too.
+        selection = msgspec.structs.replace(intent.selection, notes=answered.selection.notes)
+        return msgspec.structs.replace(intent, selection=selection)
+    return answered if isinstance(answered, Declined) else intent
 
 
 def _keeps_totals(intent: Intent) -> bool:
@@ -153,9 +192,30 @@ def _compared(conversation: PlannerConversation, intent: Split | Grouped | RowsI
         UnclearError: No row has one of them.
     """
     check_values(conversation, intent.selection)
+    _check_counted(conversation, intent.selection)
     columns = [key.column for key in _keys(intent) if key.part is None]
     selection = with_spellings(conversation, intent.selection, columns)
     return msgspec.structs.replace(intent, selection=selection)
+
+
+def _check_counted(conversation: PlannerConversation, selection: RowSelection) -> None:
+    """Check that a count of what a column names is that of the rows: "how many customers".
+
+    Raises:
+        UnclearError: Some values are there more than once, or some are empty.
+    """
+    columns = selection.counted
+    if not columns:
+        return
+    query = sql.counts(selection, columns)
+    answer = conversation.call("table_query", **selection.table.arguments, query=query)
+    rows, *different = map(int, answer["rows"][0])
+    for column, count in zip(columns, different, strict=True):
+        if count != rows:
+            raise UnclearError(
+                f"it may be of the {row_count_text(rows)}, or of the {count:,} different values of "
+                f'"{column.name}": say "count rows" or "count different {column.name}"'
+            )
 
 
 def _keys(intent: Split | Grouped | RowsIntent) -> tuple[Key, ...]:

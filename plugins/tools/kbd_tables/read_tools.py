@@ -148,7 +148,7 @@ class TableGetMap(_TableTool):
         found = {**record.details, **found}
         if record.warnings:
             found["warnings"] = list(record.warnings)
-        return ToolResult(found)
+        return ToolResult(found, is_look=True)
 
     async def questions(self, context: ToolContext) -> Sequence[FileQuestion]:
         """Return the questions of every table of the workbench, a sheet each of workbooks."""
@@ -203,7 +203,7 @@ class TableDescribe(_TableTool):
             "column_count": len(columns),
             "columns": [{**column, **table.record.about(column["name"])} for column in columns],
         }
-        return _with_warnings(table, value)
+        return msgspec.structs.replace(_with_warnings(table, value), is_look=True)
 
 
 class TableStats(_TableTool):

@@ -33,6 +33,9 @@ from kbd_xlsx import XlsxFormat
 
 MAX_TURNS = 30
 
+_LOOKS = ("table_get_map", "table_describe")
+"""Tools that only look at tables."""
+
 
 class Outcome(msgspec.Struct):
     """What a run led to.
@@ -77,7 +80,8 @@ class Player:
         self._ends: list[str] = []
         self._ids: set[str] = set()
         self._entry = 0
-        self._told: list[str] = []
+        self._told: dict[bool, list[str]] = {False: [], True: []}
+        self._has_worked = False
         self._before = {name: self.workbench.files.get(name).blob for name in files}
 
     async def run(self, request: str, earlier: str = "") -> Outcome:
@@ -101,7 +105,8 @@ class Player:
         summary = await self.phase(
             Phase.SUMMARY, asked, f"<plan>\n{text}\n</plan>", *self._results(plan, answers)
         )
-        told = plans.append_told(summary, self._told)
+        looks = [] if self._has_worked else self._told[True]
+        told = plans.append_told(summary, list(dict.fromkeys(self._told[False] + looks)))
         return Outcome(research, plan, answers, told, self._calls, self._ends)
 
     async def phase(self, phase: Phase, *blocks: str) -> str:
@@ -138,7 +143,8 @@ class Player:
             return f"Error: {error.code}: {error.message}"
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
-        self._told += [sentence for sentence in result.told if sentence not in self._told]
+        self._told[result.is_look] += result.told
+        self._has_worked |= name.startswith("table_") and name not in _LOOKS
         text = msgspec.json.encode(result.value).decode()
         return truncate_result(
             name,

@@ -92,6 +92,75 @@ def test_asked_and_answered(
         assert figure in outcome.summary, outcome.summary
 
 
+def test_a_file_has_figures_as_exact_as_its_source(tmp_path: Path) -> None:
+    """Binary noise is taken off a sum, and nothing else: neither of small figures nor of others."""
+    rows = "a,0.0000012\na,0.000000001\nb,8.81035291436839\nc,0.1\nc,0.2\nd,1234567.89\n"
+    player, _ = play(tmp_path, "total Dose by Item into u.csv", f"Item,Dose\n{rows}")
+    written = player.workbench.content("u.csv").decode().splitlines()[1:]
+    figures = {name: float(value) for name, value in (line.split(",") for line in written)}
+    assert figures == {
+        "a": pytest.approx(0.000001201, rel=1e-12),
+        "b": pytest.approx(8.81035291436839, rel=1e-10),
+        "c": 0.3,
+        "d": 1234567.89,
+    }
+
+
+OPEN = "Region,Menge,Umsatz\nNord,2,1.234\nNord,7,2.500\nSued,4,1.234\n"
+"""One column of numbers, and one that holds numbers once it is known of which kind."""
+TWO_DATES = "Paid,Due,Amount\n2024-01-05,01/02/2024,5\n2024-02-05,03/04/2024,7\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "request_text", "told"),
+    [
+        (OPEN, "one sheet per Region with totals", "Umsatz: is 1.234 1234 or 1.234?"),
+        (OPEN, "one sheet per Region with total Umsatz", "Umsatz: is 1.234 1234 or 1.234?"),
+        (OPEN, "total by Region", 'the total may be of "Menge", "Umsatz"'),
+        (OPEN, "what is the average?", 'the average may be of "Menge", "Umsatz"'),
+        (TWO_DATES, "total Amount by month", 'in two ways: by "Paid" or "Due"'),
+        (OPEN.replace("Menge", "Mit"), "total Umsatz", "Umsatz: is 1.234 1234 or 1.234?"),
+    ],
+)
+def test_what_is_not_known_yet_is_not_left_out(
+    tmp_path: Path, text: str, request_text: str, told: str
+) -> None:
+    """A column that holds numbers or dates once it is answered is one of "all" before, too."""
+    _, outcome = play(tmp_path, request_text, text)
+    assert outcome.summary.startswith(NOT_DONE)
+    assert told in outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("text", "request_text", "told"),
+    [
+        (OPEN, "total Menge by Region", "Total Menge 13"),
+        (OPEN, "one sheet per Region", 'Sheet "Nord" in summary.xlsx has 2 rows'),
+        (OPEN, "how many rows?", "Count 3"),
+        (TWO_DATES, "total Amount by month of Paid", "Total Amount 12"),
+        # Prices do not add up, whichever they are, and that is said.
+        (OPEN.replace("Umsatz", "Unit price"), "one sheet per Region with totals",
+         "Not summed: Unit price (unit price)"),
+        (OPEN, "frobnicate the rows", 'what to make of "frobnicate"'),
+    ],
+)  # fmt: skip
+def test_what_makes_no_difference_is_not_asked(
+    tmp_path: Path, text: str, request_text: str, told: str
+) -> None:
+    """A job that comes out alike with every answer is done without one, or declined for itself."""
+    _, outcome = play(tmp_path, request_text, text)
+    assert "is 1.234 1234" not in outcome.summary
+    assert told in outcome.summary
+
+
+def test_numbers_that_are_texts_are_not_passed_over(tmp_path: Path) -> None:
+    """A text among a column's numbers leaves it out of the totals, and that is said."""
+    text = "Region,Menge,Umsatz\nNord,2,5.50\nNord,7,unbekannt\nSued,4,6.10\nSued,9,7.20\n"
+    _, outcome = play(tmp_path, "one sheet per Region with totals", text)
+    assert "Count 4, Total Menge 22" in outcome.summary
+    assert 'Not summed: Umsatz: 3 of 4 values are numbers, but not "unbekannt"' in outcome.summary
+
+
 @pytest.mark.full
 def test_said_in_the_request(tmp_path: Path) -> None:
     """It counts for every call of the job, and the workbook that is written is read as it is."""
@@ -123,6 +192,8 @@ def test_a_merge_asks_of_each_table(tmp_path: Path) -> None:
         ("average Discount", "Item,Discount\na,2%\nb,11%\n", "Average Discount 0.065"),
         ("total Amount", "Item,Amount\na,1.234\nb,22.5\n", "Total Amount 23.734"),
         ("average Amount", "Item,Amount\na,0.01\nb,0.0\nc,0.0\n", "Average Amount 0.003333"),
+        ("total Dose", "Item,Dose\na,0.0000012\nb,0.0000021\n", "Total Dose 0.000003300"),
+        ("maximum Dose", "Item,Dose\na,0.00000012\nb,0.00000021\n", "Maximum Dose 0.0000002100"),
     ],
 )
 def test_no_figure_is_rounded_to_another(

@@ -197,3 +197,52 @@ def test_what_does_not_add_up_is_not_summed_unasked(tmp_path: Path) -> None:
     assert '"Price" (unit price) does not add up; name the column' in outcome.summary
     _, outcome = play(tmp_path / "d", "what is the average per kind?", prices)
     assert "- car: Average Price 2" in outcome.summary
+
+
+SOLD = (
+    "Customer,Region,Amount\nAnn,North,12.50\nBob,South,7.25\nann,North,3.10\nCid,,9.90\n"
+    "Ann,South,19.90\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("how many customers are there?", "the 5 rows, or of the 3 different values of"),
+        ("number of customers by Region", 'say "count rows" or "count different Customer"'),
+        ("one sheet per Region with number of customers", "the 3 different values of"),
+        ("how many rows?", "Count 5"),
+        ("total number of rows", "Count 5"),
+        ("how many different customers are there?", "Different Customer 3"),
+        ("number of distinct Customers, exactly", "Different Customer 4"),
+        ("count unique customers by Region", "over all of them: Different Customer 3"),
+        ("total and count by Customer", "Total Amount 52.65, Count 5"),
+        ("average number of rows per Customer", "I do not make the average of a count"),
+    ],
+)
+def test_what_is_counted(tmp_path: Path, request_text: str, told: str) -> None:
+    """Rows, or the different values of a column: where these are not as many, it is asked."""
+    _, outcome = play(tmp_path, request_text, SOLD)
+    assert told in outcome.summary
+
+
+def test_a_count_of_what_is_there_once_each_is_that_of_the_rows(tmp_path: Path) -> None:
+    """Nothing is asked then; a column called Count does not change what a count is."""
+    _, outcome = play(tmp_path, "how many customers?", "Customer,Count\nAnn,4\nBob,5\n")
+    assert "Count 2" in outcome.summary
+    _, outcome = play(tmp_path / "b", "count by Customer", "Customer,Count\nAnn,4\nAnn,5\n")
+    assert "over all of them: Count 2" in outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("total Amount where Region is not North", "Total Amount 37.05"),
+        ("total Amount where Region != South and Customer is not Ann", "Total Amount 9.90"),
+        ("total Amount where Region is North", "Total Amount 15.60"),
+    ],
+)
+def test_an_empty_field_is_no_value(tmp_path: Path, request_text: str, told: str) -> None:
+    """Rows without a value are among those that do not have the one that is named."""
+    _, outcome = play(tmp_path, request_text, SOLD)
+    assert told in outcome.summary

@@ -271,3 +271,58 @@ def test_duplicates_beside_a_column_that_is_called_as_the_rank_of_a_row(tmp_path
     table = f"Who,{name}\nA,1\nB,1\nB,1\n"
     player, _ = play(tmp_path, "remove duplicates by Who", {"a.csv": table})
     assert rows(player, "a-deduped.csv") == [["Who", name], ["A", "1"], ["B", "1"]]
+
+
+@pytest.mark.parametrize(
+    "request_text", ["what is in it?", "describe it", "welche Spalten gibt es?"]
+)
+def test_a_look_asks_nothing(tmp_path: Path, request_text: str) -> None:
+    """Rows and columns are told, and what a figure would ask; no file is made."""
+    files: dict[str, str | bytes] = {
+        "a.csv": "Item,Amount\nTea,2\nCup,3\nTotal,6\n",
+        "b.xlsx": book({"Staff": [["Name", "Salary"], ["Ann", 20], ["Bob", 35]]}),
+    }
+    player, outcome = play(tmp_path, request_text, files)
+    assert outcome.ends == ["stop"] * 4
+    for told in (
+        "a.csv", "Rows: 3", "Amount: type integer, filled 3", "Row 4 (Total | 6) may sum others up",
+        "Figures that hang on it wait for the answer", "Sheet Staff",
+        "Salary: type integer, filled 2, distinct 2, min 20, max 35, mean 27.5",
+    ):  # fmt: skip
+        assert told in outcome.summary
+    assert list(player.workbench.files.names()) == ["a.csv", "b.xlsx"]
+
+
+def test_a_look_at_one_file(tmp_path: Path) -> None:
+    """The one that is named, of several."""
+    files: dict[str, str | bytes] = {"a.csv": "Item\nTea\n", "b.csv": "Name\nAnn\n"}
+    _, outcome = play(tmp_path, "what's in b.csv?", files)
+    assert "Name: type string" in outcome.summary
+    assert "Item" not in outcome.summary
+
+
+WORDS: list[list[Any]] = [
+    ["Sheet", "Value", "Name", "Count", "Total"],
+    ["A", 2, "Ann", 1, 10], ["A", 3, "Bob", 2, 25], ["B", 5, "Ann", 4, 31], ["B", 7, "Cid", 8, 42],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("total Value per Sheet", "Total Value 17"),
+        ("total Value for each Sheet", "Total Value 17"),
+        ("sum of Total of every Sheet", "Total Total 108"),
+        ("one sheet per Name with totals", "Count 4, Total Value 17, Total Count 15, Total Total"),
+        ("one sheet per Name with Value and Total and totals", "Count 4, Total Value 17, Total To"),
+        ("one sheet per Name with totals of Value", "(Count 4, Total Value 17)"),
+        ("one sheet per Name with total Total", "(Count 4, Total Total 108)"),
+        # Sheets of the workbook, or values of the column: nobody can tell.
+        ("count the rows of every sheet", "has several sheets"),
+    ],
+)
+def test_columns_that_are_called_as_words_are(tmp_path: Path, request_text: str, told: str) -> None:
+    """A column of the name is meant, "totals" are those of all numbers all the same."""
+    files: dict[str, str | bytes] = {"w.xlsx": book({"Data": WORDS, "Other": [["Who"], ["x"]]})}
+    _, outcome = play(tmp_path, request_text, files)
+    assert told in outcome.summary

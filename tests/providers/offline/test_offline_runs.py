@@ -266,8 +266,8 @@ def test_what_comes_near_is_told(tmp_path: Path, request_text: str, near: str, f
 def test_all_abilities_are_told_when_asked_for(tmp_path: Path, request_text: str) -> None:
     """Each with an example, whatever is in the workbench."""
     _, outcome = play(tmp_path, request_text)
-    assert outcome.summary.count("\n- ") == 8
-    assert outcome.summary.count(': "') == 8
+    assert outcome.summary.count("\n- ") == 9
+    assert outcome.summary.count(': "') == 9
 
 
 def test_no_table_at_all(tmp_path: Path) -> None:
