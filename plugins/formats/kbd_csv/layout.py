@@ -4,6 +4,7 @@ Found by the first rows as a whole: the width and the kinds of values that most 
 which rows above are none of the table.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kbd.formats import is_remark
+from kbd.formats import MISSING_TEXTS, is_remark
 from kbd.formats.unit_rows import has_units
 from kbd_csv.dialect import SEPARATOR_LINE
 from kbd_csv.kinds import has_header, heads_figures, is_total, kind
@@ -37,7 +38,6 @@ _FIGURES_SHARE = 0.8
 """So many of a column's values are figures or dates, if it is one of these."""
 
 _FEW_REMARKS = 3
-"""The units and two rows of figures."""
 
 _LEAST_ABOVE = 2
 """Rows above a gap whose kinds of values are those of the table."""

@@ -18,8 +18,8 @@ with), `named_tables` and `table_names` (which tables a statement means), `sandb
 lock-down, with `statements`, what may run, `loaded_tables`, how it gets at the tables,
 `statement_time`, what makes it answer the same each time, `sql_errors`, `absent_values`, which
 helps where nothing was found, and `spellings`, what it parts by capitals alone), `export_tools`
-(rows into other files). `reading_text` says how a table was read. They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself,
-and its values as JSON).
+(rows into other files). `reading_text` says how a table was read. They share `jobs` (calls of the
+worker, and its limits) and `duck` (DuckDB itself, and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence
