@@ -39,6 +39,7 @@ __all__ = [
     "emptied_rows",
     "make_table",
     "merged_below",
+    "mixed_currencies",
     "read_values",
 ]
 
@@ -193,6 +194,23 @@ def merged_below(merged: Iterable[Area], body: Area) -> Iterator[tuple[str, int,
         if overlaps(area, body):
             for row in range(max(area.top + 1, body.top), min(area.bottom, body.bottom) + 1):
                 yield MERGED, row, cell_name(row, area.left)
+
+
+def mixed_currencies(
+    names: Sequence[str], left: int, found: Mapping[int, Sequence[str]]
+) -> dict[str, Any]:
+    """Return the currencies of columns that have several, as the details of a table have them.
+
+    Args:
+        names: Of the columns.
+        left: The first column of the table in the sheet.
+        found: The currencies of columns of the sheet.
+    """
+    inside = {column - left: codes for column, codes in found.items() if len(codes) > 1}
+    mixed = {
+        names[place]: list(codes) for place, codes in inside.items() if 0 <= place < len(names)
+    }
+    return {"currencies": mixed} if mixed else {}
 
 
 def make_table(

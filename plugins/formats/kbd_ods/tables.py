@@ -23,6 +23,7 @@ from kbd.sheets.table_rows import (
     emptied_rows,
     make_table,
     merged_below,
+    mixed_currencies,
     read_values,
 )
 from kbd.sheets.values import Value, plain_text
@@ -87,7 +88,8 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     unread = chain(missing, merged_below(sheet.merged_areas(), body))
     emptied = emptied_rows(unread, extent.skipped)
     notes = _notes(sheet, area)
-    details = {"sheet": sheet.name}
+    mixed = mixed_currencies(names, area.left, sheet.found.currencies)
+    details = {"sheet": sheet.name, **mixed}
     return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
 
 

@@ -42,6 +42,7 @@ from kbd.sheets.table_rows import (
     emptied_rows,
     make_table,
     merged_below,
+    mixed_currencies,
     read_values,
 )
 from kbd.sheets.values import plain_number, plain_text
@@ -174,8 +175,9 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     unread = chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body))
     emptied = emptied_rows(unread, extent.skipped)
-    notes = (*notes, *currency_notes(sheet.currencies(body)))
-    details = {"sheet": sheet.part.name}
+    paid = sheet.currencies(body)
+    notes = (*notes, *currency_notes(paid))
+    details = {"sheet": sheet.part.name, **mixed_currencies(names, area.left, paid)}
     return make_table(extent, names, seen, read, notes, details, emptied, sums.rows(kept))
 
 

@@ -553,6 +553,15 @@ def _sha256(file: BufferedReader) -> str:
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _notes(table: Table, typed: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return what must be known of columns: what typing them told, and what their format knows."""
+    notes = {name: [*found] for name, found in typed.items()}
+    for name, codes in table.details.get("currencies", {}).items():
+        told = ColumnNote(f"its cells are in several currencies ({', '.join(codes)})", is_told=True)
+        notes.setdefault(name, []).append(msgspec.to_builtins(told))
+    return notes
+
+
 def _record(table: Table, loaded: Mapping[str, Any], sha256: str) -> bytes:
     """Return the packed record of a table: the facts of its format, and the inferred types."""
     return msgspec.msgpack.encode(
@@ -564,7 +573,7 @@ def _record(table: Table, loaded: Mapping[str, Any], sha256: str) -> bytes:
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],
             "roles": loaded["roles"],
-            "notes": loaded["notes"],
+            "notes": _notes(table, loaded["notes"]),
             "spellings": loaded["spellings"],
             "currencies": loaded["currencies"],
             "kept_totals": loaded["kept_totals"],

@@ -169,3 +169,24 @@ async def test_a_header_row_is_said_of_one_sheet(
     assert await columns("A", header_row=3) == ["k", "m"]
     with pytest.raises(ValidationFailed, match="has no sheets"):
         await ask(workbench, tools, "get_map", read_as={"header_row": 1, "header_sheet": "A"})
+
+
+async def test_a_sum_of_several_currencies_is_told(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """Whoever gets a figure of the column learns it, and the map has it beside the column."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    for row in (["name", "amount"], ["a", 1], ["b", 2]):
+        sheet.append(row)
+    sheet["B2"].number_format, sheet["B3"].number_format = '0.00 "€"', "[$$-409]0.00"
+    content = BytesIO()
+    book.save(content)
+    workbench.add("paid.xlsx", content.getvalue())
+    call = {"path": "paid.xlsx", "query": "SELECT sum(amount) FROM data"}
+    answer = await workbench.call(tools["table_query"], **call)
+
+    told = "its cells are in several currencies (EUR, USD)"
+    assert any(told in each for each in answer.told)
+    found = (await workbench.call(tools["table_get_map"], path="paid.xlsx")).value
+    assert [each.get("notes") for each in found["columns"]] == [None, [told]]
