@@ -36,6 +36,7 @@ __all__ = [
     "no_column",
     "take_clause_words",
     "take_columns",
+    "take_figure_order",
     "take_figures",
     "take_keys",
     "take_listed",
@@ -118,6 +119,17 @@ def take_order(wording: Wording) -> tuple[SortOrder, ...]:
         end = more.end()
     wording.take(clause.start(), end)
     return tuple(orders)
+
+
+def take_figure_order(wording: Wording, measures: Sequence[Measure]) -> tuple[SortOrder, ...]:
+    """Return the order of a grouped result by its first figure ("largest first"), if it is said."""
+    clause = wording.find(
+        r"[,(]?\s*\b(?:(?P<down>largest|highest|biggest|greatest)|smallest|lowest)\s+first\b\)?"
+    )
+    if clause is None:
+        return ()
+    wording.take(*clause.span())
+    return (SortOrder(measures[0].label, descending=clause["down"] is not None),)
 
 
 def take_keys(wording: Wording) -> tuple[Key, ...]:

@@ -20,6 +20,7 @@ from kbd_offline.clauses import (
     measures_of,
     take_clause_words,
     take_columns,
+    take_figure_order,
     take_figures,
     take_keys,
     take_listed,
@@ -240,8 +241,9 @@ def _understand(files: RequestFiles, wording: Wording, *, exact: bool) -> Intent
         figures += take_figures(wording)
         measures = measures_of(figures, wording.columns)
         selection = msgspec.structs.replace(selection, counted=counted_columns(figures))
-        _check_rest(wording, files)
         ordered = tuple(_of_result(one, keys, measures) for one in order)
+        ordered = ordered or take_figure_order(wording, measures)
+        _check_rest(wording, files)
         # A question and a single figure are answered in words, unless a file is asked for.
         answers = (question or not keys) and not names_kind
         suffix = _suffix(files, whole, book_by_default=True)

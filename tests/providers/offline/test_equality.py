@@ -235,6 +235,21 @@ def test_a_count_of_what_is_there_once_each_is_that_of_the_rows(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("request_text", "first"),
+    [
+        ("total Amount per Customer, largest first, as csv", "Ann,35.5"),
+        ("total Amount per Customer (lowest first) as csv", "Bob,7.25"),
+        ("count and total Amount per Region, highest first, as csv", "North,2,15.6"),
+    ],
+)
+def test_groups_by_their_figure(tmp_path: Path, request_text: str, first: str) -> None:
+    """The first figure is meant, the largest or the smallest of it first."""
+    player, _ = play(tmp_path, request_text, SOLD)
+    written = player.workbench.content("summary.csv").decode().splitlines()
+    assert written[1].startswith(first)
+
+
+@pytest.mark.parametrize(
     ("request_text", "told"),
     [
         ("total Amount where Region is not North", "Total Amount 37.05"),
