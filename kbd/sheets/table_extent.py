@@ -299,15 +299,16 @@ def _have_same_titles(
     """
     first, second = (
         {
-            _PAGE.sub("", plain_text(value).casefold())
+            # A number, such as a year, is no title that a page would have again.
+            _PAGE.sub("", value.casefold()) if isinstance(value, str) else value
             for _, row in sheet.rows(Area(area.top, area.left, head.first - 1, area.right))
             for value in row
         }
         if area.top < head.first
-        else set[str]()
+        else set[Value]()
         for area, head in (one, other)
     )
-    return second - {""} <= first
+    return second - {""} <= first and all(isinstance(value, str) for value in second)
 
 
 def _begins_alike(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:

@@ -286,6 +286,8 @@ def test_tables_of_one_header_below_other_titles_are_several(tmp_path: Path) -> 
 
     assert found.table.row_count == 3
     assert [each.what for each in found.table.reading.left_out] == ["another table", ABOVE]
+    years: list[list[Any]] = [["Stock"], [None, None, 2023], *STOCK]
+    assert read(tmp_path, [*years, ["c", 3, 3], [], *years]).table.row_count == 3
     pages = read(tmp_path, [["Stock (1 of 2)"], *STOCK, [], ["Stock (2 of 2)"], *STOCK])
     assert pages.table.row_count == 4
 
