@@ -5,7 +5,8 @@ blank row does not end a table). Titles above its header and remarks below it ar
 header may stand in two rows, of which the upper one heads several columns.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 import msgspec
@@ -44,6 +45,8 @@ JOINED_NAMES = "column names joined of two rows"
 _HEAD_ROWS = 60
 _MOST_TITLES = 20
 _TAIL_ROWS = 60
+_PAGE = re.compile(r"[\W\d_]|page|seite|blatt|pagina|página|стр|continued|fortsetzung|of|von")
+"""What titles of pages differ by."""
 _MOST_TOTALS = 5
 """Totals one above the other that stand above a header."""
 
@@ -190,7 +193,7 @@ def _around(
         inside = found.left >= area.left and found.right <= area.right
         is_below = inside and found.top > area.bottom
         # What is below another table is none of this one.
-        has_ended = has_ended or (is_below and not _goes_on(sheet, found, head, area))
+        has_ended = has_ended or (is_below and not _goes_on(sheet, found, head, core))
         if is_below and not has_ended:
             area = Area(area.top, area.left, found.bottom, area.right)
         # An island between blank cells of the table is part of it and not worth a warning.
@@ -246,12 +249,17 @@ def _below_header(sheet: SheetCells, area: Area, head: _Head) -> str:
         return ""
     # What stands again on the next printed page says nothing of the columns.
     again = (rows[0], sheet.row(head.top - 1, area.left, area.right))
-    below = [row for row in rows if row not in again]
+    below = [row for row in rows if row not in again and count_values(row)]
     first, *rest = ([*map(plain_text, row)] for row in (rows[0], *below))
     figures = figure_places(below)
     if all(isinstance(value, str) for value in rows[0]):
         return UNITS if has_units(first, rest, figures) else ""
-    return COLUMN_NUMBERS if numbers_columns(first, rest, figures) else ""
+    others = {n for n, value in enumerate(first) if not _are_texts(row[n] for row in below)}
+    return COLUMN_NUMBERS if numbers_columns(first, rest, others) else ""
+
+
+def _are_texts(values: Iterable[Value]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _first_page(
@@ -263,7 +271,8 @@ def _first_page(
             break
         if (area.left, area.right) == (core.left, core.right):
             above = _head(sheet, area)
-            if repeats_header(above.headers or (), head.headers):
+            are_pages = _have_same_titles(sheet, (area, above), (core, head))
+            if are_pages and repeats_header(above.headers or (), head.headers):
                 return area, above
     return core, head
 
@@ -273,10 +282,33 @@ def _goes_on(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:
     if sheet.island(found).headers is not None:
         return _begins_alike(sheet, found, head, table)
     own = _head(sheet, found)
-    if own.headers is None or repeats_header(own.headers, head.headers or ()):
+    if own.headers is None:
         return True
+    if repeats_header(own.headers, head.headers or ()):
+        return _have_same_titles(sheet, (table, head), (found, own))
     # Below a title a header is one only where it plainly names figures.
     return not _heads_figures(sheet, found, filled_rows(sheet, _top(found)), own.top - 1)
+
+
+def _have_same_titles(
+    sheet: SheetCells, one: tuple[Area, _Head], other: tuple[Area, _Head]
+) -> bool:
+    """Tell whether the titles of a table are those of one above but for digits, as on pages.
+
+    Tables of one header below other titles are of other things: income and expenses.
+    """
+    first, second = (
+        {
+            # A number, such as a year, is no title that a page would have again.
+            _PAGE.sub("", value.casefold()) if isinstance(value, str) else value
+            for _, row in sheet.rows(Area(area.top, area.left, head.first - 1, area.right))
+            for value in row
+        }
+        if area.top < head.first
+        else set[Value]()
+        for area, head in (one, other)
+    )
+    return second - {""} <= first and all(isinstance(value, str) for value in second)
 
 
 def _begins_alike(sheet: SheetCells, found: Area, head: _Head, table: Area) -> bool:

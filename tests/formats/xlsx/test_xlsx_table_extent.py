@@ -279,6 +279,19 @@ def test_a_header_that_stands_again_is_no_row(
     assert sum(int(line.rsplit(",", 1)[1]) for line in found.lines[1:]) in (5, 6)
 
 
+def test_tables_of_one_header_below_other_titles_are_several(tmp_path: Path) -> None:
+    """Income and expenses have the same columns, and no sum."""
+    expenses = [["Expenses"], *STOCK, ["c", 3, 3]]
+    found = read(tmp_path, [["Income"], *STOCK, [], *expenses])
+
+    assert found.table.row_count == 3
+    assert [each.what for each in found.table.reading.left_out] == ["another table", ABOVE]
+    years: list[list[Any]] = [["Stock"], [None, None, 2023], *STOCK]
+    assert read(tmp_path, [*years, ["c", 3, 3], [], *years]).table.row_count == 3
+    pages = read(tmp_path, [["Stock (1 of 2)"], *STOCK, [], ["Stock (2 of 2)"], *STOCK])
+    assert pages.table.row_count == 4
+
+
 def test_a_header_of_two_rows_may_stand_again(tmp_path: Path) -> None:
     """Both are left out, and merged cells of theirs are no cells that are read as empty."""
     head: list[list[Any]] = [["", "North", None, "South", None], ["Item", "In", "Out", "In", "Out"]]
