@@ -235,14 +235,30 @@ def _preambles() -> list[Case]:
         number("2022", "1950 1999"),
         number("2023", "2010 2040"),
     ]
-    rows = [text(None, "Region|North|South"), number(None, "2022 1950 1999"),
-            number(None, "2023 2010 2040")]  # fmt: skip
-    named = written("years above years/two", page(years), years)
-    plain = written("years above years/two", page(years), rows, header_row=0)
-    tables = (*named.tables, *plain.tables)
-    asked = Case(named.subject, named.name, named.content, tables, must_ask="header_row")
     three = [*years, number("2024", "1980 1990")]
-    return [*found, asked, written("years above years/three", page(three), three)]
+    alone = [number("2022", "1500 1600"), number("2023", "2210 2200"), number("2024", "1980 1990")]
+    return [
+        *found,
+        _years_or_row("years above years/two", years),
+        _years_or_row("years above years/three_alone", alone),
+        written("years above years/three", page(three), three),
+    ]
+
+
+def _years_or_row(label: str, named: list[Column]) -> Case:
+    """Return a table whose first row may name its columns by years, or be a row as the others."""
+    content = page(named)
+    rows = [line.split(",") for line in content.splitlines()]
+    unnamed = [
+        text(None, "|".join(values)) if values[1].isalpha() else number(None, " ".join(values))
+        for values in zip(*rows, strict=True)
+    ]
+    tables = (
+        *written(label, content, named).tables,
+        *written(label, content, unnamed, header_row=0).tables,
+    )
+    case_ = written(label, content, named)
+    return Case(case_.subject, case_.name, case_.content, tables, must_ask="header_row")
 
 
 CASES = (

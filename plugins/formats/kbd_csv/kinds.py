@@ -129,9 +129,10 @@ def heads_series(rows: Sequence[Sequence[str]], least_years: int = _SURE_YEARS) 
         return False
     is_labeled = any("text" in under[place] for place in others)
     are_years = all(kinds[place] == "year" for place in places)
-    if any(under[place] == {"year"} for place in places) and not (
-        is_labeled and are_years and len(places) >= least_years
-    ):
+    like_years = [under[place] == {"year"} for place in places]
+    # Without a label beside them they may be a row: that can be asked about, but is not sure.
+    may_be_names = is_labeled or (least_years < _SURE_YEARS and not all(like_years))
+    if any(like_years) and not (may_be_names and are_years and len(places) >= least_years):
         return False
     if any(map(_counts_on(places), below)):
         return False

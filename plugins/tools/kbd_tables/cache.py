@@ -232,7 +232,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 32
+_VERSION = 33
 """Version of the cache; raise it when inference or the record changes."""
 _MOST_CHECKED = 1_000
 """Files of which it is remembered that they are whole; beyond, all are forgotten."""

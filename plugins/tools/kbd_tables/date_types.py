@@ -52,6 +52,7 @@ def type_dates(table: RawTable, verdicts: Verdicts, said: DateOrder | None) -> N
             _type_date(table, verdicts, place, columns[place], order, reason)
             if proofs[place].proves or reason or columns[place].form.kind == "year first":
                 verdicts.orders.add(order)
+    _note_calendars(table, verdicts)
     for orders, places in open_ones.items():
         example = _telling_example(table, places[0], columns[places[0]], orders)
         days = _days(table, columns[places[0]], example, orders)
@@ -158,6 +159,23 @@ def _type_date(
         text = "years of two digits are those from 1969 to 2068"
         verdicts.note(place, text, is_told=True)
     verdicts.note_missing(place, column.missing, column.blank_count)
+
+
+_BUDDHIST, _PERSIAN = (2400, 2700), (1300, 1450)
+"""Years that are this or the last century in calendars that offices use: of Thailand, of Iran."""
+
+
+def _note_calendars(table: RawTable, verdicts: Verdicts) -> None:
+    """Say of which columns all years are those of another calendar."""
+    for place, column in verdicts.typed.items():
+        if column.type not in ("date", "datetime") or table.known[place] is not None:
+            continue
+        low, high = table.ask(f"min(year({column.sql}))", f"max(year({column.sql}))")
+        spans = (_BUDDHIST, _PERSIAN) if low is not None else ()
+        if any(first <= low <= high <= last for first, last in spans):
+            years = str(low) if low == high else f"{low} to {high}"
+            text = f"its years are {years}, as written: those of another calendar are not converted"
+            verdicts.note(place, text, is_told=True)
 
 
 def _offsets(table: RawTable, place: int) -> tuple[str, str]:

@@ -183,3 +183,24 @@ def test_an_order_that_makes_no_difference_is_not_asked(loading: Loading) -> Non
     table = loading({"a": ["05/05/2024"], "b": ["01/02/2024"]})
     assert table.values["a"] == [date(2024, 5, 5)]
     assert asked(table)[0] == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["05/01/2567", "31/12/2566"], ["2566 to 2567"]),
+        (["1402-10-15", "1402-12-29"], ["1402"]),
+        (["2024-01-05", "9999-12-31"], []),
+        (["1402-10-15", "1999-12-29"], []),
+    ],
+    ids=["Thai", "Persian", "open end", "history"],
+)
+def test_years_of_other_calendars_are_told(
+    loading: Loading, values: list[str], told: list[str]
+) -> None:
+    """Dates that are of this century by another calendar only are not taken silently for others."""
+    found = loading({"when": values}).warnings
+    assert [w for w in found if "calendar" in w] == [
+        f"when: its years are {years}, as written: those of another calendar are not converted"
+        for years in told
+    ]
