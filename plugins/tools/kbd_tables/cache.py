@@ -189,7 +189,7 @@ class OpenTable(msgspec.Struct, frozen=True):
         if not tells_capitals_apart(sql):
             return ()
         return tuple(
-            f"{self._label}, {name}: {note}"
+            f"{self._label}, {name}: {note}, and counts as another one"
             for name, note in self.record.spellings.items()
             if name.lower() in matched or "*" in matched
         )[:_MAX_NAMED]
@@ -232,7 +232,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _MAX_NAMED = 10
-_VERSION = 33
+_VERSION = 34
 """Version of the cache; raise it when inference or the record changes."""
 _MOST_CHECKED = 1_000
 """Files of which it is remembered that they are whole; beyond, all are forgotten."""

@@ -85,7 +85,8 @@ def load(
         facts = _facts(connection, table, names, typed, found - len(totals.rows))
     completed = _completed(told, typed)
     answers = how_to_answer(completed.questions)
-    spelled = [f"{name}: {note}" for name, note in facts["spellings"].items()]
+    apart = "SQL tells them apart, lower() does not"
+    spelled = [f"{name}: {note}: {apart}" for name, note in facts["spellings"].items()]
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}

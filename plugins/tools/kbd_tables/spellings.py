@@ -44,7 +44,7 @@ def column_spellings(
             f" WHERE {column} IS NOT NULL) GROUP BY lower(v) HAVING count(*) > 1)"
         ).fetchone()
         if row and row[0]:
-            found[name] = f"{_differ(*row)}: SQL tells them apart, lower() does not"
+            found[name] = _differ(*row)
     return found
 
 

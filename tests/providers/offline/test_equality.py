@@ -98,7 +98,8 @@ def test_duplicates(tmp_path: Path) -> None:
         tmp_path / "b", "dedupe by status and category, case-sensitively, as csv"
     )
     assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "2", "4", "16"]
-    assert "capitals" not in outcome.summary
+    assert "differs in capitals" not in outcome.summary
+    assert "(FOOD, food), and counts as another one" in outcome.summary
 
 
 def test_a_value_that_no_row_has(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tools.tables.conftest import Ask
 from tools.tables.loading import Loading
 
 NOTE = "1 value is written with other capitals, too (ACME, Acme)"
-APART = f"customer: {NOTE}: SQL tells them apart, lower() does not"
+APART = f"customer: {NOTE}, and counts as another one"
 JOINED = f'customer of "data" and name of "people.csv": {NOTE}'
 
 
