@@ -28,19 +28,21 @@ gc.set_threshold(50_000, 20, 100)
 
 THINNED = frozenset(
     (
-        "test_answer_limits.py", "test_crash_states.py", "test_disk_faults.py",
-        "test_docx_comparison.py", "test_failures.py", "test_faults.py", "test_format_contract.py",
-        "test_formula_totals.py", "test_hostile_clients.py", "test_image_hostile.py",
-        "test_mutants.py", "test_office_hostile.py", "test_offline_kinds.py",
-        "test_offline_runs.py", "test_pptx_comparison.py", "test_publishing.py",
-        "test_renderer.py", "test_rows_below_totals.py", "test_scan.py", "test_table_choice.py",
-        "test_table_looking.py", "test_table_query.py", "test_totals.py", "test_work_faults.py",
-        "test_xlsx_comparison_counts.py",
+        "test_answer_limits.py", "test_answers.py", "test_crash_states.py", "test_disk_faults.py",
+        "test_docx_comparison.py", "test_equality.py", "test_failures.py", "test_faults.py",
+        "test_format_contract.py", "test_formula_totals.py", "test_hostile_clients.py",
+        "test_image_hostile.py", "test_json_arrays.py", "test_mutants.py", "test_number_reading.py",
+        "test_office_hostile.py", "test_offline_kinds.py", "test_offline_runs.py",
+        "test_pptx_comparison.py", "test_publishing.py", "test_renderer.py",
+        "test_rows_below_totals.py", "test_scan.py", "test_spellings.py",
+        "test_sums_at_the_ends.py", "test_table_choice.py", "test_table_export.py",
+        "test_table_looking.py", "test_table_query.py", "test_totals.py",
+        "test_unlabeled_totals.py", "test_work_faults.py", "test_xlsx_comparison_counts.py",
     )
 )  # fmt: skip
 """Files of which the first tier has every third test, as of those of whole jobs: each test starts a
-process or more beside many that are alike, and a newcomer waits at most four minutes. The second
-tier has all."""
+process, plays a job or loads a table beside many that are alike, and a newcomer waits at most four
+minutes. The second tier has all."""
 ONE_OF = 3
 
 
