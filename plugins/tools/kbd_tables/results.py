@@ -28,7 +28,7 @@ from kbd_tables.duck import (
     reported_type,
 )
 from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, hints_of, sandboxed
-from kbd_tables.spellings import join_notes
+from kbd_tables.spellings import MANY_ROWS, join_notes
 
 __all__ = ["describe", "export", "export_plain", "export_query", "rows", "stats"]
 
@@ -242,7 +242,7 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
             box.connection.execute(box.statement.sql)
             written = _write(box.connection, target)
             hints = hints_of(box, written.first)
-            spellings = join_notes(box.connection, box.statement, box.named)
+            spellings = join_notes(box.connection, box.statement, box.named, MANY_ROWS)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     return {

@@ -45,7 +45,7 @@ from kbd_tables.loaded_tables import (
     named_columns,
 )
 from kbd_tables.open_questions import check_figures, check_values
-from kbd_tables.spellings import join_notes
+from kbd_tables.spellings import ANSWERED_ROWS, join_notes
 from kbd_tables.sql_errors import refused
 from kbd_tables.statement_time import pin_clock
 from kbd_tables.statements import (
@@ -92,9 +92,6 @@ _JOINED = (
     " WHERE a.paid GROUP BY ALL ORDER BY 1"
 )
 _ORDERED = "SELECT id, day, name, amount FROM data ORDER BY amount"
-_LOST = (
-    "SELECT count(v) FROM (SELECT DISTINCT name AS v FROM data ANTI JOIN data AS b USING (name))"
-)
 _COUNTS = "SELECT count(*), count(n) FROM (SELECT {0} AS n FROM data GROUP BY ALL)"
 
 
@@ -264,7 +261,7 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
             found = _window(box, asked.catalog, window, total)
             elapsed = (time.perf_counter() - began) * 1000
             hints = hints_of(box, found.rows)
-            spellings = join_notes(box.connection, box.statement, box.named)
+            spellings = join_notes(box.connection, box.statement, box.named, ANSWERED_ROWS)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     rows, is_cut = _within_bytes(found.rows)
@@ -468,8 +465,6 @@ def warm_up() -> Generator[None]:
             pin_clock(READY, 0, "")
             with _bounded_time(READY, 1), _bounded_memory(_LOAD_MEMORY_MB):
                 READY.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
-            yield
-            READY.execute(_LOST).fetchall()
             for column in ("name", "day", "amount"):
                 yield
                 READY.execute(_COUNTS.format(column)).fetchall()

@@ -107,11 +107,13 @@ async def test_a_join_without_such_values_says_nothing(workbench: Workbench, ask
 @pytest.mark.anyio
 @on_trio
 async def test_an_export_says_so_in_its_review(workbench: Workbench, ask: Ask) -> None:
-    """A file that is made of a join has the loss among its warnings."""
+    """A file that is made of a join has the loss among its warnings, where a query has no time."""
+    workbench.add("upper.csv", "customer,total\nACME,10\n" + "Bolt,30\n" * 3_000)
     query = 'SELECT name, total FROM data JOIN "people.csv" AS p ON customer = p.name ORDER BY 1'
     given = {"path": "upper.csv", "target_path": "out.csv", "format": "csv", "query": query}
     found = await ask("export", **given)
     assert [warning for warning in found["warnings"] if JOINED in warning]
+    assert "warnings" not in await ask("query", path="upper.csv", query=query)
 
 
 def test_large_tables_are_searched_where_values_are_few(loading: Loading) -> None:
