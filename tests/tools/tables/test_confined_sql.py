@@ -11,7 +11,7 @@ from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings, WorkerLimits
-from kbd.errors import KbdError, ValidationFailed
+from kbd.errors import KbdError, ToolTimeout, ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd.tools import CallLimits
 from kbd_csv import CsvFormat
@@ -132,3 +132,15 @@ async def test_greedy_statements_take_the_memory_of_the_settings(
         assert told in {"answered", "TOOL_TIMEOUT", "VALIDATION_FAILED"}, query
         assert more <= MEMORY_MB + _ENGINE_MB, query
     assert (await ask("query", path="s.csv", query="SELECT 1"))["rows"] == [[1]]
+
+
+async def test_a_statement_for_a_file_has_twice_the_memory(ask: Callable[..., Any]) -> None:
+    """Rows that fill a file are sorted where a window of the same statement has no room for it."""
+    query = (
+        "SELECT i, 'order of ' || hash(i) || ' by post' AS t, repeat('y', 40) || i AS u"
+        " FROM range(2_000_000) AS r(i) ORDER BY t LIMIT 20_000"
+    )
+    with pytest.raises(ToolTimeout):
+        await ask("query", path="s.csv", query=query)
+    given = {"path": "s.csv", "target_path": "out.csv", "format": "csv", "query": query}
+    assert (await ask("export", **given))["row_count"] == 20_000
