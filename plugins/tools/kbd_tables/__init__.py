@@ -10,8 +10,8 @@ with `column_types` (what a column is by its own values: `shapes`, `numbers`, `d
 `date_types`, and `clock_times`, which stay text; `column_roles` and `currencies` are whether a sum
 of it means anything, `summed_columns` whether a statement makes one), `totals` (rows that sum
 others up, as `total_rows`; `row_stretches` reckons what is between them, `formula_totals` takes
-their own formulas for proof, `total_verdicts` judges them; `counted_rows` finds those whose label
-counts rows, `unlabeled_totals`, `group_sums` and `outer_sums` those that nothing labels,
+their own formulas for proof, `total_verdicts` judges them; `unlabeled_totals`, `group_sums` and
+`outer_sums` find those that nothing labels,
 `rows_below` what stands below the last one; `total_notes` says it, `open_questions` holds figures
 back) and `blanks`, `read_tools` and `results` (the tools that only read, and what they answer
 with), `named_tables` and `table_names` (which tables a statement means), `sandbox` (SQL and its

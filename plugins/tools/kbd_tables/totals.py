@@ -12,6 +12,7 @@ import duckdb
 import msgspec
 
 from kbd.formats import (
+    COUNT_PATTERN,
     STATISTIC_LABELS,
     TOTAL_STEMS,
     WEAK_STEMS,
@@ -25,7 +26,6 @@ from kbd.formats import (
     weak_label,
     year_label,
 )
-from kbd_tables.counted_rows import counted_rows
 from kbd_tables.duck import PASSING_PARQUET, parquet_rows, quoted_text
 from kbd_tables.formula_totals import FormulaRows
 from kbd_tables.group_sums import sums_of_groups
@@ -55,6 +55,10 @@ _MAX_WEAK_ROWS = 100_000
 """Rows of a table that a person may have written, with sums between them that are called "Q1"."""
 _MAX_WEAK = 60
 _MAX_WEAK_VALUES = 200
+_MAX_COUNTED = 60
+_COUNT_CHARACTERS = 40
+_COUNTED_SHARE = 1 / 3
+"""As many of a column's values look like labels that count rows, if its rows are called so."""
 _WEAK_CHARACTERS = 24
 _YEARS_SHARE = 1 / 3
 """As many of the rows are years, if these sum up halves, quarters or months."""
@@ -257,7 +261,7 @@ def _judged(
     counted: dict[int, str] = {}
     if count <= _MAX_WEAK_ROWS:
         rows = {**_weak_rows(connection, raw, texts[:_MAX_COLUMNS], figures, count), **rows}
-        found = counted_rows(connection, raw, texts[:_MAX_COLUMNS], figures, count)
+        found = _counted_rows(connection, raw, texts[:_MAX_COLUMNS], figures, count)
         counted = {row: text for row, text in found.items() if row not in rows}
         rows |= counted
     rows |= dict.fromkeys(_bare_rows(connection, raw, others, figures, count) - {*rows}, "")
@@ -378,6 +382,39 @@ def _labeled_rows(
         return {}, False
     found = connection.execute(f"SELECT r, label FROM ({rows}) WHERE label IN ({chosen})")
     return {int(row): str(text) for row, text in found.fetchall()}, bool(common)
+
+
+def _counted_rows(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    texts: Sequence[int],
+    figures: Sequence[int],
+    count: int,
+) -> dict[int, str]:
+    """Return the rows with such a label and a figure, each with its text.
+
+    Args:
+        connection: A database.
+        raw: The Parquet of texts.
+        texts: The columns of texts.
+        figures: The columns of figures.
+        count: How many rows there are.
+    """
+    found: dict[int, str] = {}
+    filled = " OR ".join(f"c{n} IS NOT NULL" for n in figures)
+    for column in texts:
+        rows = connection.execute(
+            f"SELECT file_row_number, c{column}, ({filled})"
+            f" FROM {parquet_rows(raw, numbered=True)}"
+            f" WHERE length(c{column}) <= {_COUNT_CHARACTERS}"
+            f" AND regexp_matches(c{column}, {quoted_text(COUNT_PATTERN)}) LIMIT {_MAX_COUNTED + 1}"
+        ).fetchall()
+        if len(rows) > min(_MAX_COUNTED, _COUNTED_SHARE * count):
+            continue
+        for row, text, has_figure in rows:
+            if has_figure and count_label(text) is not None:
+                found.setdefault(int(row), text)
+    return found
 
 
 def _weak_rows(
