@@ -50,6 +50,8 @@ _EQUALITIES = frozenset(
      "COMPARE_NOT_DISTINCT_FROM")
 )  # fmt: skip
 """Comparisons that a text answers as a text, whatever else it may mean."""
+_OF_LETTERS = frozenset(("!~~", "contains", "ends_with", "prefix", "starts_with", "suffix", "~~"))
+"""Functions that look for letters in a text; LIKE is the one called ~~."""
 _GROUPS_BY_ALL = "FORCE_AGGREGATES"
 """What a GROUP BY ALL is in DuckDB's tree."""
 _SETTING_READERS = frozenset(("current_setting",))
@@ -407,7 +409,8 @@ def _matched(tree: Any) -> tuple[str, ...]:
             case _:
                 sides = []
         found.update(name for side in sides for name in _own_name(side))
-        if part.get("distinct"):
+        is_of_letters = str(part.get("function_name") or "").lower() in _OF_LETTERS
+        if part.get("distinct") or is_of_letters:
             found.update(_columns_in(part.get("arguments")))
         found.update(_columns_in(part.get("partitions")))
         selected = part.get("select_list") or ()

@@ -44,6 +44,8 @@ async def told(workbench: Workbench, name: str, **arguments: Any) -> tuple[str, 
         "SELECT count(DISTINCT customer) FROM data",
         "SELECT sum(total) FROM data WHERE customer = 'Acme'",
         "SELECT sum(total) FROM data WHERE customer IN ('Acme', 'Bolt')",
+        "SELECT sum(total) FROM data WHERE customer LIKE 'Ac%'",
+        "SELECT sum(total) FROM data WHERE starts_with(customer, 'Ac')",
         "SELECT total, sum(total) OVER (PARTITION BY customer) FROM data",
     ],
 )
