@@ -67,9 +67,10 @@ def _applied(
     writer.fit_dates()
     book.save(target)
     focus = _focus(operations)
-    if focus is not None and focus.sheet is not None:
-        # As the workbook writes it: operations may write it in other capitals.
-        focus = msgspec.structs.replace(focus, sheet=book.title(focus.sheet))
+    if focus is not None:
+        # As the workbook writes it: operations may write it in other capitals, or delete it later.
+        title = book.find(focus.sheet or "")
+        focus = None if title is None else msgspec.structs.replace(focus, sheet=title)
     reach = reach_after(book, source)
     return Applied(len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told))
 
@@ -78,31 +79,22 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
     """Return the first cell of the last operation that names cells, else the last one's sheet."""
     hint = None
     for operation in operations:
+        sheet, area = getattr(operation, "sheet", ""), getattr(operation, "range", "")
         match operation:
-            case SetCells(sheet=sheet, cells=(first, *_)):
+            case SetCells(cells=(first, *_)):
                 hint = _cell_focus(sheet, first.cell)
-            case SetRange(sheet=sheet, start=start):
+            case SetRange(start=start):
                 hint = _cell_focus(sheet, start)
-            case (
-                ClearRange(sheet=sheet, range=area)
-                | MergeCells(sheet=sheet, range=area)
-                | UnmergeCells(sheet=sheet, range=area)
-                | AutoFilter(sheet=sheet, range=area)
-            ):
+            case DeleteSheet():
+                if hint is not None and _is_same(hint.sheet, sheet):
+                    hint = None
+            case _ if not sheet:
+                continue
+            case _ if area:
                 found = parse_area(area, Area(1, 1, 1, 1))
                 hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
-            case DeleteSheet(sheet=sheet) if hint is not None and _is_same(hint.sheet, sheet):
-                hint = None
-            case (
-                EnsureSheet(sheet=sheet)
-                | SetColumnWidths(sheet=sheet)
-                | SetRowHeights(sheet=sheet)
-                | FreezePanes(sheet=sheet)
-                | SummarizeByCategory(sheet=sheet)
-            ) if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
+            case _ if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
                 hint = FocusHint(sheet=sheet)
-            case _:
-                continue
     return hint
 
 
