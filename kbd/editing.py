@@ -31,6 +31,7 @@ class Edited(msgspec.Struct, frozen=True):
         changed: What each changed.
         warnings: What was skipped or should be looked at, and what the file reaches out to now.
         told: What people must know of figures that were worked out.
+        results: What formulas came to, the first of them.
     """
 
     name: FileName
@@ -39,6 +40,7 @@ class Edited(msgspec.Struct, frozen=True):
     changed: tuple[str, ...]
     warnings: tuple[str, ...]
     told: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
 
 
 async def apply_operations(
@@ -188,4 +190,12 @@ def suffix_names(handler: FormatHandler) -> str:
 
 def _edited(name: FileName, applied: Applied, carried: tuple[str, ...], *, created: bool) -> Edited:
     warnings = dict.fromkeys((*applied.warnings, *carried, *applied.external))
-    return Edited(name, created, applied.applied, applied.changed, tuple(warnings), applied.told)
+    return Edited(
+        name,
+        created,
+        applied.applied,
+        applied.changed,
+        tuple(warnings),
+        applied.told,
+        applied.results,
+    )

@@ -17,6 +17,7 @@ can do is told by the capabilities it inherits:
     Receiptable receipt_facts()            what differs inside, in facts that others can recompute
     Inspectable active_content()           what its files run, fetch or start when they are opened
     Editable   operations, apply()         typed operations on a new or an existing file
+    Calculable calculate()                 results of the formulas that an edit left without one
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
 
@@ -56,6 +57,7 @@ from kbd.formats.additivity import (
     sum_sentence,
 )
 from kbd.formats.capabilities import (
+    Calculable,
     Celled,
     Comparable,
     Composed,
@@ -89,6 +91,8 @@ from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Reloc
 from kbd.formats.records import (
     Applied,
     AssetPick,
+    Calculated,
+    Calculation,
     CellValue,
     ChunkInfo,
     Column,
@@ -141,6 +145,9 @@ __all__ = [
     "AggregateRow",
     "Applied",
     "AssetPick",
+    "Calculable",
+    "Calculated",
+    "Calculation",
     "CellValue",
     "Celled",
     "Change",

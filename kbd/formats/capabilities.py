@@ -11,6 +11,8 @@ from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
 from kbd.formats.records import (
     Applied,
     AssetPick,
+    Calculated,
+    Calculation,
     Grid,
     GridWindow,
     Passage,
@@ -25,6 +27,7 @@ from kbd.formats.records import (
 from kbd.types import ReadAs
 
 __all__ = [
+    "Calculable",
     "Celled",
     "Comparable",
     "Composed",
@@ -344,6 +347,31 @@ class Editable(ABC):
         Raises:
             ValidationFailed: An operation cannot be applied, or not without a loss.
             FileReadFailed: The source cannot be read.
+        """
+
+
+class Calculable(ABC):
+    """A format whose files hold formulas with their results.
+
+    It is called after an edit that left results open, in a call of its own: one that takes too long
+    or fails costs the results, and not the edit.
+    """
+
+    @abstractmethod
+    def calculate(self, source: Source, wanted: Calculation, target: Path) -> Calculated:
+        """Write the file with the results of formulas; without any nothing is written.
+
+        What is not known for sure is left out and told. The same call writes the same bytes, so
+        functions that ask for the time are told `wanted.now_us`.
+
+        Args:
+            source: The file.
+            wanted: Which formulas, and what time it is.
+            target: A path that does not exist yet, in a folder that other files may be made in.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: It cannot be changed without a loss.
         """
 
 

@@ -12,6 +12,8 @@ from kbd.types import FocusHint, ReadAs
 __all__ = [
     "Applied",
     "AssetPick",
+    "Calculated",
+    "Calculation",
     "CellValue",
     "ChunkInfo",
     "Column",
@@ -138,6 +140,10 @@ class Applied(msgspec.Struct, frozen=True):
             where that is not known: then all of it counts.
         focus: Where to look first.
         told: What people must know of figures that were worked out, a sentence each.
+        open_results: The cells whose formulas have no result, or an old one, since this edit, as
+            sheets and ranges; of a format that is `Calculable`.
+        formulas_written: Of these, those that the edit wrote.
+        results: What formulas came to, in words; filled in by who has them calculated.
     """
 
     applied: int
@@ -147,6 +153,38 @@ class Applied(msgspec.Struct, frozen=True):
     remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
     told: tuple[str, ...] = ()
+    open_results: tuple[tuple[str, str], ...] = ()
+    formulas_written: tuple[tuple[str, str], ...] = ()
+    results: tuple[str, ...] = ()
+
+
+class Calculation(msgspec.Struct, frozen=True):
+    """Results of formulas that are asked for.
+
+    Args:
+        now_us: What time it is for functions that ask, in microseconds since 1970 UTC.
+        places: The cells whose formulas are worked out, as sheets and ranges ("Sheet1", "C2:C9");
+            None for all that have no stored result.
+        written: Of these, the cells whose formulas somebody wrote just now.
+    """
+
+    now_us: int
+    places: tuple[tuple[str, str], ...] | None = None
+    written: tuple[tuple[str, str], ...] = ()
+
+
+class Calculated(msgspec.Struct, frozen=True):
+    """What a calculation came to.
+
+    Args:
+        count: How many results were stored; without any no file was written.
+        results: The first of them in words, errors first ("Sheet1!E1 = 42").
+        warnings: What was not worked out, and why; errors, and formulas that read empty cells.
+    """
+
+    count: int
+    results: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class AssetPick(msgspec.Struct, frozen=True):
@@ -216,7 +254,7 @@ class Written(msgspec.Struct, frozen=True):
     """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size.
 
     `remaining` is that of `Applied`, where a part of a file was written; `focus` says where to look
-    first.
+    first. `open_results` and `results` are those of `Applied`, too.
     """
 
     written_range: str
@@ -225,6 +263,8 @@ class Written(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
+    open_results: tuple[tuple[str, str], ...] = ()
+    results: tuple[str, ...] = ()
 
 
 class Preview(msgspec.Struct, frozen=True):

@@ -46,6 +46,9 @@ def xml_bytes(root: etree._Element) -> bytes:
 class Rewriting:
     """Rewriting of a package: pending changes, until they are saved.
 
+    Attributes:
+        package: What it started from.
+
     Args:
         package: What to start from, which stays open and is not changed; None begins with nothing
             but an empty table of content types.
@@ -56,7 +59,7 @@ class Rewriting:
         self.name = package.name if package else name
         self.is_strict = package is not None and package.is_strict
         self.relation_types = _STRICT_TYPES if self.is_strict else _TRANSITIONAL_TYPES
-        self._package = package
+        self.package = package
         self._new: dict[str, tuple[str, bytes]] = {}
         self._dropped: set[str] = set()
         if package is None:
@@ -68,7 +71,7 @@ class Rewriting:
 
     @property
     def _original(self) -> Mapping[str, ZipInfo]:
-        return self._package.by_key if self._package else {}
+        return self.package.by_key if self.package else {}
 
     @property
     def changed(self) -> frozenset[str]:
@@ -86,9 +89,9 @@ class Rewriting:
         found = self._new.get(part_key(part))
         if found is not None:
             return found[1]
-        if self._package is None or part not in self:
+        if self.package is None or part not in self:
             raise FileReadFailed(f"{self.name} is damaged: it has no part {part}")
-        return self._package.read(part)
+        return self.package.read(part)
 
     def root(self, part: str) -> etree._Element:
         """Parse a small part as it will be; raises FileReadFailed."""
@@ -191,17 +194,17 @@ class Rewriting:
     def save(self, target: Path) -> None:
         """Write the package; raises FileReadFailed if an entry to copy is not all there."""
         with target.open("wb") as file:
-            if self._package is not None and not self._new and not self._dropped:
+            if self.package is not None and not self._new and not self._dropped:
                 # What nothing was done to is the same file, not a likeness of it.
-                self._package.copy_to(file)
+                self.package.copy_to(file)
                 return
             archive = ArchiveWriter(file)
             for key, info in self._original.items():
                 if key in self._new:
                     archive.add(info.filename, self._new[key][1], info)
-                elif self._package is not None and key not in self._dropped:
+                elif self.package is not None and key not in self._dropped:
                     # As packed bytes: what no edit named is neither unpacked nor changed by a bit.
-                    archive.copy(info, self._package.packed(info))
+                    archive.copy(info, self.package.packed(info))
             for key, (name, data) in self._new.items():
                 if key not in self._original:
                     archive.add(name, data)

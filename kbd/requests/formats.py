@@ -269,12 +269,14 @@ class FileWritten(Answer, kw_only=True):
         applied: How many operations: all of them, for a call is all or nothing.
         changed: What each changed.
         warnings: What was skipped, and what the file reaches out to now.
+        results: What formulas came to that were written or made old, the first of them.
     """
 
     ok: Literal[True] = True
     applied: int
     changed: tuple[str, ...]
     warnings: tuple[str, ...]
+    results: tuple[str, ...] | Unset = UNSET
 
 
 class ApplyOps(_FormatRequest):

@@ -108,7 +108,7 @@ class ToolExecution:
     ) -> None:
         self.entry, self._files, self._now_us = entry, files, now_us
         # What a format does for a tool is its plugin's work, and the log names all that worked.
-        self._formats = formats.noted_by(self._add_plugin)
+        self._formats = formats.noted_by(self._add_plugin).at(now_us)
         self._recall, self._open_search, self._workers = recall, search, workers
         self._search: CallSearch | None = None
         self.worked: list[Plugin] = []

@@ -66,6 +66,7 @@ async def run_client_call(
             applied=edited.applied,
             changed=edited.changed,
             warnings=tuple(dict.fromkeys((*edited.warnings, *found))),
+            results=edited.results or UNSET,
         )
         # Durable as blobs before any event names them; the one frame that does comes last.
         changes = await call.files.land(call.id)
@@ -229,7 +230,7 @@ class FormatMethods:
         async def work(files: CallFiles) -> Edited:
             return await apply_operations(
                 files,
-                open_formats(self._context, workbench),
+                open_formats(self._context, workbench).at(self._context.clock.now_us()),
                 method.item.handler,
                 request.path,
                 request.ops,

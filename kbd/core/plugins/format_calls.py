@@ -4,12 +4,15 @@ Operations come as a client or a model gives them; `parse_operations` makes them
 format's handler.
 """
 
+import copy
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
+from anyio import to_thread
 
 from kbd.arguments import record_of
 from kbd.core.plugins.catalog import Catalog
@@ -18,10 +21,13 @@ from kbd.core.plugins.host import Owned
 from kbd.core.plugins.pieces import CUT_EDITION, Extract
 from kbd.core.plugins.rebase_calls import RebaseCalls
 from kbd.core.plugins.worker_calls import file_arguments, unsupported_error
-from kbd.errors import KbdError, ValidationFailed
+from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.formats import (
     Applied,
     AssetPick,
+    Calculable,
+    Calculated,
+    Calculation,
     Celled,
     Composed,
     Editable,
@@ -121,6 +127,18 @@ class FileOverview(msgspec.Struct, frozen=True):
 
 class FormatCalls(RebaseCalls, Formats):
     """The formats of one workbench, called in workers, with all their capabilities."""
+
+    _now_us: int | None = None
+
+    def at(self, now_us: int) -> Self:
+        """Return the same at a time, at which formulas are calculated that an edit left open.
+
+        Args:
+            now_us: The time of the call, as the log has it, in microseconds since 1970 UTC.
+        """
+        timed = copy.copy(self)
+        timed._now_us = now_us  # noqa: SLF001 - it is its own copy
+        return timed
 
     async def info(self, file: FileRef) -> dict[str, Any]:
         """Return `FormatHandler.info`; empty for a file that no format handles."""
@@ -294,7 +312,16 @@ class FormatCalls(RebaseCalls, Formats):
         records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
         arguments = _edit_arguments(source) | {"operations": plain, "target": target}
-        return await self._write(handler, "apply", Applied, arguments)
+        applied = await self._write(handler, "apply", Applied, arguments)
+        if not applied.open_results:
+            return applied
+        name = source.name if source else ""
+        found = await self._calculate(
+            handler, name, target, applied.open_results, applied.formulas_written
+        )
+        return msgspec.structs.replace(
+            applied, results=found.results, warnings=(*applied.warnings, *found.warnings)
+        )
 
     async def read_table(
         self, file: FileRef, sheet: str | None, read_as: ReadAs, target: Path
@@ -325,7 +352,48 @@ class FormatCalls(RebaseCalls, Formats):
             "placement": where,
             "target": target,
         }
-        return await self._write(handler, "write_table", Written, arguments)
+        written = await self._write(handler, "write_table", Written, arguments)
+        if not written.open_results:
+            return written
+        found = await self._calculate(
+            handler, source.name if source else "", target, written.open_results
+        )
+        return msgspec.structs.replace(
+            written, results=found.results, warnings=(*written.warnings, *found.warnings)
+        )
+
+    async def _calculate(
+        self,
+        handler: FormatHandler,
+        name: str,
+        staged: Path,
+        places: tuple[tuple[str, str], ...],
+        written: tuple[tuple[str, str], ...] = (),
+    ) -> Calculated:
+        """Have the open results of a staged file worked out, and put them into it.
+
+        Without them the edit stands: it says that they are missing, and programs calculate.
+        """
+        if self._now_us is None or not isinstance(handler, Calculable):
+            return Calculated(0)
+        made = staged.with_name(f"{staged.name}-calculated")
+        wanted = Calculation(self._now_us, places, written)
+        arguments = {
+            "path": staged,
+            "name": name,
+            "wanted": msgspec.to_builtins(wanted),
+            "target": made,
+        }
+        try:
+            found = await self._write(handler, "calculate", Calculated, arguments)
+        except DiskFull:
+            raise
+        except KbdError as error:
+            text = f"Results of formulas were not worked out here ({error.message})."
+            return Calculated(0, warnings=(text,))
+        if found.count:
+            await to_thread.run_sync(os.replace, made, staged)
+        return found
 
     async def _read_region(
         self,

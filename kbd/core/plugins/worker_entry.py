@@ -19,6 +19,8 @@ from kbd.core.plugins.pieces import cut_pieces, extract, short_text, write_piece
 from kbd.core.plugins.print_job import PrintOrder, print_document
 from kbd.formats import (
     AssetPick,
+    Calculable,
+    Calculation,
     Celled,
     Comparable,
     CompareOptions,
@@ -334,6 +336,16 @@ def apply(
     assert isinstance(handler, Editable)
     records = _records(handler, operations)
     return _plain(handler.apply(_source(path, name, external), records, Path(target)))
+
+
+def calculate(
+    handle: dict[str, Any], path: str, name: str, wanted: Mapping[str, Any], target: str
+) -> Any:
+    """Return `Calculable.calculate`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Calculable)
+    what = msgspec.convert(wanted, Calculation)
+    return _plain(handler.calculate(Source(Path(path), name), what, Path(target)))
 
 
 def read_table(

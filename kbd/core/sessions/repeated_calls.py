@@ -111,7 +111,7 @@ class Repeater:
         """
         method = self._method(tool)
         if method is not None:
-            return await self._repeat_method(method, arguments, call_id, files)
+            return await self._repeat_method(method, arguments, call_id, files, now_us)
         entry = self._context.catalog.tool(tool)
         return await self._repeat_tool(entry, arguments, call_id, files, now_us)
 
@@ -131,13 +131,18 @@ class Repeater:
         return None
 
     async def _repeat_method(
-        self, method: Owned[WireMethod], arguments: str, call_id: CallId, files: NotedFiles
+        self,
+        method: Owned[WireMethod],
+        arguments: str,
+        call_id: CallId,
+        files: NotedFiles,
+        now_us: int,
     ) -> Repeated:
         given = msgspec.json.decode(arguments, type=dict[str, Any])
         handler = method.item.handler
         if method.item.base is ApplyOps:
             edited = await apply_operations(
-                files, self.formats, handler, given["path"], given.get("ops", ()),
+                files, self.formats.at(now_us), handler, given["path"], given.get("ops", ()),
                 create_new=given.get("create_new", False),
                 create_if_missing=given.get("create_if_missing", False),
                 copy_from=given.get("copy_from"),

@@ -7,6 +7,9 @@ from typing import ClassVar
 import msgspec
 
 from kbd.formats import (
+    Calculable,
+    Calculated,
+    Calculation,
     Celled,
     Comparable,
     CompareOptions,
@@ -36,7 +39,15 @@ __all__ = ["XlsxFormat"]
 
 
 class XlsxFormat(
-    OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, Relocatable, Inspectable
+    OfficeFormat,
+    Calculable,
+    Celled,
+    Gridded,
+    Tabular,
+    Printable,
+    Comparable,
+    Relocatable,
+    Inspectable,
 ):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
@@ -57,6 +68,7 @@ class XlsxFormat(
         "grid": "kbd_xlsx.grid:read_grid",
         "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
+        "calculate": "kbd_xlsx.results.calculate:calculate",
         "active_content": "kbd_xlsx.active_content:active_content",
         "receipt_facts": "kbd_xlsx.receipt:receipt_facts",
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
@@ -114,6 +126,11 @@ class XlsxFormat(
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def calculate(self, source: Source, wanted: Calculation, target: Path) -> Calculated:
+        """Write a workbook with the results of its formulas."""
+        found: Calculated = self.function("calculate")(source, wanted, target)
         return found
 
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:

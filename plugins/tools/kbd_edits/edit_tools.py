@@ -95,7 +95,7 @@ class OperationsTool(Tool):
         self.arguments = _arguments(handler.name, records)
 
     async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
-        """Apply the operations; return `{path, created, applied, changed, warnings}`.
+        """Apply the operations; return `{path, created, applied, changed, warnings, results}`.
 
         Raises:
             ValidationFailed: The path exists although it shall be new, is of another format, or
@@ -119,6 +119,8 @@ class OperationsTool(Tool):
             "changed": list(edited.changed),
             "warnings": list(edited.warnings),
         }
+        if edited.results:
+            value["results"] = list(edited.results)
         told = tuple(f"{edited.name}, {text}" for text in edited.told)
         return ToolResult(value, is_action=True, told=told)
 

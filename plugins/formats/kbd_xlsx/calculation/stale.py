@@ -30,7 +30,7 @@ from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
 
-__all__ = ["MAX_STEPS", "SpillRange", "stale_results"]
+__all__ = ["MAX_STEPS", "SpillRange", "column_runs", "stale_results"]
 
 Place = tuple[int, int, int]
 """A cell: the number of its sheet, its row and its column."""
@@ -88,7 +88,7 @@ def stale_results(
     changed: Mapping[str, Sequence[Area]],
     max_steps: int = MAX_STEPS,
 ) -> dict[str, list[Area]]:
-    """Return the cells whose stored result is old after an edit.
+    """Return the cells whose result is old after an edit.
 
     Args:
         book: The workbook's formulas as they are after the edit.
@@ -96,8 +96,9 @@ def stale_results(
         max_steps: Work after which every formula of the workbook is returned.
 
     Returns:
-        Rectangles by the title of their sheet: cells that have a formula and a stored result, in
-        columns where they touch, and all cells that an array, a spill or a data table fills.
+        Rectangles by the title of their sheet: cells that have a formula, in columns where they
+        touch, and all cells that an array, a spill or a data table fills. Without a stored result
+        they are among them, too: what they come to is another now.
 
     Raises:
         FileReadFailed: A sheet is damaged.
@@ -117,7 +118,6 @@ class _Graph:
         # Numbers in arrays cost a fraction of what a record for each formula would.
         self._sheets, self._rows, self._columns = array("l"), array("l"), array("l")
         self._areas: dict[int, Area] = {}
-        self._stored = bytearray()
         self._growing: set[int] = set()
         self._read_all: list[int] = []
         self._indexes = [SheetIndex() for _ in book.sheets]
@@ -126,7 +126,6 @@ class _Graph:
             self._sheets.append(formula.sheet)
             self._rows.append(cell.row)
             self._columns.append(cell.column)
-            self._stored.append(cell.is_stored)
             if formula.area is not None:
                 self._areas[number] = formula.area
             if formula.is_growing:
@@ -172,11 +171,11 @@ class _Graph:
             area = self._areas.get(number)
             if area is not None:
                 found.setdefault(self._sheets[number], []).append(area)
-            elif self._stored[number]:
+            else:
                 place = self._columns[number], self._rows[number]
                 places.setdefault(self._sheets[number], []).append(place)
         for sheet, cells in places.items():
-            found.setdefault(sheet, []).extend(_runs(cells))
+            found.setdefault(sheet, []).extend(column_runs(cells))
         return {self._titles[sheet]: areas for sheet, areas in sorted(found.items())}
 
     def _result(self, number: int) -> tuple[int, int, int, int, int]:
@@ -211,7 +210,7 @@ def _merged(book: FormulaBook, changed: Mapping[str, Sequence[Area]]) -> list[tu
         # Joined, so that a column of edits is one question to the index.
         single = {(area.left, area.top) for area in areas if _is_cell(area)}
         found.extend((number, area) for area in areas if not _is_cell(area))
-        found.extend((number, area) for area in _runs(single))
+        found.extend((number, area) for area in column_runs(single))
     return found
 
 
@@ -219,8 +218,8 @@ def _is_cell(area: Area) -> bool:
     return area.top == area.bottom and area.left == area.right
 
 
-def _runs(cells: Iterable[tuple[int, int]]) -> list[Area]:
-    """Return cells, given as column and row, as areas of one column each."""
+def column_runs(cells: Iterable[tuple[int, int]]) -> list[Area]:
+    """Return cells, given as column and row, as areas of one column each, in order."""
     found: list[Area] = []
     # Columns count from 1, so 0 means that no area has begun.
     first = last = column = 0

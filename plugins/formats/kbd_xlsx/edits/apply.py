@@ -72,7 +72,11 @@ def _applied(
         title = book.find(focus.sheet or "")
         focus = None if title is None else msgspec.structs.replace(focus, sheet=title)
     reach = reach_after(book, source)
-    return Applied(len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told))
+    written, results = book.open_results()
+    return Applied(
+        len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told),
+        open_results=results, formulas_written=written,
+    )  # fmt: skip
 
 
 def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:

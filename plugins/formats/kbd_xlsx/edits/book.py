@@ -29,8 +29,7 @@ from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands
-from kbd_xlsx.calculation.stale import stale_results
-from kbd_xlsx.edits.totals import open_totals, with_totals
+from kbd_xlsx.calculation.stale import column_runs, stale_results
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.markup import plain, utf8
@@ -46,9 +45,13 @@ __all__ = [
     "is_protected",
     "old_pivots",
     "pivot_sources",
-    "without_stale_results",
+    "without_results",
 ]
 
+SheetRanges = tuple[tuple[str, str], ...]
+"""Sheets with ranges of them; "" for a whole sheet."""
+
+_MAX_OPEN_AREAS = 5_000
 _MAX_LISTED = 20
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _PROTECTION = re.compile(rb"<(?:[\w.-]+:)?sheetProtection\s[^>]*\bsheet=[\"'](?:1|true)")
@@ -159,23 +162,18 @@ def has_formulas(part: bytes) -> bool:
     return _FORMULA.search(part) is not None or _PREFIXED_FORMULA.search(part) is not None
 
 
-def without_stale_results(
-    book: FormulaBook, parts: Mapping[str, bytes], changed: Mapping[str, Sequence[Area]]
-) -> dict[str, bytes]:
-    """Return the parts that lose old results, without them.
+def without_results(part: bytes, title: str, areas: Sequence[Area]) -> bytes:
+    """Return a sheet's part without the stored results of the formulas in some areas."""
+    sheet = SheetPart(part, title)
+    for area in areas:
+        sheet.forget(area)
+    return sheet.xml(_unchanged)
 
-    Args:
-        book: The formulas as they are after the edit.
-        parts: The sheets' parts after the edit, by title.
-        changed: The cells that the edit changed, by title.
-    """
-    found = {}
-    for title, areas in stale_results(book, changed).items():
-        sheet = SheetPart(parts[title], title)
-        for area in areas:
-            sheet.forget(area)
-        found[title] = sheet.xml(_unchanged)
-    return found
+
+def _ranges(title: str, areas: Sequence[Area]) -> list[tuple[str, str]]:
+    if len(areas) > _MAX_OPEN_AREAS:
+        return [(title, "")]
+    return [(title, str(area)) for area in areas]
 
 
 def _unchanged(base: int, _: object) -> int:
@@ -222,6 +220,7 @@ class BookEdit:
         is_new: Whether the workbook was made here.
         made: The titles of the sheets that were made here.
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
+        stale: Where results of other formulas are old since, by the title of the sheet.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -230,6 +229,7 @@ class BookEdit:
         self.notices = WorkbookWarnings()
         self.made: set[str] = set()
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
+        self.stale: dict[str, list[Area]] = {}
         self._styles: XlsxStyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
@@ -279,6 +279,16 @@ class BookEdit:
             ValidationFailed: It has macros and the suffix promises none, or the reverse.
         """
         SUFFIXES.fit(self.rewriting, self.main, name)
+
+    @property
+    def package(self) -> Package | None:
+        """The package that it was opened from, None for a new one."""
+        return self.rewriting.package
+
+    @property
+    def shared_texts_part(self) -> str:
+        """The part of the texts that cells share, "" if there is none."""
+        return self._related("sharedStrings")
 
     @property
     def titles(self) -> list[str]:
@@ -425,10 +435,6 @@ class BookEdit:
             raise ValidationFailed("a workbook needs a sheet; begin with ensure_sheet")
         self.flush()
         self._forget_results()
-        # Last, for what they add up is what the whole edit leaves.
-        for title, places in self.formulas_set.items():
-            if self.find(title) is not None and (part := self.part(title)):
-                self.rewriting.put(part, with_totals(self.rewriting.read(part), title, places))
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
@@ -439,6 +445,21 @@ class BookEdit:
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
+
+    def open_results(self) -> tuple[SheetRanges, SheetRanges]:
+        """Return the cells whose formulas were written, and all whose results are open since.
+
+        A sheet with very many of them counts as a whole.
+        """
+        written: list[tuple[str, str]] = []
+        for title, places in self.formulas_set.items():
+            if self.find(title) is not None:
+                runs = column_runs((column, row) for row, column in places)
+                written += _ranges(title, runs)
+        found = list(written)
+        for title, areas in self.stale.items():
+            found += _ranges(title, areas)
+        return tuple(written), tuple(found)
 
     def flush(self) -> None:
         """Write the changed sheets into their parts, so that what follows sees them."""
@@ -470,9 +491,9 @@ class BookEdit:
             return
         self.book.ask_for_calculation()
         # Taken out as well: programs that do not calculate on opening would show old results.
-        for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
-            self.rewriting.put(self.part(title), data)
-            self.formulas_set.setdefault(title, set()).update(open_totals(data, title))
+        for title, areas in stale_results(self.formulas(parts), changed).items():
+            self.stale.setdefault(title, []).extend(areas)
+            self.rewriting.put(self.part(title), without_results(parts[title], title, areas))
 
     def formulas(self, parts: Mapping[str, bytes]) -> FormulaBook:
         """Return the formulas of sheets' parts, with the workbook's names and tables."""

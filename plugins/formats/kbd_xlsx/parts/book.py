@@ -79,6 +79,12 @@ class BookPart:
         return found is not None and found.get("date1904") in _TRUE
 
     @property
+    def is_precision_as_displayed(self) -> bool:
+        """Whether formulas see the digits that cells show (`fullPrecision`)."""
+        found = self._child("calcPr")
+        return found is not None and found.get("fullPrecision", "1") not in _TRUE
+
+    @property
     def locks_structure(self) -> bool:
         """Whether adding, moving and deleting of sheets is locked."""
         found = self._child("workbookProtection")

@@ -15,6 +15,7 @@ __all__ = [
     "PendingCells",
     "PutRow",
     "Restyle",
+    "Result",
     "cell_xml",
     "contains",
     "escaped",
@@ -95,6 +96,19 @@ def size_of(area: Area) -> int:
 ContentKind = Literal["blank", "number", "text", "boolean", "formula"]
 
 
+class Result(msgspec.Struct, frozen=True):
+    """Result of a formula, or a value, with its type.
+
+    Args:
+        kind: What it is.
+        text: As it is stored: a number, a boolean as "1" or "0", an error ("#N/A"), a text with the
+            format's own escapes done. Not XML-escaped.
+    """
+
+    kind: Literal["number", "text", "boolean", "error"]
+    text: str
+
+
 class Content(msgspec.Struct, frozen=True):
     """Content of a cell after an edit.
 
@@ -119,11 +133,13 @@ class CellEdit(msgspec.Struct, frozen=True):
         content: What it holds from now on; None keeps what it holds.
         styles: Style objects of operations, applied in order.
         forget: Drop the stored result of a formula; the formula stays.
+        result: Store this as the result of the formula that the cell has.
     """
 
     content: Content | None = None
     styles: tuple[Mapping[str, Any], ...] = ()
     forget: bool = False
+    result: Result | None = None
 
 
 Restyle = Callable[[int, CellEdit], int]
@@ -234,7 +250,7 @@ class PendingCells:
             content = old.content if edit.content is None else edit.content
             # A new content has no stored result that could be forgotten.
             forget = edit.forget or (old.forget and edit.content is None)
-            edit = CellEdit(content, old.styles + edit.styles, forget)
+            edit = CellEdit(content, old.styles + edit.styles, forget, edit.result)
         cells[column] = edit
 
     def clear(self, area: Area) -> None:

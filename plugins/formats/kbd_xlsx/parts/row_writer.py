@@ -16,7 +16,9 @@ from kbd_xlsx.parts.cells import (
     Content,
     PendingCells,
     Restyle,
+    Result,
     cell_xml,
+    escaped,
     inner_xml,
 )
 from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
@@ -26,6 +28,7 @@ from kbd_xlsx.parts.sheet_elements import ColumnStyles
 
 __all__ = ["Reach", "RowWriter", "measure", "row_splices", "row_style"]
 
+_RESULT_TYPES = {"number": None, "text": b"str", "boolean": b"b", "error": b"e"}
 _NO_EDITS: Mapping[int, CellEdit] = {}
 _TRUE = ("1", "true")
 _OF_VALUES = re.compile(rb"\s(?:t|cm|vm)\s*=")
@@ -78,6 +81,10 @@ class RowWriter:
             b"<(" + result + rb")(?=[\s/>])" + ATTRIBUTES + rb">(?:(?<=/>)|.*?</\1\s*+>)", re.DOTALL
         )
         self._formula = b"<" + outline.qualified(b"f")
+        self._whole_formula = re.compile(
+            self._formula + rb"(?=[\s/>])" + ATTRIBUTES + rb">(?:(?<=/>)|.*?</"
+            + outline.qualified(b"f") + rb"\s*+>)", re.DOTALL
+        )  # fmt: skip
         self._extension = b"<" + outline.qualified(b"extLst")
 
     def new_row(self, number: int) -> bytes:
@@ -237,9 +244,24 @@ class RowWriter:
             if count:
                 # Type and value metadata belong to the result that goes.
                 changes |= {b"t": None, b"vm": None}
+        if edit is not None and edit.result is not None and self._formula in after:
+            after = self._with_result(after, edit.result)
+            changes |= {b"t": _RESULT_TYPES[edit.result.kind], b"vm": None}
         if after == inner and not changes:
             return None
         return self._cell(with_attributes(cell.attributes, changes), after)
+
+    def _with_result(self, inner: bytes, result: Result) -> bytes:
+        """Return what is inside a cell with another result, right after its formula."""
+        bare = self._result.sub(b"", inner)
+        found = self._whole_formula.search(bare)
+        if found is None:
+            return inner
+        text = escaped(result.text).encode()
+        space = b' xml:space="preserve"' if text != text.strip() else b""
+        name = self._outline.qualified(b"v")
+        value = b"<" + name + space + b">" + text + b"</" + name + b">"
+        return bare[: found.end()] + value + bare[found.end() :]
 
     def _replaced(
         self,

@@ -1,7 +1,7 @@
 """Stored cells of a worksheet part: what an area holds in the file, pending edits aside."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -13,19 +13,26 @@ from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
 __all__ = ["StoredCell", "StoredCells"]
 
 
+StoredKind = Literal["number", "shared", "text", "boolean", "error", "date"]
+
+_KINDS: Mapping[str, StoredKind] = {
+    "n": "number", "s": "shared", "str": "text", "b": "boolean", "e": "error", "d": "date",
+}  # fmt: skip
+
+
 class StoredCell(msgspec.Struct, frozen=True):
     """A cell that holds something.
 
     Args:
         row: Counted from 1, as is the column.
-        kind: What its value is; "shared" for a text that is kept elsewhere.
+        kind: What its value is; "shared" for a text that is kept elsewhere, "date" for an ISO text.
         value: The value as it is stored, "" for none; of "shared" the number of the text.
         formula: Its formula without "=", "" for one that shares another's, None for none.
     """
 
     row: int
     column: int
-    kind: Literal["number", "shared", "text", "other"]
+    kind: StoredKind
     value: str
     formula: str | None = None
 
@@ -60,6 +67,16 @@ class StoredCells:
                     if stored is not None:
                         yield stored
 
+    def extent(self) -> Area:
+        """Return the area that the cells of the part lie in, A1 for none; it may be larger."""
+        last = self._rows.numbers[-1] if self._rows.numbers else 1
+        columns = (
+            cell.column
+            for place in range(len(self._rows.numbers))
+            for cell in self._rows.cells(self._rows.at(place))[-1:]
+        )
+        return Area(1, 1, last, max(columns, default=1))
+
     def row_count(self, area: Area) -> int:
         """Return how many rows of an area the part has."""
         return len(self._rows.places(area))
@@ -77,13 +94,5 @@ class StoredCells:
         if value is None and formula is None:
             return None
         shown = "" if value is None else plain(without_mark(value[1]))
-        match attribute(cell.attributes, b"t") or "n":
-            case "n":
-                kind: Literal["number", "shared", "text", "other"] = "number"
-            case "s":
-                kind = "shared"
-            case "str":
-                kind = "text"
-            case _:
-                kind = "other"
+        kind = _KINDS.get(attribute(cell.attributes, b"t") or "n", "text")
         return StoredCell(row.number, cell.column, kind, shown, formula)

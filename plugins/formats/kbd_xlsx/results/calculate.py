@@ -1,0 +1,188 @@
+"""Calculation of a workbook: results of formulas into the file, and nothing else of it.
+
+TODAY and NOW stand for the moment that is given, in UTC, so that the same call made again writes
+the same bytes.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from kbd.formats import Calculated, Calculation, Source
+from kbd.opc.package import Package
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
+from kbd_xlsx.calculation.operand_ranges import Place
+from kbd_xlsx.comparison.shared_texts import SharedTexts
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.parts.cells import CellEdit, Result
+from kbd_xlsx.parts.stored_cells import StoredCells
+from kbd_xlsx.reader.fallback_parser import moment
+from kbd_xlsx.results.engines import agreed, ask_engines
+from kbd_xlsx.results.inputs import InputReader, leave_out_names
+from kbd_xlsx.results.plan import Reason, plan_calculation
+from kbd_xlsx.results.small_book import write_small_book
+from kbd_xlsx.results.telling import tell
+from kbd_xlsx.values import stored_text
+
+__all__ = ["calculate"]
+
+_WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_SMALL_BOOK = "calculation.xlsx"
+_DAY_US = 86_400_000_000
+_EPOCH = 25_569
+"""Days from 1899-12-30, day 0 of a sheet, to 1970."""
+
+_FROM_1904 = 1_462
+"""Days from there to 1904, day 0 of other workbooks."""
+
+_MOMENT = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])(TODAY|NOW)\(\s*\)', re.IGNORECASE)
+_HIDDEN_ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*\bhidden=[\"'](?:1|true)")
+_LEAVES_OUT_HIDDEN = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
+
+
+def calculate(source: Source, wanted: Calculation, target: Path) -> Calculated:
+    """Write a workbook with the results of its formulas.
+
+    Args:
+        source: The workbook.
+        wanted: Which formulas, and the moment that it is.
+        target: Where to, in a folder of its own; nothing is written where no result is new.
+
+    Raises:
+        FileReadFailed: The workbook is damaged.
+        ValidationFailed: It cannot be changed.
+    """
+    with Package(source) as package:
+        run = _Run(BookEdit.opened(package), wanted, target)
+        results = run.results()
+        if results:
+            run.store(results)
+        return tell(run.plan, results, run.titles, run.shown)
+
+
+class _Run:
+    """One calculation of one workbook.
+
+    Attributes:
+        book: The workbook.
+        plan: What is worked out, and what is not.
+    """
+
+    def __init__(self, book: BookEdit, wanted: Calculation, target: Path) -> None:
+        self.book, self._wanted, self._target = book, wanted, target
+        self._parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
+        self._formulas = book.formulas(self._parts)
+        self._cells = {title: StoredCells(data, title) for title, data in self._parts.items()}
+        areas: dict[str, list[Area]] = {}
+        for sheet, text in wanted.places or ():
+            areas.setdefault(sheet, []).append(parse_area(text, _WHOLE) if text else _WHOLE)
+        extents = [cells.extent() for cells in self._cells.values()]
+        self.plan = plan_calculation(
+            self._formulas, None if wanted.places is None else areas, extents
+        )
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the sheets that have cells."""
+        return self._formulas.titles
+
+    def results(self) -> dict[Place, Result]:
+        """Return the results that both engines agree on."""
+        plan = self.plan
+        self._leave_out_hidden()
+        names = leave_out_names(plan, self._formulas.names)
+        if self.book.book.is_precision_as_displayed:
+            reason = Reason("the workbook calculates with the digits that it shows")
+            plan.reasons.update(dict.fromkeys(plan.texts, reason))
+        texts = {
+            place: _MOMENT.sub(self._moment, text)
+            for place, text in plan.texts.items()
+            if place not in plan.reasons
+        }
+        if plan.wanted.isdisjoint(texts):
+            return {}
+        reader = InputReader(
+            self._formulas, self._cells, self._texts, from_1904=self.book.book.from_1904
+        )
+        small = self._target.with_name(_SMALL_BOOK)
+        write_small_book(
+            small, reader.sheets(plan, texts), names, from_1904=self.book.book.from_1904
+        )
+        answers = list(ask_engines(small, self.titles, list(texts)))
+        small.unlink()
+        found = {place: agreed(one, other) for place, one, other in answers}
+        plan.leave_out(
+            {place: _doubt(one, other) for place, one, other in answers if found[place] is None}
+        )
+        return {
+            place: answer
+            for place, answer in found.items()
+            if answer is not None and place in plan.wanted and place not in plan.reasons
+        }
+
+    @cached_property
+    def _texts(self) -> SharedTexts:
+        return SharedTexts(self.book.package, self.book.shared_texts_part)
+
+    def _moment(self, found: re.Match[str]) -> str:
+        """Return the moment in place of TODAY() and NOW(), a text as it is."""
+        if found[1] is None:
+            return found[0]
+        days, rest = divmod(self._wanted.now_us, _DAY_US)
+        day = days + _EPOCH - (_FROM_1904 if self.book.book.from_1904 else 0)
+        if found[1].upper() == "TODAY":
+            return str(day)
+        # To the second, as sheets show it.
+        return repr(day + (rest // 1_000_000) / 86_400)
+
+    def _leave_out_hidden(self) -> None:
+        """Leave out subtotals of sheets with hidden rows: which of these count, a filter says."""
+        hidden = {
+            number
+            for number, data in enumerate(self._parts.values())
+            if _HIDDEN_ROW.search(data) is not None
+        }
+        reason = Reason("it leaves out rows that are hidden", "SUBTOTAL")
+        self.plan.leave_out(
+            {
+                place: reason
+                for place, text in self.plan.texts.items()
+                if hidden
+                and place not in self.plan.reasons
+                and _LEAVES_OUT_HIDDEN.search(text)
+                and any(cells[0] in hidden for cells in self.plan.reads[place])
+            }
+        )
+
+    def shown(self, place: Place, result: Result) -> str:
+        """Return a result as people read it: a number in a cell that shows dates as a date."""
+        sheet, row, column = place
+        if result.kind == "boolean":
+            return "TRUE" if result.text == "1" else "FALSE"
+        style = self.book.sheet(self.titles[sheet]).style_at(row, column)
+        if result.kind != "number" or not self.book.styles.is_date(style):
+            return result.text
+        return str(moment(float(result.text), "moment", from_1904=self.book.book.from_1904))
+
+    def store(self, results: Mapping[Place, Result]) -> None:
+        """Write the workbook with results."""
+        for (sheet, row, column), answer in results.items():
+            part = self.book.sheet(self.titles[sheet])
+            part.set(row, column, CellEdit(result=_stored(answer)))
+        self.book.save(self._target)
+
+
+def _stored(result: Result) -> Result:
+    if result.kind != "text":
+        return result
+    return Result("text", stored_text(result.text, "a result"))
+
+
+def _doubt(one: Result | None, other: Result | None) -> Reason:
+    texts = {result.text for result in (one, other) if result is not None}
+    if None in (one, other) or "#NAME?" in texts:
+        return Reason("no engine here knows a function of it")
+    if "#CIRC!" in texts:
+        return Reason("it refers to itself")
+    return Reason("the engines here differ")

@@ -1,0 +1,169 @@
+"""Inputs of a calculation: the values that its formulas read, as sheets of a small book."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import assert_never
+
+from kbd.errors import ValidationFailed
+from kbd.sheets.areas import Area
+from kbd_xlsx.calculation.book import FormulaBook
+from kbd_xlsx.calculation.operand_ranges import DefinedName, Place
+from kbd_xlsx.comparison.shared_texts import SharedTexts
+from kbd_xlsx.parts.cells import Result
+from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
+from kbd_xlsx.results.plan import CalculationPlan, Reason
+from kbd_xlsx.results.small_book import SmallCell, SmallSheet
+from kbd_xlsx.values import CellValue, content_of, datetime_value
+
+__all__ = ["InputReader", "leave_out_names"]
+
+_OF_OTHERS = re.compile(r"\[|#REF!|\|")
+_WORD = re.compile(r"[^\W\d][\w.\\?]*")
+
+
+def leave_out_names(plan: CalculationPlan, names: Sequence[DefinedName]) -> list[DefinedName]:
+    """Leave out the formulas that use names which no engine is given; return the other names.
+
+    Such names stand for nothing in this workbook, or for settings of programs.
+    """
+    bad = {name.name.casefold() for name in names if _is_foreign(name)}
+    good = [name for name in names if name.name.casefold() not in bad]
+    # A name may stand for another one.
+    grows = True
+    while grows:
+        more = [name for name in good if _words(name.text) & bad]
+        bad |= {name.name.casefold() for name in more}
+        good = [name for name in good if name.name.casefold() not in bad]
+        grows = bool(more)
+    if bad:
+        reason = Reason("it uses a name that stands for nothing in this workbook")
+        plan.leave_out(
+            {
+                place: reason
+                for place, text in plan.texts.items()
+                if place not in plan.reasons and _words(text) & bad
+            }
+        )
+    return good
+
+
+def _is_foreign(name: DefinedName) -> bool:
+    return name.name.startswith("_xlnm") or _OF_OTHERS.search(name.text) is not None
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+class InputReader:
+    """Reads from a workbook what a calculation needs.
+
+    Args:
+        book: Its formulas, tables and names.
+        cells: The cells of its sheets by their titles.
+        texts: The texts that they share.
+        from_1904: Whether it counts days from 1904.
+    """
+
+    def __init__(
+        self,
+        book: FormulaBook,
+        cells: Mapping[str, StoredCells],
+        texts: SharedTexts,
+        *,
+        from_1904: bool,
+    ) -> None:
+        self._book, self._cells, self._texts = book, cells, texts
+        self._from_1904 = from_1904
+
+    def sheets(self, plan: CalculationPlan, texts: Mapping[Place, str]) -> list[SmallSheet]:
+        """Return the sheets with the values that formulas read.
+
+        Args:
+            plan: What they read.
+            texts: The formulas, by their places.
+        """
+        formulas: dict[int, dict[int, dict[int, SmallCell]]] = {}
+        for (sheet, row, column), text in texts.items():
+            cell = SmallCell(column, None, text)
+            formulas.setdefault(sheet, {}).setdefault(row, {})[column] = cell
+        found = []
+        for number, title in enumerate(self._book.titles):
+            rows = formulas.get(number, {})
+            tables = [table for table in self._book.tables if table.sheet == title]
+            # Engines look up a table's columns by the header in its cells.
+            heads = ((t.area.top, t.area.left, t.area.top, t.area.right) for t in tables)
+            for read in self._read(title, [*plan.inputs.get(number, ()), *heads]):
+                there = rows.setdefault(read.row, {})
+                if read.column not in there:
+                    there[read.column] = SmallCell(read.column, self._value(read))
+            found.append(
+                SmallSheet(
+                    title,
+                    {row: [there[c] for c in sorted(there)] for row, there in rows.items()},
+                    tables,
+                )
+            )
+        return found
+
+    def _read(self, title: str, areas: Iterable[tuple[int, int, int, int]]) -> Iterator[StoredCell]:
+        """Yield the cells of a sheet that lie in any of some areas, each once."""
+        stretches = _by_column(areas)
+        if not stretches:
+            return
+        starts = {column: [first for first, _ in found] for column, found in stretches.items()}
+        box = Area(
+            min(found[0][0] for found in stretches.values()),
+            min(stretches),
+            max(found[-1][1] for found in stretches.values()),
+            max(stretches),
+        )
+        for cell in self._cells[title].of(box):
+            found = stretches.get(cell.column)
+            if found is None:
+                continue
+            place = bisect_right(starts[cell.column], cell.row) - 1
+            if place >= 0 and cell.row <= found[place][1]:
+                yield cell
+
+    def _value(self, cell: StoredCell) -> Result | None:
+        if cell.formula is not None and not cell.value and cell.kind != "text":
+            return None
+        match cell.kind:
+            case "shared":
+                index = int(cell.value) if cell.value.isdigit() else -1
+                return Result("text", self._texts.get(index)[0])
+            case "date":
+                try:
+                    moment = datetime_value(cell.value, "")
+                    content = content_of(CellValue(moment, "d"), from_1904=self._from_1904)
+                except ValidationFailed:
+                    return None
+                return Result("number", content.text)
+            case "number" | "text" | "boolean" | "error" as kind:
+                return Result(kind, cell.value)
+            case other:
+                assert_never(other)
+
+
+def _by_column(
+    areas: Iterable[tuple[int, int, int, int]],
+) -> dict[int, list[tuple[int, int]]]:
+    """Return areas as stretches of rows by their columns, in order and apart."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for top, left, bottom, right in set(areas):
+        for column in range(left, right + 1):
+            columns.setdefault(column, []).append((top, bottom))
+    return {column: _merged(found) for column, found in columns.items()}
+
+
+def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    stretches.sort()
+    merged = [stretches[0]]
+    for first, last in stretches[1:]:
+        if first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
+        else:
+            merged.append((first, last))
+    return merged

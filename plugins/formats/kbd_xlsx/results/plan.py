@@ -1,0 +1,246 @@
+"""Plan of a calculation: the formulas to work out, what they read, and what no engine may try.
+
+A formula that is asked for may read others without a stored result; these are worked out as well,
+and not stored. All other formulas count as the results that they have.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
+from kbd_xlsx.calculation.book import BookFormula, FormulaBook
+from kbd_xlsx.calculation.dependents import SheetIndex
+from kbd_xlsx.calculation.functions import known_name
+from kbd_xlsx.calculation.operand_ranges import Cells, Place
+from kbd_xlsx.comparison.formula_texts import FormulaText
+from kbd_xlsx.parts.cells import AreaIndex
+from kbd_xlsx.values import spills
+
+__all__ = ["CalculationPlan", "Reason", "plan_calculation"]
+
+MAX_WORK = 400_000_000
+"""Cells that the formulas of one calculation may read, each as often as it is read: several
+seconds of both engines."""
+
+_UNFIT = {
+    "CELL": "what it tells depends on the program",
+    "CUBEVALUE": "it asks a database",
+    "GETPIVOTDATA": "it reads a pivot table",
+    "HYPERLINK": "it is a link",
+    "INDIRECT": "which cells it reads shows only while it is calculated",
+    "INFO": "what it tells depends on the program",
+    "RAND": "it is another number each time",
+    "RANDARRAY": "it is another number each time",
+    "RANDBETWEEN": "it is another number each time",
+    "RTD": "it asks another program",
+    "STOCKHISTORY": "it asks the network",
+    "WEBSERVICE": "it asks the network",
+}
+"""Functions whose result no engine can give for a file at rest, and why."""
+
+_NESTED = ("SUBTOTAL", "AGGREGATE")
+_CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")
+_OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
+_SHEETS = re.compile(r"(?:'[^']*:[^']*'|[\w.]+:[\w.]+)!")
+_STRING = re.compile(r'"(?:[^"]|"")*"')
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Reason for which a formula has no result.
+
+    Args:
+        text: As a sentence's end: "its result is another number each time".
+        function: The function that is to blame; "" for none.
+        cause: The cell that is, where it is another one.
+    """
+
+    text: str
+    function: str = ""
+    cause: Place | None = None
+
+
+class CalculationPlan:
+    """Formulas to work out and the cells that they read.
+
+    Attributes:
+        texts: The formulas by their places, without "=", those of shared ones of their own.
+        wanted: Of these, whose results are asked for.
+        reasons: Why some of the wanted are left out.
+        inputs: The cells that are read, by the number of their sheet, as rectangles.
+        reads: What each formula reads.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[Place, str] = {}
+        self.wanted: set[Place] = set()
+        self.reasons: dict[Place, Reason] = {}
+        self.inputs: dict[int, set[tuple[int, int, int, int]]] = {}
+        self.reads: dict[Place, Sequence[Cells]] = {}
+
+    def leave_out(self, found: Mapping[Place, Reason]) -> None:
+        """Leave out formulas, and all that depend on them."""
+        indexes: dict[int, SheetIndex] = {}
+        places = list(self.texts)
+        for number, place in enumerate(places):
+            for sheet, *sides in self.reads[place]:
+                indexes.setdefault(sheet, SheetIndex()).add(number, *sides)
+        self.reasons.update(found)
+        waiting = list(found)
+        while waiting:
+            cause = waiting.pop()
+            sheet, row, column = cause
+            if sheet not in indexes:
+                continue
+            for number in indexes[sheet].take(row, column, row, column):
+                if number >= 0 and places[number] not in self.reasons:
+                    self.reasons[places[number]] = Reason("it reads {}", cause=cause)
+                    waiting.append(places[number])
+
+
+def plan_calculation(
+    book: FormulaBook, wanted: Mapping[str, Sequence[Area]] | None, extents: Sequence[Area]
+) -> CalculationPlan:
+    """Plan a calculation.
+
+    Args:
+        book: The workbook's formulas.
+        wanted: The cells whose formulas are worked out, by the titles of their sheets; None for
+            all formulas without a stored result.
+        extents: How far the cells of each sheet reach, so that whole columns end somewhere.
+
+    Raises:
+        FileReadFailed: A sheet is damaged.
+    """
+    formulas = _Formulas(book)
+    plan = CalculationPlan()
+    plan.wanted = set(formulas.within(wanted))
+    unfit: dict[Place, Reason] = {}
+    waiting = list(plan.wanted)
+    work = 0
+    while waiting:
+        place = waiting.pop()
+        if place in plan.texts:
+            continue
+        formula, text = formulas.get(place)
+        plan.texts[place] = text
+        reason = _unfit(formula, text)
+        if reason is not None:
+            unfit[place] = reason
+            plan.reads[place] = ()
+            continue
+        cells = tuple(dict.fromkeys(_cut(each, extents) for each in formula.meaning.cells))
+        plan.reads[place] = cells
+        is_nested = _calls(text) & set(_NESTED)
+        for sheet, *sides in cells:
+            work += (sides[2] - sides[0] + 1) * (sides[3] - sides[1] + 1)
+            plan.inputs.setdefault(sheet, set()).add((sides[0], sides[1], sides[2], sides[3]))
+        if work > MAX_WORK:
+            reason = Reason("there is too much to calculate here at once")
+            plan.reasons = dict.fromkeys(plan.wanted, reason)
+            return plan
+        waiting += formulas.open_within(cells, with_nested=bool(is_nested))
+    plan.leave_out(unfit)
+    return plan
+
+
+class _Formulas:
+    """The formulas of a book by their places."""
+
+    def __init__(self, book: FormulaBook) -> None:
+        self._titles = book.titles
+        self._known: dict[Place, BookFormula] = {}
+        self._masters: dict[tuple[int, str], tuple[str, int, int]] = {}
+        open_rows: dict[tuple[int, int], list[int]] = {}
+        nested_rows: dict[tuple[int, int], list[int]] = {}
+        for formula in book.formulas():
+            cell = formula.cell
+            self._known[formula.sheet, cell.row, cell.column] = formula
+            if cell.group is not None and cell.text:
+                self._masters[formula.sheet, cell.group] = cell.text, cell.row, cell.column
+            column = formula.sheet, cell.column
+            if not cell.is_stored:
+                open_rows.setdefault(column, []).append(cell.row)
+            if any(name in cell.text for name in _NESTED):
+                nested_rows.setdefault(column, []).append(cell.row)
+        self._open = {key: sorted(rows) for key, rows in open_rows.items()}
+        self._nested = {key: sorted(rows) for key, rows in nested_rows.items()}
+
+    def get(self, place: Place) -> tuple[BookFormula, str]:
+        """Return a formula and its text."""
+        formula = self._known[place]
+        cell = formula.cell
+        if cell.text or cell.group is None:
+            return formula, cell.text
+        text, row, column = self._masters.get((formula.sheet, cell.group), ("", 0, 0))
+        moved = FormulaText(text, cell.row - row, cell.column - column)
+        return formula, moved.written(cell.row, cell.column).removeprefix("=")
+
+    def within(self, wanted: Mapping[str, Sequence[Area]] | None) -> Iterator[Place]:
+        """Yield the places of the formulas in some areas; for None of those without a result."""
+        if wanted is None:
+            yield from (p for p, formula in self._known.items() if not formula.cell.is_stored)
+            return
+        folded = {title.casefold(): AreaIndex(areas) for title, areas in wanted.items()}
+        by_number = [folded.get(title.casefold()) for title in self._titles]
+        for place in self._known:
+            index = by_number[place[0]]
+            if index is not None and index.at(place[1], place[2]) is not None:
+                yield place
+
+    def open_within(self, areas: Iterable[Cells], *, with_nested: bool) -> Iterator[Place]:
+        """Yield the places of formulas without a result in some areas.
+
+        Args:
+            areas: The areas.
+            with_nested: Also of those that a subtotal leaves out: it has to see them as formulas.
+        """
+        for sheet, top, left, bottom, right in areas:
+            for found in (self._open, self._nested) if with_nested else (self._open,):
+                if right - left > len(found):
+                    columns = [c for s, c in found if s == sheet and left <= c <= right]
+                else:
+                    columns = [c for c in range(left, right + 1) if (sheet, c) in found]
+                for column in columns:
+                    rows = found[sheet, column]
+                    first, last = bisect_left(rows, top), bisect_left(rows, bottom + 1)
+                    yield from ((sheet, row, column) for row in rows[first:last])
+
+
+def _unfit(formula: BookFormula, text: str) -> Reason | None:
+    """Return why no engine may try a formula, None if one may."""
+    if not text:
+        return Reason("its text cannot be read")
+    if formula.cell.kind == "dataTable":
+        return Reason("it is a data table")
+    if formula.area is not None or formula.is_growing or spills(text):
+        return Reason("it is an array formula, which fills several cells")
+    code = _STRING.sub('""', text)
+    if _OTHER_BOOK.search(code):
+        return Reason("it reads another workbook")
+    if _SHEETS.search(code):
+        return Reason("it reads the same cells of several sheets")
+    calls = _calls(text)
+    for name in sorted(calls):
+        if name in _UNFIT:
+            return Reason(_UNFIT[name], name)
+    if formula.meaning.reads_all:
+        return Reason("what it reads cannot be told")
+    return None
+
+
+def _calls(text: str) -> set[str]:
+    return {known_name(found[1]) for found in _CODE.finditer(text) if found[1] is not None}
+
+
+def _cut(cells: Cells, extents: Sequence[Area]) -> Cells:
+    """Cut cells that reach to the end of a sheet where its cells end."""
+    sheet, top, left, bottom, right = cells
+    extent = extents[sheet]
+    if bottom == MAX_ROW:
+        bottom = max(top, extent.bottom)
+    if right == MAX_COLUMN:
+        right = max(left, extent.right)
+    return sheet, top, left, bottom, right

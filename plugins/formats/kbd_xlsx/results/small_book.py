@@ -1,0 +1,180 @@
+"""Small book: the package that engines are given, with values and formulas alone.
+
+It has the sheets of the workbook under their names, so that formulas read as they do there, and of
+their cells those that a calculation needs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import assert_never
+from xml.sax.saxutils import escape, quoteattr
+from zipfile import ZIP_STORED, ZipFile
+
+import msgspec
+
+from kbd.sheets.areas import cell_name
+from kbd_xlsx.calculation.operand_ranges import DefinedName, TableArea
+from kbd_xlsx.parts.cells import Result
+
+__all__ = ["SmallCell", "SmallSheet", "write_small_book"]
+
+_SPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+
+# One engine takes no workbook without a format of cells.
+_STYLES = (
+    f'{_HEAD}<styleSheet xmlns="{_SPACE}"><fonts count="1"><font><sz val="11"/><name '
+    'val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill>'
+    '<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/>'
+    '<right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" '
+    'fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="1"><xf numFmtId="0" '
+    'fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs><cellStyles count="1"><cellStyle '
+    'name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+)
+
+
+class SmallCell(msgspec.Struct, frozen=True):
+    """A cell: its column from 1, and a value, or a formula without "="."""
+
+    column: int
+    value: Result | None
+    formula: str | None = None
+
+
+class SmallSheet(msgspec.Struct, frozen=True):
+    """A sheet: its title, its cells by row, and the tables on it."""
+
+    title: str
+    rows: Mapping[int, Sequence[SmallCell]]
+    tables: Sequence[TableArea] = ()
+
+
+def write_small_book(
+    path: Path, sheets: Sequence[SmallSheet], names: Iterable[DefinedName], *, from_1904: bool
+) -> None:
+    """Write a book.
+
+    Args:
+        path: Where to.
+        sheets: Its sheets in order.
+        names: Its names; each has a sheet of the book as its scope, or none.
+        from_1904: Whether it counts days from 1904.
+    """
+    tables = [(number, table) for number, sheet in enumerate(sheets) for table in sheet.tables]
+    with ZipFile(path, "w", ZIP_STORED) as package:
+        package.writestr("[Content_Types].xml", _content_types(len(sheets), len(tables)))
+        package.writestr("_rels/.rels", _relations([("officeDocument", "xl/workbook.xml")]))
+        package.writestr("xl/workbook.xml", _workbook(sheets, names, from_1904=from_1904))
+        parts = [("worksheet", f"worksheets/sheet{n + 1}.xml") for n in range(len(sheets))]
+        package.writestr(
+            "xl/_rels/workbook.xml.rels", _relations([*parts, ("styles", "styles.xml")])
+        )
+        package.writestr("xl/styles.xml", _STYLES)
+        for number, sheet in enumerate(sheets):
+            own = [place for place, (at, _) in enumerate(tables, 1) if at == number]
+            with package.open(f"xl/worksheets/sheet{number + 1}.xml", "w") as part:
+                part.write(f'{_HEAD}<worksheet xmlns="{_SPACE}" xmlns:r="{_OFFICE}">'.encode())
+                part.write(b"<sheetData>")
+                for row in sorted(sheet.rows):
+                    part.write(_row(row, sheet.rows[row]).encode())
+                ids = "".join(f'<tablePart r:id="rId{n}"/>' for n in range(1, len(own) + 1))
+                part.write(f"</sheetData>{_list('tableParts', ids)}</worksheet>".encode())
+            if own:
+                targets = [("table", f"../tables/table{place}.xml") for place in own]
+                package.writestr(
+                    f"xl/worksheets/_rels/sheet{number + 1}.xml.rels", _relations(targets)
+                )
+        for place, (_, table) in enumerate(tables, 1):
+            package.writestr(f"xl/tables/table{place}.xml", _table(place, table))
+
+
+def _list(name: str, inner: str) -> str:
+    return f"<{name}>{inner}</{name}>" if inner else ""
+
+
+def _content_types(sheets: int, tables: int) -> str:
+    parts = [("/xl/workbook.xml", "sheet.main"), ("/xl/styles.xml", "styles")]
+    parts += [(f"/xl/worksheets/sheet{n + 1}.xml", "worksheet") for n in range(sheets)]
+    parts += [(f"/xl/tables/table{n + 1}.xml", "table") for n in range(tables)]
+    told = "".join(
+        f'<Override PartName="{part}" ContentType="{_TYPE}.{kind}+xml"/>' for part, kind in parts
+    )
+    relations = "application/vnd.openxmlformats-package.relationships+xml"
+    return (
+        f'{_HEAD}<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
+        f'ContentType="{relations}"/><Default Extension="xml" ContentType="application/xml"/>'
+        f"{told}</Types>"
+    )
+
+
+def _relations(targets: Sequence[tuple[str, str]]) -> str:
+    inner = "".join(
+        f'<Relationship Id="rId{number}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets, 1)
+    )
+    return f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">{inner}</Relationships>'
+
+
+def _workbook(
+    sheets: Sequence[SmallSheet], names: Iterable[DefinedName], *, from_1904: bool
+) -> str:
+    places = {sheet.title: number for number, sheet in enumerate(sheets)}
+    listed = "".join(
+        f'<sheet name={quoteattr(sheet.title)} sheetId="{number}" r:id="rId{number}"/>'
+        for number, sheet in enumerate(sheets, 1)
+    )
+    defined = "".join(_name(name, places) for name in names)
+    settings = '<workbookPr date1904="1"/>' if from_1904 else ""
+    return (
+        f'{_HEAD}<workbook xmlns="{_SPACE}" xmlns:r="{_OFFICE}">{settings}<sheets>{listed}'
+        f"</sheets>{_list('definedNames', defined)}</workbook>"
+    )
+
+
+def _name(name: DefinedName, places: Mapping[str, int]) -> str:
+    scope = "" if name.scope is None else f' localSheetId="{places[name.scope]}"'
+    return f"<definedName name={quoteattr(name.name)}{scope}>{escape(name.text)}</definedName>"
+
+
+def _row(number: int, cells: Sequence[SmallCell]) -> str:
+    inner = "".join(_cell(number, cell) for cell in cells)
+    return f'<row r="{number}">{inner}</row>'
+
+
+def _cell(row: int, cell: SmallCell) -> str:
+    place = cell_name(row, cell.column)
+    if cell.formula is not None:
+        # With a value, without which one engine complains of each.
+        return f'<c r="{place}"><f>{escape(cell.formula)}</f><v>0</v></c>'
+    if cell.value is None:
+        return ""
+    text = escape(cell.value.text).replace("\r", "&#13;")
+    match cell.value.kind:
+        case "number":
+            return f'<c r="{place}"><v>{text}</v></c>'
+        case "text":
+            return f'<c r="{place}" t="str"><v xml:space="preserve">{text}</v></c>'
+        case "boolean":
+            return f'<c r="{place}" t="b"><v>{text}</v></c>'
+        case "error":
+            return f'<c r="{place}" t="e"><v>{text}</v></c>'
+        case other:
+            assert_never(other)
+
+
+def _table(number: int, table: TableArea) -> str:
+    columns = "".join(
+        f'<tableColumn id="{place}" name={quoteattr(name)}/>'
+        for place, name in enumerate(table.columns, 1)
+    )
+    area = table.area
+    ref = f"{cell_name(area.top, area.left)}:{cell_name(area.bottom, area.right)}"
+    return (
+        f'{_HEAD}<table xmlns="{_SPACE}" id="{number}" name={quoteattr(table.name)} '
+        f'displayName={quoteattr(table.name)} ref="{ref}" headerRowCount="{table.header_rows}" '
+        f'totalsRowCount="{table.totals_rows}"><tableColumns count="{len(table.columns)}">{columns}'
+        "</tableColumns></table>"
+    )

@@ -1,0 +1,89 @@
+"""Telling of a calculation: its results in words, and why others are missing."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kbd.formats import Calculated
+from kbd.office.operations import listed
+from kbd.sheets.areas import cell_name
+from kbd_xlsx.calculation.operand_ranges import Place
+from kbd_xlsx.parts.cells import Result
+from kbd_xlsx.results.plan import CalculationPlan, Reason
+
+__all__ = ["tell"]
+
+_SHOWN = 20
+_SHOWN_PLACES = 5
+_LONG = 60
+
+
+def tell(
+    plan: CalculationPlan,
+    results: Mapping[Place, Result],
+    titles: Sequence[str],
+    show: Callable[[Place, Result], str],
+) -> Calculated:
+    """Return what a calculation came to.
+
+    Args:
+        plan: What was to be worked out, and why some of it was not.
+        results: What was stored.
+        titles: Of the sheets.
+        show: Returns a result as people read it.
+    """
+    names = _Names(titles)
+    order = sorted(results, key=lambda place: (results[place].kind != "error", place))
+    told = [
+        f"{names.of(place)} = {_short(show(place, results[place]))}" for place in order[:_SHOWN]
+    ]
+    if len(order) > _SHOWN:
+        told.append(f"and {len(order) - _SHOWN:,} more")
+    warnings = [*_errors(results, names), *_left_out(plan, names)]
+    return Calculated(len(results), tuple(told), tuple(warnings))
+
+
+class _Names:
+    def __init__(self, titles: Sequence[str]) -> None:
+        self._titles = titles
+
+    def of(self, place: Place) -> str:
+        """Return a cell's name with its sheet."""
+        return f"{self._titles[place[0]]}!{cell_name(place[1], place[2])}"
+
+    def listed(self, places: Iterable[Place]) -> str:
+        """Return the first of some cells by name, and how many more there are."""
+        return listed([self.of(place) for place in sorted(places)], _SHOWN_PLACES)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
+
+
+def _errors(results: Mapping[Place, Result], names: _Names) -> list[str]:
+    found: dict[str, list[Place]] = {}
+    for place, result in results.items():
+        if result.kind == "error":
+            found.setdefault(result.text, []).append(place)
+    return [f"Formulas come to {text}: {names.listed(found[text])}." for text in sorted(found)]
+
+
+def _left_out(plan: CalculationPlan, names: _Names) -> list[str]:
+    """Return why formulas that were asked for have no result, a sentence a reason."""
+    found: dict[Reason, list[Place]] = {}
+    for place in plan.wanted:
+        reason = plan.reasons.get(place)
+        if reason is not None:
+            found.setdefault(reason, []).append(place)
+    # Those that only read another cell come under what keeps that one from having a result.
+    told = []
+    dependent: list[Place] = []
+    for reason, places in found.items():
+        if reason.cause is not None:
+            dependent += places
+            continue
+        function = f"{reason.function}: " if reason.function else ""
+        told.append(f"Not calculated here: {names.listed(places)} ({function}{reason.text}).")
+    if dependent:
+        told.append(f"Nor what depends on such cells: {names.listed(dependent)}.")
+    if told:
+        told.append("Programs calculate these when they open the file.")
+    return sorted(told[:-1]) + told[-1:] if told else []
