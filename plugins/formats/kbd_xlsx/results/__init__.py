@@ -5,8 +5,11 @@ values and formulas, so that no engine reads a package that somebody else has ma
 formulas have come to counts as it is stored. Where the engines differ, or one does not know a
 function, no result is stored, nor for what depends on it: none is better than a wrong one.
 
-plan        which formulas are worked out, which of them no engine may, and what they read
-small_book  the package that engines are given
-engines     the engines, and what they answer
-calculate   all of it: from a workbook to the same with results
+plan              which formulas are worked out, which of them no engine may, and what they read
+table_references  structured references as plain ones
+inputs            the values that are read, as sheets of a small book
+small_book        the package that engines are given
+engines           the engines, and what they answer
+telling           what came out, in words
+calculate         all of it: from a workbook to the same with results
 """

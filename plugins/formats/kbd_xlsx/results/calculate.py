@@ -28,6 +28,7 @@ from kbd_xlsx.values import stored_text
 __all__ = ["calculate"]
 
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_MAX_FUNCTIONS = 3
 _SMALL_BOOK = "calculation.xlsx"
 _DAY_US = 86_400_000_000
 _EPOCH = 25_569
@@ -113,7 +114,11 @@ class _Run:
         small.unlink()
         found = {place: agreed(one, other) for place, one, other in answers}
         plan.leave_out(
-            {place: _doubt(one, other) for place, one, other in answers if found[place] is None}
+            {
+                place: _doubt(texts[place], one, other)
+                for place, one, other in answers
+                if found[place] is None
+            }
         )
         return {
             place: answer
@@ -179,10 +184,11 @@ def _stored(result: Result) -> Result:
     return Result("text", stored_text(result.text, "a result"))
 
 
-def _doubt(one: Result | None, other: Result | None) -> Reason:
+def _doubt(text: str, one: Result | None, other: Result | None) -> Reason:
     texts = {result.text for result in (one, other) if result is not None}
-    if None in (one, other) or "#NAME?" in texts:
-        return Reason("no engine here knows a function of it")
     if "#CIRC!" in texts:
         return Reason("it refers to itself")
-    return Reason("the engines here differ")
+    functions = ", ".join(sorted(calls_of(text))[:_MAX_FUNCTIONS])
+    if None in (one, other) or "#NAME?" in texts:
+        return Reason("not all engines here know it", functions)
+    return Reason("the engines here differ", functions)

@@ -91,20 +91,12 @@ class InputReader:
         found = []
         for number, title in enumerate(self._book.titles):
             rows = formulas.get(number, {})
-            tables = [table for table in self._book.tables if table.sheet == title]
-            # Engines look up a table's columns by the header in its cells.
-            heads = ((t.area.top, t.area.left, t.area.top, t.area.right) for t in tables)
-            for read in self._read(title, [*plan.inputs.get(number, ()), *heads]):
+            for read in self._read(title, plan.inputs.get(number, ())):
                 there = rows.setdefault(read.row, {})
                 if read.column not in there:
                     there[read.column] = SmallCell(read.column, self._value(read))
-            found.append(
-                SmallSheet(
-                    title,
-                    {row: [there[c] for c in sorted(there)] for row, there in rows.items()},
-                    tables,
-                )
-            )
+            cells = {row: [there[c] for c in sorted(there)] for row, there in rows.items()}
+            found.append(SmallSheet(title, cells))
         return found
 
     def _read(self, title: str, areas: Iterable[tuple[int, int, int, int]]) -> Iterator[StoredCell]:

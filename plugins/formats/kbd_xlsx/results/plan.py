@@ -17,26 +17,40 @@ from kbd_xlsx.calculation.functions import known_name
 from kbd_xlsx.calculation.operand_ranges import Cells, Place
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.parts.cells import AreaIndex
+from kbd_xlsx.results.table_references import resolve_tables
 from kbd_xlsx.values import spills
 
-__all__ = ["CalculationPlan", "Reason", "plan_calculation"]
+__all__ = ["CalculationPlan", "Reason", "calls_of", "plan_calculation"]
 
 MAX_WORK = 400_000_000
 """Cells that the formulas of one calculation may read, each as often as it is read: several
 seconds of both engines."""
 
+_UNSURE = "engines agree on results of it that are not those of Excel"
 _UNFIT = {
     "CELL": "what it tells depends on the program",
+    "CUBEKPIMEMBER": "it asks a database",
+    "CUBEMEMBER": "it asks a database",
+    "CUBEMEMBERPROPERTY": "it asks a database",
+    "CUBERANKEDMEMBER": "it asks a database",
+    "CUBESET": "it asks a database",
+    "CUBESETCOUNT": "it asks a database",
     "CUBEVALUE": "it asks a database",
+    "DCOUNT": _UNSURE,
+    "DCOUNTA": _UNSURE,
     "GETPIVOTDATA": "it reads a pivot table",
     "HYPERLINK": "it is a link",
     "INDIRECT": "which cells it reads shows only while it is calculated",
     "INFO": "what it tells depends on the program",
+    "MODE": _UNSURE,
     "RAND": "it is another number each time",
     "RANDARRAY": "it is another number each time",
     "RANDBETWEEN": "it is another number each time",
     "RTD": "it asks another program",
     "STOCKHISTORY": "it asks the network",
+    "SUMX2MY2": _UNSURE,
+    "SUMX2PY2": _UNSURE,
+    "SUMXMY2": _UNSURE,
     "WEBSERVICE": "it asks the network",
 }
 """Functions whose result no engine can give for a file at rest, and why."""
@@ -127,13 +141,17 @@ def plan_calculation(
         formula, text = formulas.get(place)
         plan.texts[place] = text
         reason = _unfit(formula, text)
+        if reason is None:
+            plain = resolve_tables(text, place, book.titles, book.tables)
+            plan.texts[place] = text if plain is None else plain
+            reason = Reason("it names cells of a table that are not there") if not plain else None
         if reason is not None:
             unfit[place] = reason
             plan.reads[place] = ()
             continue
         cells = tuple(dict.fromkeys(_cut(each, extents) for each in formula.meaning.cells))
         plan.reads[place] = cells
-        is_nested = _calls(text) & set(_NESTED)
+        is_nested = calls_of(text) & set(_NESTED)
         for sheet, *sides in cells:
             work += (sides[2] - sides[0] + 1) * (sides[3] - sides[1] + 1)
             plan.inputs.setdefault(sheet, set()).add((sides[0], sides[1], sides[2], sides[3]))
@@ -222,7 +240,7 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
         return Reason("it reads another workbook")
     if _SHEETS.search(code):
         return Reason("it reads the same cells of several sheets")
-    calls = _calls(text)
+    calls = calls_of(text)
     for name in sorted(calls):
         if name in _UNFIT:
             return Reason(_UNFIT[name], name)
@@ -231,7 +249,8 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
     return None
 
 
-def _calls(text: str) -> set[str]:
+def calls_of(text: str) -> set[str]:
+    """Return the functions that a formula calls, without the prefixes of newer ones."""
     return {known_name(found[1]) for found in _CODE.finditer(text) if found[1] is not None}
 
 

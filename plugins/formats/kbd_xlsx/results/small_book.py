@@ -13,7 +13,7 @@ from zipfile import ZIP_STORED, ZipFile
 import msgspec
 
 from kbd.sheets.areas import cell_name
-from kbd_xlsx.calculation.operand_ranges import DefinedName, TableArea
+from kbd_xlsx.calculation.operand_ranges import DefinedName
 from kbd_xlsx.parts.cells import Result
 
 __all__ = ["SmallCell", "SmallSheet", "write_small_book"]
@@ -45,11 +45,10 @@ class SmallCell(msgspec.Struct, frozen=True):
 
 
 class SmallSheet(msgspec.Struct, frozen=True):
-    """A sheet: its title, its cells by row, and the tables on it."""
+    """A sheet: its title, and its cells by row."""
 
     title: str
     rows: Mapping[int, Sequence[SmallCell]]
-    tables: Sequence[TableArea] = ()
 
 
 def write_small_book(
@@ -63,9 +62,8 @@ def write_small_book(
         names: Its names; each has a sheet of the book as its scope, or none.
         from_1904: Whether it counts days from 1904.
     """
-    tables = [(number, table) for number, sheet in enumerate(sheets) for table in sheet.tables]
     with ZipFile(path, "w", ZIP_STORED) as package:
-        package.writestr("[Content_Types].xml", _content_types(len(sheets), len(tables)))
+        package.writestr("[Content_Types].xml", _content_types(len(sheets)))
         package.writestr("_rels/.rels", _relations([("officeDocument", "xl/workbook.xml")]))
         package.writestr("xl/workbook.xml", _workbook(sheets, names, from_1904=from_1904))
         parts = [("worksheet", f"worksheets/sheet{n + 1}.xml") for n in range(len(sheets))]
@@ -74,31 +72,16 @@ def write_small_book(
         )
         package.writestr("xl/styles.xml", _STYLES)
         for number, sheet in enumerate(sheets):
-            own = [place for place, (at, _) in enumerate(tables, 1) if at == number]
             with package.open(f"xl/worksheets/sheet{number + 1}.xml", "w") as part:
-                part.write(f'{_HEAD}<worksheet xmlns="{_SPACE}" xmlns:r="{_OFFICE}">'.encode())
-                part.write(b"<sheetData>")
+                part.write(f'{_HEAD}<worksheet xmlns="{_SPACE}"><sheetData>'.encode())
                 for row in sorted(sheet.rows):
                     part.write(_row(row, sheet.rows[row]).encode())
-                ids = "".join(f'<tablePart r:id="rId{n}"/>' for n in range(1, len(own) + 1))
-                part.write(f"</sheetData>{_list('tableParts', ids)}</worksheet>".encode())
-            if own:
-                targets = [("table", f"../tables/table{place}.xml") for place in own]
-                package.writestr(
-                    f"xl/worksheets/_rels/sheet{number + 1}.xml.rels", _relations(targets)
-                )
-        for place, (_, table) in enumerate(tables, 1):
-            package.writestr(f"xl/tables/table{place}.xml", _table(place, table))
+                part.write(b"</sheetData></worksheet>")
 
 
-def _list(name: str, inner: str) -> str:
-    return f"<{name}>{inner}</{name}>" if inner else ""
-
-
-def _content_types(sheets: int, tables: int) -> str:
+def _content_types(sheets: int) -> str:
     parts = [("/xl/workbook.xml", "sheet.main"), ("/xl/styles.xml", "styles")]
     parts += [(f"/xl/worksheets/sheet{n + 1}.xml", "worksheet") for n in range(sheets)]
-    parts += [(f"/xl/tables/table{n + 1}.xml", "table") for n in range(tables)]
     told = "".join(
         f'<Override PartName="{part}" ContentType="{_TYPE}.{kind}+xml"/>' for part, kind in parts
     )
@@ -127,10 +110,11 @@ def _workbook(
         for number, sheet in enumerate(sheets, 1)
     )
     defined = "".join(_name(name, places) for name in names)
+    defined = f"<definedNames>{defined}</definedNames>" if defined else ""
     settings = '<workbookPr date1904="1"/>' if from_1904 else ""
     return (
         f'{_HEAD}<workbook xmlns="{_SPACE}" xmlns:r="{_OFFICE}">{settings}<sheets>{listed}'
-        f"</sheets>{_list('definedNames', defined)}</workbook>"
+        f"</sheets>{defined}</workbook>"
     )
 
 
@@ -148,10 +132,10 @@ def _cell(row: int, cell: SmallCell) -> str:
     place = cell_name(row, cell.column)
     if cell.formula is not None:
         # With a value, without which one engine complains of each.
-        return f'<c r="{place}"><f>{escape(cell.formula)}</f><v>0</v></c>'
+        return f'<c r="{place}"><f>{_escaped(cell.formula)}</f><v>0</v></c>'
     if cell.value is None:
         return ""
-    text = escape(cell.value.text).replace("\r", "&#13;")
+    text = _escaped(cell.value.text)
     match cell.value.kind:
         case "number":
             return f'<c r="{place}"><v>{text}</v></c>'
@@ -165,16 +149,6 @@ def _cell(row: int, cell: SmallCell) -> str:
             assert_never(other)
 
 
-def _table(number: int, table: TableArea) -> str:
-    columns = "".join(
-        f'<tableColumn id="{place}" name={quoteattr(name)}/>'
-        for place, name in enumerate(table.columns, 1)
-    )
-    area = table.area
-    ref = f"{cell_name(area.top, area.left)}:{cell_name(area.bottom, area.right)}"
-    return (
-        f'{_HEAD}<table xmlns="{_SPACE}" id="{number}" name={quoteattr(table.name)} '
-        f'displayName={quoteattr(table.name)} ref="{ref}" headerRowCount="{table.header_rows}" '
-        f'totalsRowCount="{table.totals_rows}"><tableColumns count="{len(table.columns)}">{columns}'
-        "</tableColumns></table>"
-    )
+def _escaped(text: str) -> str:
+    # Parsers make a bare carriage return a line break.
+    return escape(text).replace("\r", "&#13;")
