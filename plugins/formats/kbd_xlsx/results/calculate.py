@@ -20,7 +20,7 @@ from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, leave_out_names
-from kbd_xlsx.results.plan import Reason, plan_calculation
+from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
 from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.results.telling import tell
 from kbd_xlsx.values import stored_text
@@ -113,13 +113,12 @@ class _Run:
         answers = list(ask_engines(small, self.titles, list(texts)))
         small.unlink()
         found = {place: agreed(one, other) for place, one, other in answers}
-        plan.leave_out(
-            {
-                place: _doubt(texts[place], one, other)
-                for place, one, other in answers
-                if found[place] is None
-            }
-        )
+        doubts = {
+            place: _doubt(texts[place], one, other)
+            for place, one, other in answers
+            if found[place] is None
+        }
+        plan.leave_out(doubts)
         return {
             place: answer
             for place, answer in found.items()

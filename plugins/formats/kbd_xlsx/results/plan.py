@@ -59,6 +59,14 @@ _NESTED = ("SUBTOTAL", "AGGREGATE")
 _CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")
 _OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
 _SHEETS = re.compile(r"(?:'[^']*:[^']*'|[\w.]+:[\w.]+)!")
+_TEXT_CALL = re.compile(r"(?<![\w.])TEXT\(", re.IGNORECASE)
+_TEXT_FORMAT = re.compile(r',\s*"([^"]*)"\s*\)')
+_NEUTRAL = re.compile(
+    r"(?:#,##)?[0#]+(?:\.[0#]+)?%?|(?i:(?:yyyy|yy|mm|m|dd|d|hh|h|ss)[-/.: ]?)+|@|0+E\+0+"
+)
+"""Formats of TEXT without names of days and months, which are in a language, and without a comma
+but as it stands in #,##0: elsewhere it may be a decimal point."""
+
 _STRING = re.compile(r'"(?:[^"]|"")*"')
 
 
@@ -244,9 +252,17 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
     for name in sorted(calls):
         if name in _UNFIT:
             return Reason(_UNFIT[name], name)
+    if "TEXT" in calls and not _is_text_neutral(text):
+        return Reason("its text hangs on the language of the program", "TEXT")
     if formula.meaning.reads_all:
         return Reason("what it reads cannot be told")
     return None
+
+
+def _is_text_neutral(text: str) -> bool:
+    """Tell whether what TEXT writes is the same in programs of all languages, as far as one can."""
+    found = _TEXT_FORMAT.findall(text)
+    return len(found) == len(_TEXT_CALL.findall(text)) and all(map(_NEUTRAL.fullmatch, found))
 
 
 def calls_of(text: str) -> set[str]:
