@@ -3,8 +3,8 @@
 book         a workbook while it is edited: its sheets, its styles, its warnings, its saving
 apply        operations applied, in order, all or nothing
 cells        values into cells: single ones, ranges, what is cleared
-totals       results of plain totals, worked out and stored
 reach        what the workbook still reaches out to after an edit
+formula_names  functions, sheets, names and tables in formulas, which must exist
 sheets       widths, heights, panes, merges, filters, and a sheet's deletion
 categories   amounts of several sheets, added up by category
 """

@@ -30,6 +30,7 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands
 from kbd_xlsx.calculation.stale import column_runs, stale_results
+from kbd_xlsx.edits.formula_names import FormulaNames
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.markup import plain, utf8
@@ -221,6 +222,7 @@ class BookEdit:
         made: The titles of the sheets that were made here.
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
         stale: Where results of other formulas are old since, by the title of the sheet.
+        formula_names: The names in formulas that were written.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -230,6 +232,7 @@ class BookEdit:
         self.made: set[str] = set()
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
         self.stale: dict[str, list[Area]] = {}
+        self.formula_names = FormulaNames()
         self._styles: XlsxStyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
@@ -429,10 +432,17 @@ class BookEdit:
         """Write the workbook.
 
         Raises:
-            ValidationFailed: It has no sheet, or an edit cannot be done without a loss.
+            ValidationFailed: It has no sheet, a formula names what there is not, or an edit cannot
+                be done without a loss.
         """
         if not self._sheets:
             raise ValidationFailed("a workbook needs a sheet; begin with ensure_sheet")
+        self.formula_names.check(
+            self.titles,
+            (name.name for name in self.book.names),
+            lambda: [table.name for title in self.titles for table in self.tables(title)],
+            has_macros=any(r.kind == "vbaProject" for r in self.rewriting.relations(self.main)),
+        )
         self.flush()
         self._forget_results()
         # After the sheets: writing their cells is what adds formats.

@@ -158,6 +158,7 @@ class CellWriter:
 
     def _notice_formula(self, text: str, place: str) -> None:
         notices = self._book.notices
+        self._book.formula_names.note(text, place)
         # Kept, for only what was written before this call is in the parts.
         if "[" in text:
             self._structured.append(text)

@@ -5,7 +5,7 @@ the same bytes.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
 from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.parts.cells import CellEdit, Result
+from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.engines import agreed, ask_engines
-from kbd_xlsx.results.inputs import InputReader, leave_out_names
+from kbd_xlsx.results.inputs import InputReader, find_empty, leave_out_names
 from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
 from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.results.telling import tell
@@ -59,7 +59,7 @@ def calculate(source: Source, wanted: Calculation, target: Path) -> Calculated:
         results = run.results()
         if results:
             run.store(results)
-        return tell(run.plan, results, run.titles, run.shown)
+        return tell(run.plan, results, run.titles, run.shown, run.empty)
 
 
 class _Run:
@@ -68,6 +68,7 @@ class _Run:
     Attributes:
         book: The workbook.
         plan: What is worked out, and what is not.
+        empty: Formulas that were written and the empty cells that they read.
     """
 
     def __init__(self, book: BookEdit, wanted: Calculation, target: Path) -> None:
@@ -75,12 +76,10 @@ class _Run:
         self._parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
         self._formulas = book.formulas(self._parts)
         self._cells = {title: StoredCells(data, title) for title, data in self._parts.items()}
-        areas: dict[str, list[Area]] = {}
-        for sheet, text in wanted.places or ():
-            areas.setdefault(sheet, []).append(parse_area(text, _WHOLE) if text else _WHOLE)
+        self.empty: dict[Place, str] = {}
         extents = [cells.extent() for cells in self._cells.values()]
         self.plan = plan_calculation(
-            self._formulas, None if wanted.places is None else areas, extents
+            self._formulas, None if wanted.places is None else _areas(wanted.places), extents
         )
 
     @property
@@ -107,9 +106,9 @@ class _Run:
             self._formulas, self._cells, self._texts, from_1904=self.book.book.from_1904
         )
         small = self._target.with_name(_SMALL_BOOK)
-        write_small_book(
-            small, reader.sheets(plan, texts), names, from_1904=self.book.book.from_1904
-        )
+        sheets = reader.sheets(plan, texts)
+        self.empty = find_empty(plan, sheets, self._written())
+        write_small_book(small, sheets, names, from_1904=self.book.book.from_1904)
         answers = list(ask_engines(small, self.titles, list(texts)))
         small.unlink()
         found = {place: agreed(one, other) for place, one, other in answers}
@@ -124,6 +123,19 @@ class _Run:
             for place, answer in found.items()
             if answer is not None and place in plan.wanted and place not in plan.reasons
         }
+
+    def _written(self) -> Iterator[Place]:
+        """Yield the places of formulas that were written just now."""
+        numbers = {title: number for number, title in enumerate(self.titles)}
+        indexes = {
+            numbers[title]: AreaIndex(areas)
+            for title, areas in _areas(self._wanted.written).items()
+            if title in numbers
+        }
+        for place in self.plan.wanted:
+            index = indexes.get(place[0])
+            if index is not None and index.at(place[1], place[2]) is not None:
+                yield place
 
     @cached_property
     def _texts(self) -> SharedTexts:
@@ -175,6 +187,13 @@ class _Run:
             part = self.book.sheet(self.titles[sheet])
             part.set(row, column, CellEdit(result=_stored(answer)))
         self.book.save(self._target)
+
+
+def _areas(places: Iterable[tuple[str, str]]) -> dict[str, list[Area]]:
+    found: dict[str, list[Area]] = {}
+    for sheet, text in places:
+        found.setdefault(sheet, []).append(parse_area(text, _WHOLE) if text else _WHOLE)
+    return found
 
 
 def _stored(result: Result) -> Result:

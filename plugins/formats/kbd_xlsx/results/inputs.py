@@ -16,7 +16,7 @@ from kbd_xlsx.results.plan import CalculationPlan, Reason
 from kbd_xlsx.results.small_book import SmallCell, SmallSheet
 from kbd_xlsx.values import CellValue, content_of, datetime_value
 
-__all__ = ["InputReader", "leave_out_names"]
+__all__ = ["InputReader", "find_empty", "leave_out_names"]
 
 _OF_OTHERS = re.compile(r"\[|#REF!|\|")
 _WORD = re.compile(r"[^\W\d][\w.\\?]*")
@@ -159,3 +159,35 @@ def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((first, last))
     return merged
+
+
+def find_empty(
+    plan: CalculationPlan, sheets: Sequence[SmallSheet], places: Iterable[Place]
+) -> dict[Place, str]:
+    """Return which of some formulas read cells of which none holds anything, and where.
+
+    Args:
+        plan: What they read.
+        sheets: The cells that hold something.
+        places: The formulas.
+    """
+    filled = [
+        {row: {cell.column for cell in cells} for row, cells in sheet.rows.items()}
+        for sheet in sheets
+    ]
+    found = {}
+    for place in places:
+        for sheet, top, left, bottom, right in plan.reads.get(place, ()):
+            if not _holds_any(filled[sheet], Area(top, left, bottom, right)):
+                found[place] = f"{sheets[sheet].title}!{Area(top, left, bottom, right)}"
+                break
+    return found
+
+
+def _holds_any(filled: Mapping[int, set[int]], area: Area) -> bool:
+    rows: Iterable[int] = range(area.top, area.bottom + 1)
+    if len(filled) < area.bottom - area.top:
+        rows = (row for row in filled if area.top <= row <= area.bottom)
+    return any(
+        any(area.left <= column <= area.right for column in filled.get(row, ())) for row in rows
+    )

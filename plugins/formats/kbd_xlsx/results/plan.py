@@ -42,6 +42,7 @@ _UNFIT = {
     "HYPERLINK": "it is a link",
     "INDIRECT": "which cells it reads shows only while it is calculated",
     "INFO": "what it tells depends on the program",
+    "LOOKUP": _UNSURE,
     "MODE": _UNSURE,
     "RAND": "it is another number each time",
     "RANDARRAY": "it is another number each time",
@@ -59,10 +60,12 @@ _NESTED = ("SUBTOTAL", "AGGREGATE")
 _CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")
 _OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
 _SHEETS = re.compile(r"(?:'[^']*:[^']*'|[\w.]+:[\w.]+)!")
+_EARLY_DATE = re.compile(r"(?<![\w.])DATE\(\s*(?:1900|0)\s*,", re.IGNORECASE)
 _TEXT_CALL = re.compile(r"(?<![\w.])TEXT\(", re.IGNORECASE)
 _TEXT_FORMAT = re.compile(r',\s*"([^"]*)"\s*\)')
 _NEUTRAL = re.compile(
-    r"(?:#,##)?[0#]+(?:\.[0#]+)?%?|(?i:(?:yyyy|yy|mm|m|dd|d|hh|h|ss)[-/.: ]?)+|@|0+E\+0+"
+    r"(?:#,##)?[0#]+(?:\.[0#]+)?%?|@|0+E\+0+"
+    r"|(?i:(?!.*(?:mmm|ddd))(?:(?:yyyy|yy|mm|m|dd|d|hh|h|ss)[-/.: ]?)+)"
 )
 """Formats of TEXT without names of days and months, which are in a language, and without a comma
 but as it stands in #,##0: elsewhere it may be a decimal point."""
@@ -252,6 +255,8 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
     for name in sorted(calls):
         if name in _UNFIT:
             return Reason(_UNFIT[name], name)
+    if _EARLY_DATE.search(code):
+        return Reason("programs count the first days of 1900 in two ways", "DATE")
     if "TEXT" in calls and not _is_text_neutral(text):
         return Reason("its text hangs on the language of the program", "TEXT")
     if formula.meaning.reads_all:

@@ -21,6 +21,7 @@ def tell(
     results: Mapping[Place, Result],
     titles: Sequence[str],
     show: Callable[[Place, Result], str],
+    empty: Mapping[Place, str],
 ) -> Calculated:
     """Return what a calculation came to.
 
@@ -29,6 +30,7 @@ def tell(
         results: What was stored.
         titles: Of the sheets.
         show: Returns a result as people read it.
+        empty: Formulas and the empty cells that they read.
     """
     names = _Names(titles)
     order = sorted(results, key=lambda place: (results[place].kind != "error", place))
@@ -37,7 +39,7 @@ def tell(
     ]
     if len(order) > _SHOWN:
         told.append(f"and {len(order) - _SHOWN:,} more")
-    warnings = [*_errors(results, names), *_left_out(plan, names)]
+    warnings = [*_errors(results, names), *_empty(empty, names), *_left_out(plan, names)]
     return Calculated(len(results), tuple(told), tuple(warnings))
 
 
@@ -64,6 +66,17 @@ def _errors(results: Mapping[Place, Result], names: _Names) -> list[str]:
         if result.kind == "error":
             found.setdefault(result.text, []).append(place)
     return [f"Formulas come to {text}: {names.listed(found[text])}." for text in sorted(found)]
+
+
+def _empty(empty: Mapping[Place, str], names: _Names) -> list[str]:
+    found: dict[str, list[Place]] = {}
+    for place, cells in empty.items():
+        found.setdefault(cells, []).append(place)
+    told = [
+        f"{names.listed(places)} reads {cells}, which is empty." for cells, places in found.items()
+    ]
+    more = len(told) - _SHOWN_PLACES
+    return told if more <= 0 else [*told[:_SHOWN_PLACES], f"{more} more formulas read empty cells."]
 
 
 def _left_out(plan: CalculationPlan, names: _Names) -> list[str]:
