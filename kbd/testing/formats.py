@@ -6,14 +6,17 @@
 A broken promise is an AssertionError that names the handler, the sample and the promise.
 `check_regions` checks passages: the coordinates that a passage gives read it again. `check_styles`
 checks what a Styled format promises, on one good file, and is part of `check_format`.
+`calculate_open` does after an edit what kbd does then.
 """
 
 import csv
 import random
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any, Union
 
 import msgpack
@@ -21,7 +24,11 @@ import msgspec
 
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
+    Applied,
     AssetPick,
+    Calculable,
+    Calculated,
+    Calculation,
     Celled,
     Composed,
     Editable,
@@ -39,10 +46,34 @@ from kbd.formats import (
     Styled,
     Table,
     Tabular,
+    Written,
 )
 from kbd.testing.promises import check_plain, elsewhere, expect
 
-__all__ = ["check_format", "check_regions", "check_styles", "write_rows"]
+__all__ = ["calculate_open", "check_format", "check_regions", "check_styles", "write_rows"]
+
+
+def calculate_open(
+    handler: FormatHandler, file: Source, edited: Applied | Written, *, now_us: int = 0
+) -> Calculated:
+    """Have the results worked out that an edit left open, into the file, as kbd does.
+
+    Args:
+        handler: The file's format; one that calculates nothing leaves the file as it is.
+        file: The edited file.
+        edited: What the edit answered.
+        now_us: What time it is, in microseconds since 1970 UTC.
+    """
+    if not edited.open_results or not isinstance(handler, Calculable):
+        return Calculated(0)
+    written = edited.formulas_written if isinstance(edited, Applied) else ()
+    with TemporaryDirectory() as folder:
+        target = Path(folder, "calculated")
+        wanted = Calculation(now_us, edited.open_results, written)
+        found = handler.calculate(file, wanted, target)
+        if found.count:
+            shutil.copyfile(target, file.path)
+    return found
 
 
 def check_regions(

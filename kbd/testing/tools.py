@@ -45,6 +45,7 @@ from kbd.formats import (
     Written,
 )
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
+from kbd.testing.formats import calculate_open
 from kbd.tools import CallLimits, FileRef, Files, FormatCatalog, Moment, Tool, ToolResult
 from kbd.types import BlobHash, Effect, FileName, FocusHint
 
@@ -287,7 +288,11 @@ class _Formats(_Catalog):
             raise ValidationFailed(f"{handler.name} cannot be edited")
         vocabulary = list[Union[handler.operations]]  # type: ignore[name-defined]  # noqa: UP007 - a union made at run time
         records = record_of(list(operations), vocabulary, "operations")
-        return handler.apply(_source(source) if source else None, tuple(records), target)
+        applied = handler.apply(_source(source) if source else None, tuple(records), target)
+        found = calculate_open(handler, Source(target, target.name), applied)
+        return msgspec.structs.replace(
+            applied, results=found.results, warnings=(*applied.warnings, *found.warnings)
+        )
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
         handler = self.for_name(file.name)
@@ -324,7 +329,12 @@ class _Formats(_Catalog):
     ) -> Written:
         if not isinstance(handler, Tabular):
             raise ValidationFailed(f"{handler.name} files are not tables")
-        return handler.write_table(_source(source) if source else None, rows, placement, target)
+        getter = _source(source) if source else None
+        written = handler.write_table(getter, rows, placement, target)
+        found = calculate_open(handler, Source(target, target.name), written)
+        return msgspec.structs.replace(
+            written, results=found.results, warnings=(*written.warnings, *found.warnings)
+        )
 
 
 class _Recall:

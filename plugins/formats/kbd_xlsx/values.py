@@ -39,7 +39,9 @@ MAX_FORMULA = 8_192
 # What XML 1.0 cannot hold (section 2.2): such a part would be no XML.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Strings, quoted sheet names, and what stands between brackets of structured references.
-_OPAQUE = re.compile(r'"(?:[^"]|"")*"|\'(?:[^\']|\'\')*\'|\[(?:[^\[\]]|\[[^\[\]]*\])*\]')
+# There an apostrophe escapes a bracket that belongs to a column's name.
+_INSIDE = r"(?:'[\[\]#'@]|[^\[\]])"
+_OPAQUE = re.compile(rf'"(?:[^"]|"")*"|\'(?:[^\']|\'\')*\'|\[(?:{_INSIDE}|\[{_INSIDE}*\])*\]')
 _STRING = re.compile(r'"(?:[^"]|"")*"')
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z][A-Za-z0-9.]*)\(")
 _PREFIX = re.compile(r"_xl(?:fn|ws)\.", re.IGNORECASE)

@@ -199,11 +199,11 @@ def test_results_spread_over_sheets_and_rings() -> None:
     assert cells(stale) == {"Data!A2", "Data!A3", "Other!B1"}
 
 
-def test_a_missing_result_is_not_old() -> None:
-    """A formula without a stored result is not listed, but leads on to those that read it."""
+def test_a_missing_result_is_as_open_as_an_old_one() -> None:
+    """A formula without a stored result is listed, too: what it comes to is another now."""
     found = book(Data={"A2": "<f>A1</f>", "A3": "<f>A2</f><v>1</v>", "A4": "<f>A2</f><v/>"})
 
-    assert cells(stale_results(found, {"Data": [area("A1")]})) == {"Data!A3"}
+    assert cells(stale_results(found, {"Data": [area("A1")]})) == {"Data!A2", "Data!A3", "Data!A4"}
 
 
 def test_nothing_changed() -> None:

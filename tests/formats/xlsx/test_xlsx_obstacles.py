@@ -1,6 +1,5 @@
 """Rows beside what stands on a sheet: filled cells, formulas and totals are never passed over."""
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +7,7 @@ import openpyxl
 import pytest
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Placement, Source
-from kbd_xlsx.edits.apply import apply
-from kbd_xlsx.operations import CellSetting, SetCells, SetRange
+from kbd.formats import Placement
 from written_rows import write
 
 ROWS: list[list[Any]] = [["Item", "Amount"], ["a", 1], ["b", 2], ["Total", 3]]
@@ -93,51 +90,3 @@ def test_rows_go_below_others(tmp_path: Path, last: list[Any], *, is_told: bool)
     written = below(start)
     assert written.written_range == "A5:B5"
     assert any("may be a total" in warning for warning in written.warnings) == is_told
-
-
-def test_a_total_that_is_written_has_its_value(tmp_path: Path) -> None:
-    """Plain totals are stored with what they come to, of this call's cells and of older ones."""
-    start = made(tmp_path / "a.xlsx", [*ROWS[:3], ["c", "=B2*2"], ["d", "text"], ["e", 0.1]])
-    formulas = (
-        "=SUM(B2:B3)", "=sum($B$2:$B$3)", "=AVERAGE(B2:B3)", "=MIN(B2:B3)", "=MAX(B5:B6)",
-        "=COUNT(B2:B3)", "=SUM(B5:B5)", "=SUM(B2:B6)", "=SUM(B2:B3)+1", "=SUM(D2:D4)",
-        "=SUM(F1:F3)", "=AVERAGE(B5:B5)", "=SUM(B2:B2,B3:B3)", "=SUM(B2:B3,F14:F15)",
-    )  # fmt: skip
-    operations = (
-        SetCells("S", tuple(CellSetting(f"F{n}", text) for n, text in enumerate(formulas, 1))),
-        SetRange("S", "D2", ((0.1,), (0.2,), (True,))),
-    )
-    apply(Source(start, "a.xlsx"), operations, tmp_path / "b.xlsx")
-    data = (tmp_path / "b.xlsx").read_bytes()
-    sheet = openpyxl.load_workbook(io.BytesIO(data), data_only=True)["S"]
-    stored = [sheet[f"F{n}"].value for n in range(1, 15)]
-    assert stored == [3, 3, 1.5, 1, 0.1, 2, 0, None, None, None, None, None, 3, None]
-    kept = openpyxl.load_workbook(io.BytesIO(data))["S"]
-    assert [kept[f"F{n}"].value for n in (1, 8)] == ["=SUM(B2:B3)", "=SUM(B2:B6)"]
-
-
-def test_a_total_is_right_after_the_next_edit(tmp_path: Path) -> None:
-    """A number that is changed later, or a row that is added, changes the stored value."""
-    start = made(tmp_path / "a.xlsx", [*ROWS[:3], [None, None], ["d", 4]])
-    total = (SetCells("S", (CellSetting("D1", "=SUM(B2:B9)"), CellSetting("D2", "=D1*2"))),)
-    apply(Source(start, "a.xlsx"), total, tmp_path / "b.xlsx")
-    change = (SetCells("S", (CellSetting("B2", 10),)),)
-    apply(Source(tmp_path / "b.xlsx", "b.xlsx"), change, tmp_path / "c.xlsx")
-    write(tmp_path / "c.xlsx", tmp_path / "d.xlsx", [["e", 5]], Placement("S", "append_rows"))
-    found = [
-        [openpyxl.load_workbook(tmp_path / f"{name}.xlsx", data_only=True)["S"][cell].value
-         for cell in ("D1", "D2")]
-        for name in "bcd"
-    ]  # fmt: skip
-    # A formula of a formula waits for a program that calculates.
-    assert found == [[7, None], [16, None], [21, None]]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("array", ["=SORT(B2:B3)", "=UNIQUE(A2:A3)"])
-def test_a_sheet_with_arrays_is_not_added_up(tmp_path: Path, array: str) -> None:
-    """What an array fills is known to programs alone, so no total of its sheet is worked out."""
-    start = made(tmp_path / "a.xlsx", ROWS[:3])
-    both = (SetCells("S", (CellSetting("D1", array), CellSetting("E1", "=SUM(B2:B3)"))),)
-    apply(Source(start, "a.xlsx"), both, tmp_path / "b.xlsx")
-    assert openpyxl.load_workbook(tmp_path / "b.xlsx", data_only=True)["S"]["E1"].value is None

@@ -15,6 +15,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
+from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
@@ -24,7 +25,9 @@ FORMAT = XlsxFormat()
 def edit(book: Path, *found: dict[str, Any], to: str = "out.xlsx") -> Applied:
     vocabulary = Union[OPERATIONS]  # type: ignore[valid-type]  # noqa: UP007
     operations = tuple(msgspec.convert(list(found), list[vocabulary]))
-    return FORMAT.apply(Source(book, book.name), operations, book.with_name(to))
+    applied = FORMAT.apply(Source(book, book.name), operations, book.with_name(to))
+    calculate_open(FORMAT, Source(book.with_name(to), to), applied)
+    return applied
 
 
 def cells(sheet: str, **values: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import openpyxl
 import pytest
 
 from kbd.formats import Placement, ReadAs, Source, Written
-from kbd.testing.formats import write_rows
+from kbd.testing.formats import calculate_open, write_rows
 from kbd_xlsx import XlsxFormat
 
 FORMAT = XlsxFormat()
@@ -22,7 +22,9 @@ def write(
     """Write rows into a workbook, new without a source."""
     target = folder / ("new.xlsx" if source is None else "changed.xlsx")
     stream = write_rows(folder / "rows", columns, rows)
-    return FORMAT.write_table(source, stream, Placement(**placement), target), target
+    written = FORMAT.write_table(source, stream, Placement(**placement), target)
+    calculate_open(FORMAT, Source(target, target.name), written)
+    return written, target
 
 
 def cells(path: Path, row: int, sheet: str = "Sheet1", *, results: bool = False) -> list[Any]:

@@ -6,7 +6,7 @@ formulas have come to counts as it is stored. Where the engines differ, or one d
 function, no result is stored, nor for what depends on it: none is better than a wrong one.
 
 plan              which formulas are worked out, which of them no engine may, and what they read
-table_references  structured references as plain ones
+references        names and structured references as plain ones
 inputs            the values that are read, as sheets of a small book
 small_book        the package that engines are given
 engines           the engines, and what they answer

@@ -19,7 +19,7 @@ from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.engines import agreed, ask_engines
-from kbd_xlsx.results.inputs import InputReader, find_empty, leave_out_names
+from kbd_xlsx.results.inputs import InputReader, find_empty
 from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
 from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.results.telling import tell
@@ -91,7 +91,6 @@ class _Run:
         """Return the results that both engines agree on."""
         plan = self.plan
         self._leave_out_hidden()
-        names = leave_out_names(plan, self._formulas.names)
         if self.book.book.is_precision_as_displayed:
             reason = Reason("the workbook calculates with the digits that it shows")
             plan.reasons.update(dict.fromkeys(plan.texts, reason))
@@ -108,7 +107,7 @@ class _Run:
         small = self._target.with_name(_SMALL_BOOK)
         sheets = reader.sheets(plan, texts)
         self.empty = find_empty(plan, sheets, self._written())
-        write_small_book(small, sheets, names, from_1904=self.book.book.from_1904)
+        write_small_book(small, sheets, from_1904=self.book.book.from_1904)
         answers = list(ask_engines(small, self.titles, list(texts)))
         small.unlink()
         found = {place: agreed(one, other) for place, one, other in answers}
@@ -205,7 +204,7 @@ def _stored(result: Result) -> Result:
 def _doubt(text: str, one: Result | None, other: Result | None) -> Reason:
     texts = {result.text for result in (one, other) if result is not None}
     if "#CIRC!" in texts:
-        return Reason("it refers to itself")
+        return Reason("it refers to itself", is_ring=True)
     functions = ", ".join(sorted(calls_of(text))[:_MAX_FUNCTIONS])
     if None in (one, other) or "#NAME?" in texts:
         return Reason("not all engines here know it", functions)

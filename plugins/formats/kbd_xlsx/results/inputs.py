@@ -1,6 +1,5 @@
 """Inputs of a calculation: the values that its formulas read, as sheets of a small book."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
@@ -8,52 +7,15 @@ from typing import assert_never
 from kbd.errors import ValidationFailed
 from kbd.sheets.areas import Area
 from kbd_xlsx.calculation.book import FormulaBook
-from kbd_xlsx.calculation.operand_ranges import DefinedName, Place
+from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.parts.cells import Result
 from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
-from kbd_xlsx.results.plan import CalculationPlan, Reason
+from kbd_xlsx.results.plan import CalculationPlan
 from kbd_xlsx.results.small_book import SmallCell, SmallSheet
 from kbd_xlsx.values import CellValue, content_of, datetime_value
 
-__all__ = ["InputReader", "find_empty", "leave_out_names"]
-
-_OF_OTHERS = re.compile(r"\[|#REF!|\|")
-_WORD = re.compile(r"[^\W\d][\w.\\?]*")
-
-
-def leave_out_names(plan: CalculationPlan, names: Sequence[DefinedName]) -> list[DefinedName]:
-    """Leave out the formulas that use names which no engine is given; return the other names.
-
-    Such names stand for nothing in this workbook, or for settings of programs.
-    """
-    bad = {name.name.casefold() for name in names if _is_foreign(name)}
-    good = [name for name in names if name.name.casefold() not in bad]
-    # A name may stand for another one.
-    grows = True
-    while grows:
-        more = [name for name in good if _words(name.text) & bad]
-        bad |= {name.name.casefold() for name in more}
-        good = [name for name in good if name.name.casefold() not in bad]
-        grows = bool(more)
-    if bad:
-        reason = Reason("it uses a name that stands for nothing in this workbook")
-        plan.leave_out(
-            {
-                place: reason
-                for place, text in plan.texts.items()
-                if place not in plan.reasons and _words(text) & bad
-            }
-        )
-    return good
-
-
-def _is_foreign(name: DefinedName) -> bool:
-    return name.name.startswith("_xlnm") or _OF_OTHERS.search(name.text) is not None
-
-
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
+__all__ = ["InputReader", "find_empty"]
 
 
 class InputReader:

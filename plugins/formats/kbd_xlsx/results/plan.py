@@ -7,6 +7,7 @@ and not stored. All other formulas count as the results that they have.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
@@ -15,9 +16,10 @@ from kbd_xlsx.calculation.book import BookFormula, FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.calculation.functions import known_name
 from kbd_xlsx.calculation.operand_ranges import Cells, Place
+from kbd_xlsx.calculation.stale import SpillRange
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.parts.cells import AreaIndex
-from kbd_xlsx.results.table_references import resolve_tables
+from kbd_xlsx.results.references import PlainReferences
 from kbd_xlsx.values import spills
 
 __all__ = ["CalculationPlan", "Reason", "calls_of", "plan_calculation"]
@@ -80,11 +82,18 @@ class Reason(msgspec.Struct, frozen=True):
         text: As a sentence's end: "its result is another number each time".
         function: The function that is to blame; "" for none.
         cause: The cell that is, where it is another one.
+        is_ring: Whether the formula leads to itself.
     """
 
     text: str
     function: str = ""
     cause: Place | None = None
+    is_ring: bool = False
+
+
+_ARRAY = Reason("it is an array formula, which fills several cells")
+_NO_NAME = Reason("it uses a name that stands for no cells here, or for others in each cell")
+_NOTHING: Mapping[Place, Area] = MappingProxyType({})
 
 
 class CalculationPlan:
@@ -105,13 +114,20 @@ class CalculationPlan:
         self.inputs: dict[int, set[tuple[int, int, int, int]]] = {}
         self.reads: dict[Place, Sequence[Cells]] = {}
 
-    def leave_out(self, found: Mapping[Place, Reason]) -> None:
-        """Leave out formulas, and all that depend on them."""
+    def leave_out(
+        self, found: Mapping[Place, Reason], filled: Mapping[Place, Area] = _NOTHING
+    ) -> None:
+        """Leave out formulas, and all that depend on them.
+
+        Args:
+            found: Why, by their places.
+            filled: The cells that results of some of them fill, or may fill.
+        """
         indexes: dict[int, SheetIndex] = {}
         places = list(self.texts)
         for number, place in enumerate(places):
-            for sheet, *sides in self.reads[place]:
-                indexes.setdefault(sheet, SheetIndex()).add(number, *sides)
+            for sheet, *read in self.reads[place]:
+                indexes.setdefault(sheet, SheetIndex()).add(number, *read)
         self.reasons.update(found)
         waiting = list(found)
         while waiting:
@@ -119,10 +135,17 @@ class CalculationPlan:
             sheet, row, column = cause
             if sheet not in indexes:
                 continue
-            for number in indexes[sheet].take(row, column, row, column):
-                if number >= 0 and places[number] not in self.reasons:
-                    self.reasons[places[number]] = Reason("it reads {}", cause=cause)
-                    waiting.append(places[number])
+            sides = filled.get(cause) or Area(row, column, row, column)
+            for number in indexes[sheet].take(sides.top, sides.left, sides.bottom, sides.right):
+                place = places[number] if number >= 0 else cause
+                known = self.reasons.get(place)
+                if known is None:
+                    waiting.append(place)
+                # What reads a cell without a result is not to blame itself.
+                if place != cause and (
+                    known is None or (known.cause is None and not known.is_ring)
+                ):
+                    self.reasons[place] = Reason("it reads a cell without a result", cause=cause)
 
 
 def plan_calculation(
@@ -140,6 +163,7 @@ def plan_calculation(
         FileReadFailed: A sheet is damaged.
     """
     formulas = _Formulas(book)
+    references = PlainReferences(book.titles, book.names, book.tables)
     plan = CalculationPlan()
     plan.wanted = set(formulas.within(wanted))
     unfit: dict[Place, Reason] = {}
@@ -153,9 +177,9 @@ def plan_calculation(
         plan.texts[place] = text
         reason = _unfit(formula, text)
         if reason is None:
-            plain = resolve_tables(text, place, book.titles, book.tables)
+            plain = references.written_out(text, place)
             plan.texts[place] = text if plain is None else plain
-            reason = Reason("it names cells of a table that are not there") if not plain else None
+            reason = _NO_NAME if plain is None else None
         if reason is not None:
             unfit[place] = reason
             plan.reads[place] = ()
@@ -171,16 +195,23 @@ def plan_calculation(
             plan.reasons = dict.fromkeys(plan.wanted, reason)
             return plan
         waiting += formulas.open_within(cells, with_nested=bool(is_nested))
-    plan.leave_out(unfit)
+    # What such a formula fills is not in the file yet, so who reads it would read empty cells.
+    unfit |= dict.fromkeys(formulas.growing, _ARRAY)
+    plan.leave_out(unfit, formulas.filled())
     return plan
 
 
 class _Formulas:
-    """The formulas of a book by their places."""
+    """The formulas of a book by their places.
+
+    Attributes:
+        growing: Dynamic arrays without a stored result.
+    """
 
     def __init__(self, book: FormulaBook) -> None:
         self._titles = book.titles
         self._known: dict[Place, BookFormula] = {}
+        self.growing: list[Place] = []
         self._masters: dict[tuple[int, str], tuple[str, int, int]] = {}
         open_rows: dict[tuple[int, int], list[int]] = {}
         nested_rows: dict[tuple[int, int], list[int]] = {}
@@ -190,12 +221,27 @@ class _Formulas:
             if cell.group is not None and cell.text:
                 self._masters[formula.sheet, cell.group] = cell.text, cell.row, cell.column
             column = formula.sheet, cell.column
+            if formula.is_growing and not cell.is_stored:
+                self.growing.append((formula.sheet, cell.row, cell.column))
             if not cell.is_stored:
                 open_rows.setdefault(column, []).append(cell.row)
             if any(name in cell.text for name in _NESTED):
                 nested_rows.setdefault(column, []).append(cell.row)
         self._open = {key: sorted(rows) for key, rows in open_rows.items()}
         self._nested = {key: sorted(rows) for key, rows in nested_rows.items()}
+
+    def filled(self) -> dict[Place, Area]:
+        """Return the cells that arrays fill, and that growing ones may fill."""
+        areas = {
+            place: formula.area or Area(place[1], place[2], place[1], place[2])
+            for place, formula in self._known.items()
+            if formula.area is not None or formula.is_growing
+        }
+        growing = [place for place in areas if self._known[place].is_growing]
+        if growing:
+            room = SpillRange(growing, self._known)
+            areas |= {place: room.of(place, areas[place]) for place in growing}
+        return areas
 
     def get(self, place: Place) -> tuple[BookFormula, str]:
         """Return a formula and its text."""
@@ -240,12 +286,12 @@ class _Formulas:
 
 def _unfit(formula: BookFormula, text: str) -> Reason | None:
     """Return why no engine may try a formula, None if one may."""
-    if not text:
-        return Reason("its text cannot be read")
     if formula.cell.kind == "dataTable":
         return Reason("it is a data table")
+    if not text:
+        return Reason("its text cannot be read")
     if formula.area is not None or formula.is_growing or spills(text):
-        return Reason("it is an array formula, which fills several cells")
+        return _ARRAY
     code = _STRING.sub('""', text)
     if _OTHER_BOOK.search(code):
         return Reason("it reads another workbook")

@@ -4,7 +4,7 @@ It has the sheets of the workbook under their names, so that formulas read as th
 their cells those that a calculation needs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 from xml.sax.saxutils import escape, quoteattr
@@ -13,7 +13,6 @@ from zipfile import ZIP_STORED, ZipFile
 import msgspec
 
 from kbd.sheets.areas import cell_name
-from kbd_xlsx.calculation.operand_ranges import DefinedName
 from kbd_xlsx.parts.cells import Result
 
 __all__ = ["SmallCell", "SmallSheet", "write_small_book"]
@@ -51,21 +50,18 @@ class SmallSheet(msgspec.Struct, frozen=True):
     rows: Mapping[int, Sequence[SmallCell]]
 
 
-def write_small_book(
-    path: Path, sheets: Sequence[SmallSheet], names: Iterable[DefinedName], *, from_1904: bool
-) -> None:
+def write_small_book(path: Path, sheets: Sequence[SmallSheet], *, from_1904: bool) -> None:
     """Write a book.
 
     Args:
         path: Where to.
         sheets: Its sheets in order.
-        names: Its names; each has a sheet of the book as its scope, or none.
         from_1904: Whether it counts days from 1904.
     """
     with ZipFile(path, "w", ZIP_STORED) as package:
         package.writestr("[Content_Types].xml", _content_types(len(sheets)))
         package.writestr("_rels/.rels", _relations([("officeDocument", "xl/workbook.xml")]))
-        package.writestr("xl/workbook.xml", _workbook(sheets, names, from_1904=from_1904))
+        package.writestr("xl/workbook.xml", _workbook(sheets, from_1904=from_1904))
         parts = [("worksheet", f"worksheets/sheet{n + 1}.xml") for n in range(len(sheets))]
         package.writestr(
             "xl/_rels/workbook.xml.rels", _relations([*parts, ("styles", "styles.xml")])
@@ -101,26 +97,16 @@ def _relations(targets: Sequence[tuple[str, str]]) -> str:
     return f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">{inner}</Relationships>'
 
 
-def _workbook(
-    sheets: Sequence[SmallSheet], names: Iterable[DefinedName], *, from_1904: bool
-) -> str:
-    places = {sheet.title: number for number, sheet in enumerate(sheets)}
+def _workbook(sheets: Sequence[SmallSheet], *, from_1904: bool) -> str:
     listed = "".join(
         f'<sheet name={quoteattr(sheet.title)} sheetId="{number}" r:id="rId{number}"/>'
         for number, sheet in enumerate(sheets, 1)
     )
-    defined = "".join(_name(name, places) for name in names)
-    defined = f"<definedNames>{defined}</definedNames>" if defined else ""
     settings = '<workbookPr date1904="1"/>' if from_1904 else ""
     return (
         f'{_HEAD}<workbook xmlns="{_SPACE}" xmlns:r="{_OFFICE}">{settings}<sheets>{listed}'
-        f"</sheets>{defined}</workbook>"
+        "</sheets></workbook>"
     )
-
-
-def _name(name: DefinedName, places: Mapping[str, int]) -> str:
-    scope = "" if name.scope is None else f' localSheetId="{places[name.scope]}"'
-    return f"<definedName name={quoteattr(name.name)}{scope}>{escape(name.text)}</definedName>"
 
 
 def _row(number: int, cells: Sequence[SmallCell]) -> str:

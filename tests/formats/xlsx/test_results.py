@@ -1,0 +1,318 @@
+"""Results of formulas after an edit: stored with their types, or left out and named."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+from openpyxl.worksheet.table import Table
+
+from kbd.errors import ValidationFailed
+from kbd.formats import Applied, Calculated, Calculation, Source
+from kbd.testing.formats import calculate_open
+from kbd_xlsx import XlsxFormat
+from kbd_xlsx.operations import CellSetting, EnsureSheet, SetCells
+
+FORMAT = XlsxFormat()
+NOON_US = 1_772_539_200_000_000
+"""2026-03-03 12:00 UTC, serial 46084.5."""
+
+
+def made(path: Path, **sheets: Mapping[str, Any]) -> Path:
+    """A workbook of another program: cells by their names; formulas have no results in it."""
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for title, cells in sheets.items():
+        sheet = book.create_sheet(title)
+        for name, value in cells.items():
+            sheet[name] = value
+    book.save(path)
+    return path
+
+
+def edit(path: Path, **values: Any) -> tuple[Applied, Calculated]:
+    """Set cells of sheet S of a workbook, or of a new one, and have the results worked out."""
+    source = Source(path, path.name) if path.exists() else None
+    settings = tuple(CellSetting(cell, value) for cell, value in values.items())
+    applied = FORMAT.apply(source, (SetCells("S", settings),), path.with_name("edited.xlsx"))
+    path.with_name("edited.xlsx").replace(path)
+    return applied, calculate_open(FORMAT, Source(path, path.name), applied, now_us=NOON_US)
+
+
+def results(path: Path, *cells: str, sheet: str = "S") -> list[Any]:
+    """What is stored in some cells, as openpyxl reads it."""
+    found = openpyxl.load_workbook(path, data_only=True)[sheet]
+    return [found[cell].value for cell in cells]
+
+
+def warned(found: Calculated) -> str:
+    return "\n".join(found.warnings)
+
+
+def test_results_have_their_types(tmp_path: Path) -> None:
+    """Numbers, texts, booleans and errors are stored as such, and the formulas stay."""
+    path = tmp_path / "a.xlsx"
+    formulas = {
+        "B1": "=A1*2", "B2": '="<"&A1&"> "', "B3": "=A1=21", "B4": "=A1/0", "B5": "=A9",
+        "B6": '=IF(A1>1,"","x")', "B7": "=1/3", "B8": "=VLOOKUP(5,A1:A2,1,FALSE)",
+    }  # fmt: skip
+    _, found = edit(path, A1=21, **formulas)
+
+    assert results(path, *formulas) == [42, "<21> ", True, "#DIV/0!", 0, None, 1 / 3, "#N/A"]
+    kept = openpyxl.load_workbook(path)["S"]
+    assert [kept[cell].value for cell in formulas] == list(formulas.values())
+    part = ZipFile(path).read("xl/worksheets/sheet1.xml").decode()
+    assert '<c r="B6" t="str"><f>IF(A1&gt;1,"","x")</f><v></v></c>' in part
+    assert found.results[:4] == ("S!B4 = #DIV/0!", "S!B8 = #N/A", "S!B1 = 42", "S!B2 = <21> ")
+    assert "S!B5 reads S!A9, which is empty." in found.warnings
+    assert found.count == 8
+
+
+def test_dependents_follow_an_edit_and_nothing_else_does(tmp_path: Path) -> None:
+    """All that hangs on a changed cell has its new result, on other sheets, too."""
+    path = made(
+        tmp_path / "a.xlsx",
+        S={"A1": 2, "A2": 3, "B1": "=A1*10", "B2": "=A2*10", "C1": "=SUM(B1:B2)"},
+        T={"A1": "=S!C1+1", "A2": "=S!A2"},
+    )
+    edit(path, A1=2, A2=3)
+    _, found = edit(path, A1=5)
+
+    assert results(path, "B1", "B2", "C1") == [50, 30, 80]
+    assert results(path, "A1", "A2", sheet="T") == [81, 3]
+    assert [text.partition(" ")[0] for text in found.results] == ["S!B1", "S!C1", "T!A1"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("=RAND()*2", "RAND: it is another number each time"),
+        ("=RANDBETWEEN(1,9)", "RANDBETWEEN: it is another number each time"),
+        ('=INDIRECT("A1")', "INDIRECT: which cells it reads"),
+        ('=CELL("filename",A1)', "CELL: what it tells depends on the program"),
+        ('=TEXT(A1,"mmmm")', "TEXT: its text hangs on the language"),
+        ('=TEXT(A1,"0,00")', "TEXT: its text hangs on the language"),
+        ("=LEFT(TRUE,2)", "LEFT: the engines here differ"),
+        ('=CUBEVALUE("a","b")', "CUBEVALUE: it asks a database"),
+        ("=LOOKUP(2,A1:A2)", "LOOKUP: engines agree on results of it that are not"),
+        ("=BAHTTEXT(A1)", "not all engines here know it"),
+        ("=DATE(1900,2,29)", "DATE: programs count the first days of 1900"),
+        ("=B1+1", "it refers to itself"),
+        ("=SORT(A1:A2)", "it is an array formula"),
+        ("=SUM(S:T!A1)", "it reads the same cells of several sheets"),
+    ],
+)
+def test_what_is_not_known_for_sure_is_left_out_and_named(
+    tmp_path: Path, formula: str, told: str
+) -> None:
+    """Neither the formula nor what reads it gets a result; everything else does."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "A2": 3}, T={"A1": 1})
+    _, found = edit(path, B1=formula, C1="=B1&A1", D1="=A1+A2")
+
+    assert results(path, "B1", "C1", "D1") == [None, None, 5]
+    assert told in warned(found)
+    assert "Not calculated here: S!B1" in warned(found)
+    assert "Nor what depends on such cells: S!C1." in found.warnings
+
+
+def test_what_a_new_array_may_fill_is_not_read_as_empty(tmp_path: Path) -> None:
+    """Its cells are filled when a program calculates it, in this call or in a later one."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "A2": 3, "A3": 4})
+    edit(path, C1="=SORT(A1:A3)", D1="=SUM(C2:C9)", E1="=SUM(A1:A3)")
+    assert results(path, "D1", "E1") == [None, 9]
+    _, found = edit(path, F1="=C3*2")
+    assert results(path, "F1") == [None]
+    assert "Nor what depends on such cells: S!F1." in found.warnings
+
+
+def test_legacy_arrays_and_data_tables_stay_without_results(tmp_path: Path) -> None:
+    """What fills several cells as one is no formula of a cell."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "A2": 3, "C1": "=A1"})
+    book = openpyxl.load_workbook(path)
+    book["S"]["D1"] = ArrayFormula("D1:D2", "=A1:A2*2")
+    book["S"]["F2"] = DataTableFormula("F2:F3", r1="A1", dt2D=False)
+    book.save(path)
+    _, found = edit(path, A1=7)
+
+    assert results(path, "C1", "D1", "F2") == [7, None, None]
+    assert "array formula" in warned(found)
+    assert "data table" in warned(found)
+
+
+def test_the_time_is_that_of_the_call(tmp_path: Path) -> None:
+    """TODAY and NOW come from the call, so that it writes the same bytes when it is repeated."""
+    first, second = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    for path in (first, second):
+        edit(path, A1="=TODAY()", A2="=NOW()", A3='="TODAY()"', A4="=MOD(NOW(),1)")
+    assert results(first, "A1", "A2", "A3", "A4") == [46_084, 46_084.5, "TODAY()", 0.5]
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_workbooks_that_count_from_1904(tmp_path: Path) -> None:
+    """Their days are their own."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 1})
+    book = openpyxl.load_workbook(path)
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    book.save(path)
+    edit(path, B1="=TODAY()+A1")
+    part = ZipFile(path).read("xl/worksheets/sheet1.xml").decode()
+    assert f"<v>{46_084 - 1_462 + 1}</v>" in part
+
+
+def test_structured_references_and_names(tmp_path: Path) -> None:
+    """Tables by column, by row and by part, names of the book and of a sheet."""
+    path = made(tmp_path / "a.xlsx", S={"A1": "Item", "B1": "Net [a]", "A2": "x", "B2": 4,
+                                        "A3": "y", "B3": 6}, T={"A1": 100})  # fmt: skip
+    book = openpyxl.load_workbook(path)
+    book["S"].add_table(Table(displayName="Sales", ref="A1:B3"))
+    book.defined_names["Rate"] = DefinedName("Rate", attr_text="T!$A$1")
+    book["S"].defined_names["Rate"] = DefinedName("Rate", attr_text="S!$B$3")
+    book.defined_names["Twice"] = DefinedName("Twice", attr_text="T!$A$1*2")
+    book.defined_names["Gone"] = DefinedName("Gone", attr_text="#REF!$A$1")
+    book.save(path)
+    _, found = edit(
+        path, D2="=SUM(Sales[Net '[a']])", D3="=Sales[[#This Row],[Net '[a']]]*2",
+        D4="=Sales[[#Headers],[Item]]", D5="=Rate+1", D6="=Twice", D7="=Gone",
+        D8="=COUNTA(Sales[])", D9='="Sales[Item]"',
+    )  # fmt: skip
+
+    assert results(path, "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9") == [
+        10, 12, "Item", 7, 200, None, 4, "Sales[Item]",
+    ]  # fmt: skip
+    assert "it uses a name that stands for nothing in this workbook" in warned(found)
+
+
+def test_subtotals_pass_over_each_other_and_over_nothing_hidden(tmp_path: Path) -> None:
+    """Nested ones count once; where rows are hidden a filter decides, so there is no result."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 1, "A2": 2, "A3": "=SUBTOTAL(9,A1:A2)", "A4": 5})
+    edit(path, A5="=SUBTOTAL(9,A1:A4)")
+    assert results(path, "A3", "A5") == [3, 8] or results(path, "A5") == [8]
+    book = openpyxl.load_workbook(path)
+    book["S"].row_dimensions[2].hidden = True
+    book.save(path)
+    _, found = edit(path, A4=6)
+    assert results(path, "A5") == [None]
+    assert "SUBTOTAL: it leaves out rows that are hidden" in warned(found)
+
+
+def test_precision_as_displayed_is_left_to_programs(tmp_path: Path) -> None:
+    """There formulas see what cells show, which engines do not."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 0.126})
+    book = openpyxl.load_workbook(path)
+    book.calculation.fullPrecision = False
+    book.save(path)
+    _, found = edit(path, B1="=A1*100")
+    assert results(path, "B1") == [None]
+    assert "the digits that it shows" in warned(found)
+
+
+def test_a_stored_result_counts_as_it_is(tmp_path: Path) -> None:
+    """A formula that no edit reached is read as what it came to, whoever calculated it."""
+    path = tmp_path / "a.xlsx"
+    edit(path, A1=1, B1="=A1+1")
+    data = ZipFile(path).read("xl/worksheets/sheet1.xml").replace(b"<v>2</v>", b"<v>99</v>")
+    parts = {name: ZipFile(path).read(name) for name in ZipFile(path).namelist()}
+    with ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, data if name.endswith("sheet1.xml") else part)
+    edit(path, C1="=B1*2")
+    assert results(path, "B1", "C1") == [99, 198]
+
+
+def test_only_what_is_asked_for_is_written(tmp_path: Path) -> None:
+    """A formula that another one needs is worked out, and left as it was in the file."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2", "C1": "=A1*3"})
+    edit(path, D1="=B1+1")
+    assert results(path, "B1", "C1", "D1") == [None, None, 5]
+
+
+def test_all_missing_results_by_request(tmp_path: Path) -> None:
+    """Without places each formula that has no result gets one."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2"}, T={"A1": "=S!B1"})
+    found = FORMAT.calculate(
+        Source(path, "a.xlsx"), Calculation(NOON_US), tmp_path / "calculated.xlsx"
+    )
+    assert found.count == 2
+    assert results(tmp_path / "calculated.xlsx", "A1", sheet="T") == [4]
+
+
+def test_too_much_is_left_to_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work is bounded before it is begun, and the sentence says so."""
+    monkeypatch.setattr("kbd_xlsx.results.plan.MAX_WORK", 10)
+    path = tmp_path / "a.xlsx"
+    _, found = edit(path, A1=1, B1="=SUM(A1:A20)", C1="=A1")
+    assert results(path, "B1", "C1") == [None, None]
+    assert "too much to calculate here" in warned(found)
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("=XLOOKP(1,A1:A2,A1:A2)", "S!B1: there is no function 'XLOOKP' .*XLOOKUP"),
+        ("=SUMM(A1)", "there is no function 'SUMM' .near it: SUM"),
+        ("=SVERWEIS(1,A:B,2)", "there is no function 'SVERWEIS'"),
+        ("=Missing!A1", "there is no sheet 'Missing'; make it with ensure_sheet"),
+        ("='Daten 2'!A1", "there is no sheet 'Daten 2' .near it: Daten 1"),
+        ("=SUM(S:Nowhere!A1)", "there is no sheet 'Nowhere'"),
+        ("=Umsatz*2", "there is no name 'Umsatz'; a text in a formula needs quotes"),
+        ("=SUM(Sals[Net])", "there is no table 'Sals' .near it: Sales"),
+    ],
+)
+def test_names_that_are_not_there_are_refused(tmp_path: Path, formula: str, told: str) -> None:
+    """A misspelt name is an error with the nearest one, and nothing is written."""
+    path = made(tmp_path / "a.xlsx", S={"A1": "Net", "A2": 1}, **{"Daten 1": {"A1": 1}})
+    book = openpyxl.load_workbook(path)
+    book["S"].add_table(Table(displayName="Sales", ref="A1:A2"))
+    book.save(path)
+    with pytest.raises(ValidationFailed, match=told):
+        edit(path, B1=formula)
+    assert not (tmp_path / "edited.xlsx").exists()
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "=LET(x,2,x*A1)", "=TRUE", "=_xlfn.CONCAT(A1:A2)", "=s!A1", "=Net_total", "=Double(A1)",
+        "=[1]Data!A1", "=Sales[Net]", '=COUNTIF(A1:A2,">"&A1)', "=#REF!+1", "=New!A1",
+    ],
+)  # fmt: skip
+def test_names_that_are_there_are_taken(tmp_path: Path, formula: str) -> None:
+    """Parameters, constants, functions by names and what a later operation makes are names."""
+    path = made(tmp_path / "a.xlsx", S={"A1": "Net", "A2": 1})
+    book = openpyxl.load_workbook(path)
+    book["S"].add_table(Table(displayName="Sales", ref="A1:A2"))
+    book.defined_names["Net_total"] = DefinedName("Net_total", attr_text="S!$A$2")
+    text = "_xlfn.LAMBDA(_xlpm.x,_xlpm.x*2)"
+    book.defined_names["Double"] = DefinedName("Double", attr_text=text)
+    book.save(path)
+    operations = (SetCells("S", (CellSetting("B5", formula),)), EnsureSheet("New"))
+    FORMAT.apply(Source(path, "a.xlsx"), operations, tmp_path / "b.xlsx")
+    assert openpyxl.load_workbook(tmp_path / "b.xlsx")["S"]["B5"].value is not None
+
+
+@given(
+    st.lists(st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6), min_size=1, max_size=8),
+    st.sampled_from(["SUM", "AVERAGE", "MIN", "MAX", "COUNT", "PRODUCT"]),
+)
+def test_aggregates_are_those_of_python(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[float], function: str
+) -> None:
+    """Numbers of all sizes, by another way to calculate."""
+    path = tmp_path_factory.mktemp("book") / "a.xlsx"
+    cells = {f"A{row}": number for row, number in enumerate(numbers, 1)}
+    edit(path, **cells, B1=f"={function}(A1:A{len(numbers)})")
+    product = 1.0
+    for number in numbers:
+        product *= number
+    wanted = {
+        "SUM": sum(numbers), "AVERAGE": sum(numbers) / len(numbers), "MIN": min(numbers),
+        "MAX": max(numbers), "COUNT": len(numbers), "PRODUCT": product,
+    }[function]  # fmt: skip
+    (found,) = results(path, "B1")
+    assert found is None or found == pytest.approx(wanted, rel=1e-9, abs=1e-6)
