@@ -142,9 +142,8 @@ class CalculationPlan:
                 if known is None:
                     waiting.append(place)
                 # What reads a cell without a result is not to blame itself.
-                if place != cause and (
-                    known is None or (known.cause is None and not known.is_ring)
-                ):
+                is_told = known is not None and (known.cause is not None or known.is_ring)
+                if place != cause and not is_told:
                     self.reasons[place] = Reason("it reads a cell without a result", cause=cause)
 
 

@@ -81,22 +81,39 @@ def _empty(empty: Mapping[Place, str], names: _Names) -> list[str]:
 
 def _left_out(plan: CalculationPlan, names: _Names) -> list[str]:
     """Return why formulas that were asked for have no result, a sentence a reason."""
-    found: dict[Reason, list[Place]] = {}
+    found: dict[str, list[Place]] = {}
+    dependent: list[Place] = []
     for place in plan.wanted:
         reason = plan.reasons.get(place)
-        if reason is not None:
-            found.setdefault(reason, []).append(place)
-    # Those that only read another cell come under what keeps that one from having a result.
-    told = []
-    dependent: list[Place] = []
-    for reason, places in found.items():
-        if reason.cause is not None:
-            dependent += places
+        if reason is None:
             continue
-        function = f"{reason.function}: " if reason.function else ""
-        told.append(f"Not calculated here: {names.listed(places)} ({function}{reason.text}).")
+        root = _root(plan, place)
+        if root == place:
+            found.setdefault(_why(reason), []).append(place)
+        elif root in plan.wanted:
+            dependent.append(place)
+        else:
+            why = f"it depends on {names.of(root)}; {_why(plan.reasons[root])}"
+            found.setdefault(why, []).append(place)
+    told = [f"Not calculated here: {names.listed(found[why])} ({why})." for why in sorted(found)]
     if dependent:
         told.append(f"Nor what depends on such cells: {names.listed(dependent)}.")
     if told:
         told.append("Programs calculate these when they open the file.")
-    return sorted(told[:-1]) + told[-1:] if told else []
+    return told
+
+
+def _root(plan: CalculationPlan, place: Place) -> Place:
+    """Return the cell that is to blame for a missing result."""
+    seen = set()
+    while place not in seen:
+        seen.add(place)
+        reason = plan.reasons.get(place)
+        if reason is None or reason.cause is None:
+            break
+        place = reason.cause
+    return place
+
+
+def _why(reason: Reason) -> str:
+    return f"{reason.function}: {reason.text}" if reason.function else reason.text
