@@ -1,6 +1,7 @@
 """Formats called in workers: validated operations, typed answers, cached maps."""
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,41 @@ async def test_operations_are_applied(formats: FormatCalls, tmp_path: Path) -> N
 
     assert target.read_text() == "> haha!"
     assert (done.applied, done.changed) == (2, ("Put", "Put"))
+
+
+async def test_open_results_are_worked_out(formats: FormatCalls, tmp_path: Path) -> None:
+    """After an edit, at the call's time, into the file; at no time, and of nothing open, not."""
+    handler, target = formats.handlers()[0], tmp_path / "target"
+    done = await formats.at(7).apply(handler, None, [{"op": "put", "text": "sum"}], target)
+
+    assert (target.read_text(), done.results) == ("sum=7", ("sum = 7",))
+    assert done.warnings == ("(('note', 'sum'),)",)
+    for timed, text in ((formats, "sum"), (formats.at(7), "none")):
+        target.unlink()
+        done = await timed.apply(handler, None, [{"op": "put", "text": text}], target)
+        assert (target.read_text(), done.results, done.warnings) == (text, (), ())
+    assert os.listdir(tmp_path) == ["target"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("exit 3 sum", "Results of formulas were not worked out here"),
+        ("spin sum", "Results of formulas were not worked out here"),
+        ("memory sum", "Results of formulas were not worked out here"),
+        ("sum of nothing", "nothing is known"),
+    ],
+)
+async def test_an_edit_stands_without_its_results(
+    formats: FormatCalls, tmp_path: Path, text: str, told: str
+) -> None:
+    """A calculation that dies, does not end or knows nothing costs the results, and says so."""
+    handler, target = formats.handlers()[0], tmp_path / "target"
+    done = await formats.at(7).apply(handler, None, [{"op": "put", "text": text}], target)
+
+    assert target.read_text() == text
+    assert [warning.startswith(told) for warning in done.warnings] == [True]
+    assert str(tmp_path) not in "".join(done.warnings)
 
 
 async def test_a_field_may_have_another_name(formats: FormatCalls, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_what_a_new_array_may_fill_is_not_read_as_empty(tmp_path: Path) -> None:
     assert results(path, "D1", "E1") == [None, 9]
     _, found = edit(path, F1="=C3*2")
     assert results(path, "F1") == [None]
-    assert "Nor what depends on such cells: S!F1." in found.warnings
+    assert "Not calculated here: S!F1 (it depends on S!C1; it is an array" in warned(found)
 
 
 def test_legacy_arrays_and_data_tables_stay_without_results(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from kbd import hookimpl
 from kbd.errors import ValidationFailed
 from kbd.formats import (
     Applied,
+    Calculable,
+    Calculated,
+    Calculation,
     Celled,
     Editable,
     FormatHandler,
@@ -57,7 +60,7 @@ def deadly(source: Source) -> None:
             pass
 
 
-class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
+class Notes(FormatHandler, Calculable, Mappable, Celled, Editable, Tabular):
     """A format that can do everything, in the plainest way."""
 
     name = "notes"
@@ -126,7 +129,19 @@ class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
                 case _:
                     text = ""
         target.write_text(text)
-        return Applied(len(operations), tuple(type(each).__name__ for each in operations))
+        changed = tuple(type(each).__name__ for each in operations)
+        # What has a sum in it has a result to be worked out.
+        open_results = (("note", text),) if "sum" in text else ()
+        return Applied(len(operations), changed, open_results=open_results)
+
+    def calculate(self, source: Source, wanted: Calculation, target: Path) -> Calculated:
+        """Write the time behind the text, or do what it says."""
+        deadly(source)
+        text = source.path.read_text()
+        if "nothing" in text:
+            return Calculated(0, warnings=("nothing is known",))
+        target.write_text(f"{text}={wanted.now_us}")
+        return Calculated(1, (f"sum = {wanted.now_us}",), (str(wanted.places),))
 
     def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Answer something that is no table."""
