@@ -327,6 +327,13 @@ _DAY_ZERO = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no zone
 _DAY_ZERO_1904 = dt.datetime(1904, 1, 1)  # noqa: DTZ001 - cells have no zone
 _LEAP_MISTAKE = 60
 
+_MOMENT = re.compile(
+    r"(TODAY|NOW|DATE|EDATE|EOMONTH|WORKDAY(?:\.INTL)?|DATEVALUE)\((?:[^()]|\([^()]*\))*\)"
+    r"(?:[+-]\d+)?",
+    re.IGNORECASE,
+)
+"""Formulas that come to a day or a moment, which programs show as one."""
+
 _BLANK_CONTENT = Content("blank")
 
 
@@ -356,7 +363,10 @@ def content_of(value: CellValue, *, from_1904: bool = False) -> Content:
             return Content("number", _serial(moment, from_1904=from_1904), "date")
         case str():
             if value.kind == "f":
-                return Content("formula", held.removeprefix("="))
+                text = held.removeprefix("=")
+                found = _MOMENT.fullmatch(text)
+                show = "" if found is None else "datetime" if found[1].upper() == "NOW" else "date"
+                return Content("formula", text, show)
             return Content("text", held)
         case other:
             assert_never(other)

@@ -1,6 +1,7 @@
 """Results of formulas after an edit: stored with their types, or left out and named."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -152,8 +153,26 @@ def test_the_time_is_that_of_the_call(tmp_path: Path) -> None:
     first, second = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
     for path in (first, second):
         edit(path, A1="=TODAY()", A2="=NOW()", A3='="TODAY()"', A4="=MOD(NOW(),1)")
-    assert results(first, "A1", "A2", "A3", "A4") == [46_084, 46_084.5, "TODAY()", 0.5]
+    noon = datetime(2026, 3, 3, 12)  # noqa: DTZ001 - cells have no zone
+    midnight = noon.replace(hour=0)
+    assert results(first, "A1", "A2", "A3", "A4") == [midnight, noon, "TODAY()", 0.5]
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_formula_of_a_day_is_shown_as_one(tmp_path: Path) -> None:
+    """As programs do where nobody has chosen a number format; one that was chosen stays."""
+    path = tmp_path / "a.xlsx"
+    settings = (
+        CellSetting("A1", "=TODAY()+1"), CellSetting("A2", "=DATE(2026,(1+1)*2,3)"),
+        CellSetting("A3", "=NOW()"), CellSetting("A4", "=YEAR(TODAY())"),
+        CellSetting("A5", "=TODAY()", style={"number_format": "0.0"}),
+    )  # fmt: skip
+    FORMAT.apply(None, (SetCells("S", settings),), path)
+    sheet = openpyxl.load_workbook(path)["S"]
+    looks = [sheet.cell(row, 1).number_format for row in range(1, 6)]
+    assert looks == ["yyyy-mm-dd", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "General", "0.0"]
+    _, found = edit(path, A6=1, A1="=TODAY()")
+    assert found.results == ("S!A1 = 2026-03-03",)
 
 
 def test_workbooks_that_count_from_1904(tmp_path: Path) -> None:

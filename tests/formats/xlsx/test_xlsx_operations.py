@@ -17,7 +17,7 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.operations import OPERATIONS
+from kbd_xlsx.operations import OPERATIONS, CellSetting, SetCells
 
 FORMAT = XlsxFormat()
 
@@ -264,7 +264,8 @@ def test_auto_filter(sales: Path) -> None:
 def test_old_results_are_not_kept(tmp_path: Path) -> None:
     """Results that depend on a changed cell go, over sheets and names; others stay stored."""
     path = stored(tmp_path)
-    edit(path, cells("Data", A1=10))
+    change = SetCells("Data", (CellSetting("A1", 10),))
+    FORMAT.apply(Source(path, path.name), (change,), tmp_path / "out.xlsx")
 
     book = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True)
     assert book["Data"]["B1"].value is None

@@ -409,7 +409,9 @@ class BookEdit:
         """Return the index of the style that a cell gets."""
         index, content = base, edit.content
         if content is not None and content.show:
-            if not self.styles.is_date(index):
+            # A formula's look is guessed by its function, so a format that somebody chose stays.
+            is_chosen = content.kind == "formula" and not self.styles.is_general(index)
+            if not is_chosen and not self.styles.is_date(index):
                 index = self.styles.formatted(index, _FORMATS[content.show])
         elif self._shows_as_date(index, edit):
             # The format stays, for nobody named it; but the number will not look like one.

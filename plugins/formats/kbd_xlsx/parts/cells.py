@@ -116,7 +116,8 @@ class Content(msgspec.Struct, frozen=True):
         kind: What it is.
         text: A number as it is stored ("12.5"); a boolean as "1" or "0"; a formula without its
             "="; a text with the format's own escapes (_x005F_, _x0007_) done. Not XML-escaped.
-        show: What a number stands for: "" for itself, "date", "datetime" or "time".
+        show: What a number, or what a formula comes to, stands for: "" for itself, "date",
+            "datetime" or "time".
         result: What a formula came to, a number as it is stored; "" where that is not known.
     """
 

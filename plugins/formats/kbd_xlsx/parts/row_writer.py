@@ -209,7 +209,7 @@ class RowWriter:
         content = edit.content
         # A number in a styled cell is checked as well: the style may show it as a date.
         if edit.styles or (
-            content is not None and content.kind == "number" and (base or content.show)
+            content is not None and (content.show or (content.kind == "number" and base))
         ):
             return self._restyle(base, edit)
         return base

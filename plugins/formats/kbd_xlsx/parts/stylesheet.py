@@ -425,6 +425,10 @@ class XlsxStyleSheet:
             self._dates[index] = known
         return known
 
+    def is_general(self, index: int) -> bool:
+        """Tell whether a cell format has no number format of its own."""
+        return number_of(self.tables.entry("cellXfs", index), "numFmtId") == 0
+
     def adopt(self, other: "XlsxStyleSheet", index: int) -> int:
         """Return the position of a cell format with the look of another workbook's.
 

@@ -25,7 +25,7 @@ from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.results.telling import tell
 from kbd_xlsx.values import stored_text
 
-__all__ = ["calculate"]
+__all__ = ["CalculationRun", "calculate"]
 
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _MAX_FUNCTIONS = 3
@@ -55,14 +55,14 @@ def calculate(source: Source, wanted: Calculation, target: Path) -> Calculated:
         ValidationFailed: It cannot be changed.
     """
     with Package(source) as package:
-        run = _Run(BookEdit.opened(package), wanted, target)
+        run = CalculationRun(BookEdit.opened(package), wanted, target)
         results = run.results()
         if results:
             run.store(results)
         return tell(run.plan, results, run.titles, run.shown, run.empty)
 
 
-class _Run:
+class CalculationRun:
     """One calculation of one workbook.
 
     Attributes:

@@ -30,6 +30,11 @@ among them, such as a function that is not built, is no answer."""
 NO_RESULTS = ("#NAME?", "#CIRC!")
 """Errors that say of an engine, or of a formula, that there is no result."""
 
+_EXACT = 1e15
+_SHOWN_DIGITS = 15
+"""Digits that spreadsheet programs show of a number."""
+
+_NOISE = 4
 _UNKNOWN = ("#ERROR!", "#N/IMPL!", "#SPILL!", "#CALC!")
 MAX_WORK_UNITS = 2_000_000_000
 MAX_EVAL_MS = 20_000
@@ -136,8 +141,11 @@ def _number(value: float) -> Result | None:
     if value != value or value in (float("inf"), float("-inf")):
         return None
     # As few digits as tell the number from all others, and none after the point of whole ones.
-    whole = value.is_integer() and abs(value) < 1e15
-    return Result("number", str(int(value)) if whole else repr(value))
+    if value.is_integer() and abs(value) < _EXACT:
+        return Result("number", str(int(value)))
+    exact, shown = repr(value), repr(float(f"{value:.{_SHOWN_DIGITS}g}"))
+    # 124.99000000000001 is 124.99 after some additions; a third keeps all of its digits.
+    return Result("number", shown if len(shown) + _NOISE <= len(exact) else exact)
 
 
 @contextlib.contextmanager
