@@ -88,7 +88,11 @@ class CellContents:
         if pending.is_wiped:
             return True
         # Only these rows can lose a formula, so no others are taken apart.
-        touched = {*pending.edits}
+        touched = {
+            number
+            for number, cells in pending.edits.items()
+            if any(edit.content is not None for edit in cells.values())
+        }
         for area in pending.clears:
             touched.update(self._rows.numbers[place] for place in self._rows.places(area))
         return any(self._removes_formula(number) for number in touched)

@@ -158,13 +158,14 @@ class CalculationRun:
             for number, data in enumerate(self._parts.values())
             if _HIDDEN_ROW.search(data) is not None
         }
+        if not hidden:
+            return
         reason = Reason("it leaves out rows that are hidden", "SUBTOTAL")
         self.plan.leave_out(
             {
                 place: reason
                 for place, text in self.plan.texts.items()
-                if hidden
-                and place not in self.plan.reasons
+                if place not in self.plan.reasons
                 and _LEAVES_OUT_HIDDEN.search(text)
                 and any(cells[0] in hidden for cells in self.plan.reads[place])
             }

@@ -7,6 +7,7 @@ and not stored. All other formulas count as the results that they have.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
 import msgspec
@@ -63,6 +64,9 @@ _CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\
 _OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
 _SHEETS = re.compile(r"(?:'[^']*:[^']*'|[\w.]+:[\w.]+)!")
 _EARLY_DATE = re.compile(r"(?<![\w.])DATE\(\s*(?:1900|0)\s*,", re.IGNORECASE)
+_NUMBER = re.compile("[1-9][0-9]*")
+"""Numbers but their zeros, which formats of TEXT are made of."""
+
 _TEXT_CALL = re.compile(r"(?<![\w.])TEXT\(", re.IGNORECASE)
 _TEXT_FORMAT = re.compile(r',\s*"([^"]*)"\s*\)')
 _NEUTRAL = re.compile(
@@ -123,6 +127,8 @@ class CalculationPlan:
             found: Why, by their places.
             filled: The cells that results of some of them fill, or may fill.
         """
+        if not found:
+            return
         indexes: dict[int, SheetIndex] = {}
         places = list(self.texts)
         for number, place in enumerate(places):
@@ -185,7 +191,7 @@ def plan_calculation(
             continue
         cells = tuple(dict.fromkeys(_cut(each, extents) for each in formula.meaning.cells))
         plan.reads[place] = cells
-        is_nested = calls_of(text) & set(_NESTED)
+        is_nested = any(name in text.upper() for name in _NESTED)
         for sheet, *sides in cells:
             work += (sides[2] - sides[0] + 1) * (sides[3] - sides[1] + 1)
             plan.inputs.setdefault(sheet, set()).add((sides[0], sides[1], sides[2], sides[3]))
@@ -193,7 +199,7 @@ def plan_calculation(
             reason = Reason("there is too much to calculate here at once")
             plan.reasons = dict.fromkeys(plan.wanted, reason)
             return plan
-        waiting += formulas.open_within(cells, with_nested=bool(is_nested))
+        waiting += formulas.open_within(cells, with_nested=is_nested)
     # What such a formula fills is not in the file yet, so who reads it would read empty cells.
     unfit |= dict.fromkeys(formulas.growing, _ARRAY)
     plan.leave_out(unfit, formulas.filled())
@@ -289,7 +295,21 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
         return Reason("it is a data table")
     if not text:
         return Reason("its text cannot be read")
-    if formula.area is not None or formula.is_growing or spills(text):
+    if formula.area is not None or formula.is_growing:
+        return _ARRAY
+    if "DATE" in text.upper() and _EARLY_DATE.search(text):
+        return Reason("programs count the first days of 1900 in two ways", "DATE")
+    # Formulas that were filled down a column differ in their numbers alone.
+    reason = _unfit_shape(_NUMBER.sub("1", text))
+    if reason is None and formula.meaning.reads_all:
+        return Reason("what it reads cannot be told")
+    return reason
+
+
+@lru_cache(maxsize=4_096)
+def _unfit_shape(text: str) -> Reason | None:
+    """Return why no engine may try a formula, whatever its numbers are."""
+    if spills(text):
         return _ARRAY
     code = _STRING.sub('""', text)
     if _OTHER_BOOK.search(code):
@@ -300,12 +320,8 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
     for name in sorted(calls):
         if name in _UNFIT:
             return Reason(_UNFIT[name], name)
-    if _EARLY_DATE.search(code):
-        return Reason("programs count the first days of 1900 in two ways", "DATE")
     if "TEXT" in calls and not _is_text_neutral(text):
         return Reason("its text hangs on the language of the program", "TEXT")
-    if formula.meaning.reads_all:
-        return Reason("what it reads cannot be told")
     return None
 
 
