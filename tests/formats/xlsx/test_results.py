@@ -19,7 +19,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Calculated, Calculation, Source
 from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.operations import CellSetting, EnsureSheet, SetCells
+from kbd_xlsx.operations import CellSetting, EnsureSheet, Recalculate, SetCells
 
 FORMAT = XlsxFormat()
 NOON_US = 1_772_539_200_000_000
@@ -261,6 +261,22 @@ def test_all_missing_results_by_request(tmp_path: Path) -> None:
     )
     assert found.count == 2
     assert results(tmp_path / "calculated.xlsx", "A1", sheet="T") == [4]
+
+
+def test_recalculate_works_out_all_of_a_sheet_or_of_the_book(tmp_path: Path) -> None:
+    """Old results are replaced where new ones are known; the others stay, and are named."""
+    cells = {"A1": 2, "B1": "=A1*2", "B2": "=RAND()"}
+    path = made(tmp_path / "a.xlsx", S=cells, T={"A1": "=S!A1+1"})
+    found = Calculated(0)
+    for sheet, wanted in (("T", [None, 3]), (None, [4, 3])):
+        applied = FORMAT.apply(Source(path, "a.xlsx"), (Recalculate(sheet),), tmp_path / "b.xlsx")
+        found = calculate_open(FORMAT, Source(tmp_path / "b.xlsx", "b.xlsx"), applied)
+        after = [
+            *results(tmp_path / "b.xlsx", "B1"),
+            *results(tmp_path / "b.xlsx", "A1", sheet="T"),
+        ]
+        assert after == wanted
+    assert "S!B2 (RAND: it is another number each time)" in warned(found)
 
 
 def test_too_much_is_left_to_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from kbd_xlsx.operations import (
     EnsureSheet,
     FreezePanes,
     MergeCells,
+    Recalculate,
     SetCells,
     SetColumnWidths,
     SetRange,
@@ -37,6 +38,7 @@ from kbd_xlsx.operations import (
     SummarizeByCategory,
     UnmergeCells,
 )
+from kbd_xlsx.parts.markup import EVERYWHERE
 from kbd_xlsx.workbook import SUFFIXES
 
 __all__ = ["apply"]
@@ -127,14 +129,25 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         MergeCells: partial(merge_cells, book),
         UnmergeCells: partial(unmerge_cells, book),
         AutoFilter: partial(filter_rows, book),
+        Recalculate: partial(_recalculate, book),
     }
 
 
 def _prepare(book: BookEdit, operation: Any) -> None:
     """Make the sheet of an operation, in a new workbook."""
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
-    if book.is_new and not isinstance(operation, DeleteSheet):
+    if book.is_new and not isinstance(operation, DeleteSheet | Recalculate):
         book.ensure(operation.sheet)
+
+
+def _recalculate(book: BookEdit, operation: Recalculate) -> str:
+    titles = [title for title, _ in book.worksheets()]
+    if operation.sheet is not None:
+        titles = [book.title(operation.sheet)]
+    for title in titles:
+        # Old results stay where no new one is known.
+        book.stale[title] = [EVERYWHERE]
+    return f"{', '.join(titles)}: calculated"
 
 
 def _ensure_sheet(book: BookEdit, operation: EnsureSheet) -> str:

@@ -24,6 +24,7 @@ from kbd_xlsx.operations.sheets import (
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
+    Recalculate,
     RowHeight,
     SetColumnWidths,
     SetRowHeights,
@@ -39,6 +40,7 @@ __all__ = [
     "EnsureSheet",
     "FreezePanes",
     "MergeCells",
+    "Recalculate",
     "RowHeight",
     "Scalar",
     "SetCells",
@@ -66,4 +68,5 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AutoFilter,
     DeleteSheet,
     SummarizeByCategory,
+    Recalculate,
 )

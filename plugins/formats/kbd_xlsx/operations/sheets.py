@@ -11,6 +11,7 @@ __all__ = [
     "DeleteSheet",
     "EnsureSheet",
     "FreezePanes",
+    "Recalculate",
     "RowHeight",
     "SetColumnWidths",
     "SetRowHeights",
@@ -63,3 +64,9 @@ class FreezePanes(XlsxOperation, frozen=True, tag="freeze_panes"):
     sheet: str
     row: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
     column: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+
+
+class Recalculate(XlsxOperation, frozen=True, tag="recalculate"):
+    """Work out all formulas of a sheet anew, or without `sheet` of the workbook."""
+
+    sheet: str | None = None

@@ -28,6 +28,7 @@ from kbd_xlsx.operations import (
     EnsureSheet,
     FreezePanes,
     MergeCells,
+    Recalculate,
     SetCells,
     SetColumnWidths,
     SetRange,
@@ -91,7 +92,9 @@ class _Carrier:
                 return replace(
                     operation, sheet=self._places.sheet(name).name, source_sheets=sources
                 )
-            case DeleteSheet(sheet=name):
+            case Recalculate(sheet=None):
+                return operation
+            case DeleteSheet(sheet=str() as name) | Recalculate(sheet=str() as name):
                 return replace(operation, sheet=self._places.sheet(name).name)
             case SetCells():
                 sheet = self._places.sheet(operation.sheet)
