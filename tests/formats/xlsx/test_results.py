@@ -107,6 +107,7 @@ def test_dependents_follow_an_edit_and_nothing_else_does(tmp_path: Path) -> None
         ("=DATE(1900,2,29)", "DATE: programs count the first days of 1900"),
         ("=B1+1", "it refers to itself"),
         ("=SORT(A1:A2)", "it is an array formula"),
+        (f"={'(' * 900}A1{')' * 900}", "it is nested too deep"),
         ("=SUM(S:T!A1)", "it reads the same cells of several sheets"),
     ],
 )

@@ -29,6 +29,9 @@ MAX_WORK = 400_000_000
 """Cells that the formulas of one calculation may read, each as often as it is read: several
 seconds of both engines."""
 
+MAX_DEPTH = 80
+"""Brackets in brackets; Excel takes 64 functions in one another."""
+
 _UNSURE = "engines agree on results of it that are not those of Excel"
 _UNFIT = {
     "CELL": "what it tells depends on the program",
@@ -312,6 +315,9 @@ def _unfit_shape(text: str) -> Reason | None:
     if spills(text):
         return _ARRAY
     code = _STRING.sub('""', text)
+    if _depth(code) > MAX_DEPTH:
+        # An engine follows brackets by calling itself, until its stack is full.
+        return Reason("it is nested too deep")
     if _OTHER_BOOK.search(code):
         return Reason("it reads another workbook")
     if _SHEETS.search(code):
@@ -323,6 +329,17 @@ def _unfit_shape(text: str) -> Reason | None:
     if "TEXT" in calls and not _is_text_neutral(text):
         return Reason("its text hangs on the language of the program", "TEXT")
     return None
+
+
+def _depth(code: str) -> int:
+    deepest = depth = 0
+    for sign in code:
+        if sign in "({":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif sign in ")}":
+            depth -= 1
+    return deepest
 
 
 def _is_text_neutral(text: str) -> bool:
