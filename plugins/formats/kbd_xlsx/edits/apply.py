@@ -65,6 +65,7 @@ def _applied(
     changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
     # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
+    writer.warn_of_figures()
     book.save(target)
     focus = _focus(operations)
     if focus is not None:

@@ -14,6 +14,7 @@ outline         where the pieces of a part lie, and its rows and cells
 formulas        shared formulas, arrays, data tables
 sheet_elements  the elements around the rows: widths, frozen panes and others
 row_writer      rows written anew
+shared_items    the texts that cells share, read only
 stored_cells    what the cells of an area hold in the file
 contents        what a sheet holds once its edits are made
 """
