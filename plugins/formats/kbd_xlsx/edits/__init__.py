@@ -7,6 +7,7 @@ figure_texts    dates and percents that are given as texts, typed by the column'
 style_mistakes  keys and values of styles whose right form is plain
 totals          results of plain totals, worked out and stored
 reach           what the workbook still reaches out to after an edit
+ranges          operations on ranges as a whole
 sheets          widths, heights, panes, merges, filters, and a sheet's deletion
 categories      amounts of several sheets, added up by category
 """

@@ -13,6 +13,11 @@ from kbd.sheets.areas import Area, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.ranges.copies import copy_range
+from kbd_xlsx.edits.ranges.fill import fill_formula
+from kbd_xlsx.edits.ranges.formatting import format_range
+from kbd_xlsx.edits.ranges.replacement import replace_text
+from kbd_xlsx.edits.ranges.row_sort import sort_range
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
@@ -26,14 +31,19 @@ from kbd_xlsx.edits.sheets import (
 from kbd_xlsx.operations import (
     AutoFilter,
     ClearRange,
+    CopyRange,
     DeleteSheet,
     EnsureSheet,
+    FillFormula,
+    FormatRange,
     FreezePanes,
     MergeCells,
+    ReplaceCellText,
     SetCells,
     SetColumnWidths,
     SetRange,
     SetRowHeights,
+    SortRange,
     SummarizeByCategory,
     UnmergeCells,
 )
@@ -80,20 +90,21 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
     """Return the first cell of the last operation that names cells, else the last one's sheet."""
     hint = None
     for operation in operations:
-        sheet, area = getattr(operation, "sheet", ""), getattr(operation, "range", "")
+        sheet, area = getattr(operation, "sheet", "") or "", getattr(operation, "range", "")
         match operation:
             case SetCells(cells=(first, *_)):
                 hint = _cell_focus(sheet, first.cell)
             case SetRange(start=start):
                 hint = _cell_focus(sheet, start)
+            case CopyRange(to=to, to_sheet=other):
+                hint = _area_focus(other or sheet, to)
             case DeleteSheet():
                 if hint is not None and _is_same(hint.sheet, sheet):
                     hint = None
             case _ if not sheet:
                 continue
             case _ if area:
-                found = parse_area(area, Area(1, 1, 1, 1))
-                hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
+                hint = _area_focus(sheet, area)
             case _ if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
                 hint = FocusHint(sheet=sheet)
     return hint
@@ -107,6 +118,11 @@ def _is_same(one: str | None, other: str) -> bool:
 def _cell_focus(sheet: str, cell: str) -> FocusHint:
     row, column = parse_cell(cell)
     return FocusHint(sheet=sheet, row_start=row - 1, col_start=column - 1)
+
+
+def _area_focus(sheet: str, area: str) -> FocusHint:
+    found = parse_area(area, Area(1, 1, 1, 1))
+    return FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
 
 
 def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
@@ -124,13 +140,18 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         MergeCells: partial(merge_cells, book),
         UnmergeCells: partial(unmerge_cells, book),
         AutoFilter: partial(filter_rows, book),
+        FormatRange: partial(format_range, book),
+        FillFormula: partial(fill_formula, book, writer),
+        CopyRange: partial(copy_range, book),
+        SortRange: partial(sort_range, book),
+        ReplaceCellText: partial(replace_text, book, writer),
     }
 
 
 def _prepare(book: BookEdit, operation: Any) -> None:
     """Make the sheet of an operation, in a new workbook."""
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
-    if book.is_new and not isinstance(operation, DeleteSheet):
+    if book.is_new and not isinstance(operation, DeleteSheet) and operation.sheet is not None:
         book.ensure(operation.sheet)
 
 

@@ -222,6 +222,8 @@ class BookEdit:
         is_new: Whether the workbook was made here.
         made: The titles of the sheets that were made here.
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
+        changed: The areas whose values changed, by the title of the sheet.
+        formulas_differ: Whether cells with formulas came or went.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -230,9 +232,9 @@ class BookEdit:
         self.notices = WorkbookWarnings()
         self.made: set[str] = set()
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
+        self.changed: dict[str, list[Area]] = {}
+        self.formulas_differ = False
         self._styles: XlsxStyleSheet | None = None
-        self._changed: dict[str, list[Area]] = {}
-        self._formulas_differ = False
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
         for tab in self.book.tabs:
@@ -387,7 +389,7 @@ class BookEdit:
     def forget_sheet(self, name: str) -> None:
         """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
         found = self._sheet(name)
-        self._changed.pop(found.tab.title, None)
+        self.changed.pop(found.tab.title, None)
         self.book.remove(self._sheets.index(found))
         self.rewriting.unrelate(self.main, found.tab.relation_id)
         self._sheets.remove(found)
@@ -444,26 +446,26 @@ class BookEdit:
         """Write the changed sheets into their parts, so that what follows sees them."""
         for sheet in self._sheets:
             cells = sheet.cells
-            if cells is None or not cells.is_changed:
-                continue
-            self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
-            self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
-            self.rewriting.put(sheet.part, cells.xml(self.restyle))
             # Read anew if it is needed: its places are those of the part before.
             sheet.cells = None
+            if cells is None or not cells.is_changed:
+                continue
+            self.changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
+            self.formulas_differ = self.formulas_differ or cells.removes_or_adds_formulas()
+            self.rewriting.put(sheet.part, cells.xml(self.restyle))
 
     def _forget_results(self) -> None:
         """Take away the results that the changed cells made old."""
-        changed = {title: areas for title, areas in self._changed.items() if areas}
+        changed = {title: areas for title, areas in self.changed.items() if areas}
         # An edit may be saved twice, as for a summary; the second time only new changes count.
-        self._changed = {}
+        self.changed = {}
         if not changed:
             return
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
         # A pivot table keeps a copy of its data, which programs alone bring up to date.
         for source in old_pivots(self.rewriting, self.main, partial(self.formulas, parts), changed):
             self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
-        if self._formulas_differ:
+        if self.formulas_differ:
             self.drop_calculation_chain()
         # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
         if not any(map(has_formulas, parts.values())):

@@ -1,6 +1,6 @@
 """Values into cells: single ones, ranges, and what is cleared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -109,6 +109,22 @@ class CellWriter:
                     headers.check(row, column, content)
                 sheet.set(row, column, CellEdit(content, styles))
         return f"{sheet.name}!{area}"
+
+    def set_formulas(self, sheet: str, row: int, formulas: Iterable[tuple[int, str]]) -> None:
+        """Set checked formulas of a row, each with its column; raises ValidationFailed."""
+        part = self._book.sheet(sheet)
+        headers = _Headers(self._book, sheet, self._structured)
+        for column, text in formulas:
+            content = Content("formula", text)
+            headers.check(row, column, content)
+            self._notice_formula(text, f"{sheet}!{cell_name(row, column)}")
+            self._book.formulas_set.setdefault(sheet, set()).add((row, column))
+            self._tally(1)
+            part.set(row, column, CellEdit(content))
+
+    def check_header(self, sheet: str, place: tuple[int, int], content: Content) -> None:
+        """Rename the column of a table whose header cell is set; raises ValidationFailed."""
+        _Headers(self._book, sheet, self._structured).check(*place, content)
 
     def clear_range(self, operation: ClearRange) -> str:
         """Empty the cells of a range and say which; raises ValidationFailed."""

@@ -2,6 +2,7 @@
 
 base    what they share: the base of records, values, styles
 cells   of cells and ranges
+ranges  of ranges as a whole: look, formulas, order, copies, texts
 sheets  of whole sheets, their rows, columns and panes
 """
 
@@ -19,6 +20,14 @@ from kbd_xlsx.operations.cells import (
     TypedValue,
     UnmergeCells,
 )
+from kbd_xlsx.operations.ranges import (
+    CopyRange,
+    FillFormula,
+    FormatRange,
+    ReplaceCellText,
+    SortKey,
+    SortRange,
+)
 from kbd_xlsx.operations.sheets import (
     ColumnWidth,
     DeleteSheet,
@@ -35,16 +44,22 @@ __all__ = [
     "CellSetting",
     "ClearRange",
     "ColumnWidth",
+    "CopyRange",
     "DeleteSheet",
     "EnsureSheet",
+    "FillFormula",
+    "FormatRange",
     "FreezePanes",
     "MergeCells",
+    "ReplaceCellText",
     "RowHeight",
     "Scalar",
     "SetCells",
     "SetColumnWidths",
     "SetRange",
     "SetRowHeights",
+    "SortKey",
+    "SortRange",
     "Style",
     "SummarizeByCategory",
     "TypedValue",
@@ -66,4 +81,9 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AutoFilter,
     DeleteSheet,
     SummarizeByCategory,
+    FormatRange,
+    FillFormula,
+    CopyRange,
+    SortRange,
+    ReplaceCellText,
 )

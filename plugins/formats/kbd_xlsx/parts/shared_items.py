@@ -1,11 +1,12 @@
-"""Texts that the cells of a workbook share, as elements of their part, read only."""
+"""Texts of cells as elements, read only: those that cells share, those that stand in a cell."""
 
 from lxml import etree
 
 from kbd.opc.rewriter import Rewriting
+from kbd_xlsx.parts.stylesheet import MAIN
 from kbd_xlsx.reader.fallback_parser import text_of_item
 
-__all__ = ["SharedItems"]
+__all__ = ["SharedItems", "inline_item", "inline_text"]
 
 
 class SharedItems:
@@ -33,3 +34,24 @@ class SharedItems:
         """Return a text by its number, "" if there is none."""
         found = self.element(number)
         return "" if found is None else text_of_item(found)
+
+
+def inline_item(inner: bytes, prefix: str) -> etree._Element | None:
+    """Return the element `is` of what is inside a cell, None if there is none.
+
+    Args:
+        inner: The markup.
+        prefix: The prefix of the part's names.
+    """
+    space = f'xmlns:{prefix[:-1]}="{MAIN}"' if prefix else f'xmlns="{MAIN}"'
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, recover=True, remove_comments=True, huge_tree=True
+    )
+    root = etree.fromstring(f"<cell {space}>".encode() + inner + b"</cell>", parser)
+    return None if root is None else root.find("{*}is")
+
+
+def inline_text(inner: bytes, prefix: str) -> str:
+    """Return the text that stands in a cell itself, "" for none."""
+    found = inline_item(inner, prefix)
+    return "" if found is None else text_of_item(found)

@@ -20,18 +20,24 @@ from kbd.sheets.areas import (
 from kbd_xlsx.comparison.book_changes import BookComparison
 from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
+from kbd_xlsx.edits.ranges.moved_formulas import moved_formula
 from kbd_xlsx.operations import (
     AutoFilter,
     CellSetting,
     ClearRange,
+    CopyRange,
     DeleteSheet,
     EnsureSheet,
+    FillFormula,
+    FormatRange,
     FreezePanes,
     MergeCells,
+    ReplaceCellText,
     SetCells,
     SetColumnWidths,
     SetRange,
     SetRowHeights,
+    SortRange,
     SummarizeByCategory,
     TypedValue,
     UnmergeCells,
@@ -99,7 +105,7 @@ class _Carrier:
                 return replace(operation, sheet=sheet.name, cells=cells)
             case SetRange():
                 return self._range_set(operation)
-            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter():
+            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter() | FormatRange():
                 sheet = self._places.sheet(operation.sheet)
                 written = self._range(sheet, operation.sheet, operation.range)
                 return replace(operation, sheet=sheet.name, range=written)
@@ -116,6 +122,21 @@ class _Carrier:
                 return replace(operation, sheet=sheet.name, rows=heights)
             case FreezePanes():
                 return self._frozen(operation)
+            case _:
+                return self._of_ranges(operation)
+
+    def _of_ranges(self, operation: XlsxOperation) -> XlsxOperation:
+        """Return an operation on a range as a whole."""
+        match operation:
+            case FillFormula():
+                return self._filled(operation)
+            case SortRange():
+                return self._sorted(operation)
+            case CopyRange():
+                return self._copied(operation)
+            case ReplaceCellText(sheet=name):
+                found = self._places.sheet(name).name if name else None
+                return msgspec.structs.replace(operation, sheet=found)
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted rows")
 
@@ -190,6 +211,40 @@ class _Carrier:
         if area.left == 1 and area.right == MAX_COLUMN:
             return f"{moved.top}:{moved.bottom}"
         return str(moved)
+
+    def _filled(self, operation: FillFormula) -> FillFormula:
+        sheet = self._places.sheet(operation.sheet)
+        written = self._range(sheet, operation.sheet, operation.range)
+        place = range_place(operation.sheet, operation.range)
+        text = operation.formula.strip().removeprefix("=")
+        formula = self._formula(operation.sheet, f"={text}", "formula", place)
+        area = parse_area(operation.range, Area(1, 1, MAX_ROW, MAX_COLUMN))
+        rows, columns = area.bottom - area.top, area.right - area.left
+        last = moved_formula(text, rows, columns)
+        there = self._formula(operation.sheet, f"={last}", "formula", place)
+        # The formula is that of the first cell: the last one's must follow from it.
+        if moved_formula(formula[1:], rows, columns) != there[1:]:
+            raise UncertainError(f"rows were inserted among those that {text[:80]} names", place)
+        return msgspec.structs.replace(operation, sheet=sheet.name, range=written, formula=formula)
+
+    def _sorted(self, operation: SortRange) -> SortRange:
+        sheet = self._places.sheet(operation.sheet)
+        written = self._range(sheet, operation.sheet, operation.range)
+        # A key may be letters: they are the same only where no column moved.
+        sheet.column(1)
+        return msgspec.structs.replace(operation, sheet=sheet.name, range=written)
+
+    def _copied(self, operation: CopyRange) -> CopyRange:
+        sheet = self._places.sheet(operation.sheet)
+        name = operation.to_sheet or operation.sheet
+        other = self._places.sheet(name)
+        return msgspec.structs.replace(
+            operation,
+            sheet=sheet.name,
+            source=self._range(sheet, operation.sheet, operation.source),
+            to=self._range(other, name, operation.to),
+            to_sheet=None if operation.to_sheet is None else other.name,
+        )
 
     def _frozen(self, operation: FreezePanes) -> FreezePanes:
         sheet = self._places.sheet(operation.sheet)
