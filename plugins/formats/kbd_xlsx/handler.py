@@ -77,8 +77,8 @@ class XlsxFormat(
         "rows. One formula over many cells is one fill_formula; looks of ranges, whole columns and "
         "rows are format_range. In a workbook that exists a new sheet needs ensure_sheet. Results "
         "of formulas are calculated when a person opens the file, not here. Not built yet: "
-        "rename_sheet, inserting and deleting rows and columns, add_table, conditional_format, "
-        "data_validation, add_chart."
+        "inserting and deleting rows and columns, add_table, conditional_format, data_validation, "
+        "add_chart."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

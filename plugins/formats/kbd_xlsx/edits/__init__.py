@@ -9,5 +9,6 @@ totals          results of plain totals, worked out and stored
 reach           what the workbook still reaches out to after an edit
 ranges          operations on ranges as a whole
 sheets          widths, heights, panes, merges, filters, and a sheet's deletion
+tabs            operations on sheets among the others
 categories      amounts of several sheets, added up by category
 """

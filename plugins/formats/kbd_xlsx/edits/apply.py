@@ -28,16 +28,23 @@ from kbd_xlsx.edits.sheets import (
     set_row_heights,
     unmerge_cells,
 )
+from kbd_xlsx.edits.tabs.duplicates import copy_sheet
+from kbd_xlsx.edits.tabs.order import hide_sheet, move_sheet
+from kbd_xlsx.edits.tabs.renames import rename_sheet
 from kbd_xlsx.operations import (
     AutoFilter,
     ClearRange,
     CopyRange,
+    CopySheet,
     DeleteSheet,
     EnsureSheet,
     FillFormula,
     FormatRange,
     FreezePanes,
+    HideSheet,
     MergeCells,
+    MoveSheet,
+    RenameSheet,
     ReplaceCellText,
     SetCells,
     SetColumnWidths,
@@ -98,6 +105,11 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
                 hint = _cell_focus(sheet, start)
             case CopyRange(to=to, to_sheet=other):
                 hint = _area_focus(other or sheet, to)
+            case RenameSheet(name=name):
+                same = hint is not None and _is_same(hint.sheet, sheet)
+                hint = msgspec.structs.replace(hint if hint and same else FocusHint(), sheet=name)
+            case CopySheet(name=name):
+                hint = FocusHint(sheet=name)
             case DeleteSheet():
                 if hint is not None and _is_same(hint.sheet, sheet):
                     hint = None
@@ -145,13 +157,18 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         CopyRange: partial(copy_range, book),
         SortRange: partial(sort_range, book),
         ReplaceCellText: partial(replace_text, book, writer),
+        RenameSheet: partial(rename_sheet, book),
+        MoveSheet: partial(move_sheet, book),
+        CopySheet: partial(copy_sheet, book),
+        HideSheet: partial(hide_sheet, book),
     }
 
 
 def _prepare(book: BookEdit, operation: Any) -> None:
     """Make the sheet of an operation, in a new workbook."""
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
-    if book.is_new and not isinstance(operation, DeleteSheet) and operation.sheet is not None:
+    names_old = isinstance(operation, DeleteSheet | RenameSheet | MoveSheet | CopySheet | HideSheet)
+    if book.is_new and not names_old and operation.sheet is not None:
         book.ensure(operation.sheet)
 
 

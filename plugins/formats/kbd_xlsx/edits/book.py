@@ -386,13 +386,26 @@ class BookEdit:
         self.made.add(name)
         return True
 
-    def forget_sheet(self, name: str) -> None:
-        """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
-        found = self._sheet(name)
-        self.changed.pop(found.tab.title, None)
-        self.book.remove(self._sheets.index(found))
-        self.rewriting.unrelate(self.main, found.tab.relation_id)
-        self._sheets.remove(found)
+    def follow_tabs(self) -> None:
+        """Take over the list of sheets from the workbook part: renamed, moved, deleted ones.
+
+        What is pending must be flushed before.
+        """
+        known: dict[tuple[int, str], list[_Worksheet]] = {}
+        for sheet in self._sheets:
+            known.setdefault((sheet.tab.sheet_id, sheet.tab.relation_id), []).append(sheet)
+        former, self._sheets = self._sheets, []
+        titles: dict[str, str] = {}
+        for tab in self.book.tabs:
+            sheet = known[tab.sheet_id, tab.relation_id].pop(0)
+            titles[sheet.tab.title] = tab.title
+            sheet.tab, sheet.cells = tab, None
+            self._sheets.append(sheet)
+        for gone in {sheet.tab.title for sheet in former} - titles.keys():
+            self.changed.pop(gone, None)
+        self.changed = {titles.get(old, old): areas for old, areas in self.changed.items()}
+        self.formulas_set = {titles.get(old, old): at for old, at in self.formulas_set.items()}
+        self.made = {titles.get(old, old) for old in self.made}
 
     def restyle(self, base: int, edit: CellEdit) -> int:
         """Return the index of the style that a cell gets."""
@@ -434,10 +447,6 @@ class BookEdit:
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
-        for sheet in self._sheets:
-            for table in sheet.tables or ():
-                if table.is_changed:
-                    self.rewriting.put(table.part, table.xml())
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
@@ -453,6 +462,10 @@ class BookEdit:
             self.changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
             self.formulas_differ = self.formulas_differ or cells.removes_or_adds_formulas()
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
+        for sheet in self._sheets:
+            for table in sheet.tables or ():
+                if table.is_changed:
+                    self.rewriting.put(table.part, table.xml())
 
     def _forget_results(self) -> None:
         """Take away the results that the changed cells made old."""

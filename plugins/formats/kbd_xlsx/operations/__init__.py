@@ -4,6 +4,7 @@ base    what they share: the base of records, values, styles
 cells   of cells and ranges
 ranges  of ranges as a whole: look, formulas, order, copies, texts
 sheets  of whole sheets, their rows, columns and panes
+tabs    of sheets among the others: names, order, copies
 """
 
 import msgspec
@@ -37,6 +38,7 @@ from kbd_xlsx.operations.sheets import (
     SetColumnWidths,
     SetRowHeights,
 )
+from kbd_xlsx.operations.tabs import CopySheet, HideSheet, MoveSheet, RenameSheet
 
 __all__ = [
     "OPERATIONS",
@@ -45,12 +47,16 @@ __all__ = [
     "ClearRange",
     "ColumnWidth",
     "CopyRange",
+    "CopySheet",
     "DeleteSheet",
     "EnsureSheet",
     "FillFormula",
     "FormatRange",
     "FreezePanes",
+    "HideSheet",
     "MergeCells",
+    "MoveSheet",
+    "RenameSheet",
     "ReplaceCellText",
     "RowHeight",
     "Scalar",
@@ -86,4 +92,8 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     CopyRange,
     SortRange,
     ReplaceCellText,
+    RenameSheet,
+    MoveSheet,
+    CopySheet,
+    HideSheet,
 )

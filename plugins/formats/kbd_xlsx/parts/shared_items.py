@@ -35,6 +35,10 @@ class SharedItems:
         found = self.element(number)
         return "" if found is None else text_of_item(found)
 
+    def folded(self) -> set[str]:
+        """Return all texts without regard to case."""
+        return {text_of_item(item).casefold() for item in self._items}
+
 
 def inline_item(inner: bytes, prefix: str) -> etree._Element | None:
     """Return the element `is` of what is inside a cell, None if there is none.

@@ -26,12 +26,16 @@ from kbd_xlsx.operations import (
     CellSetting,
     ClearRange,
     CopyRange,
+    CopySheet,
     DeleteSheet,
     EnsureSheet,
     FillFormula,
     FormatRange,
     FreezePanes,
+    HideSheet,
     MergeCells,
+    MoveSheet,
+    RenameSheet,
     ReplaceCellText,
     SetCells,
     SetColumnWidths,
@@ -137,6 +141,25 @@ class _Carrier:
             case ReplaceCellText(sheet=name):
                 found = self._places.sheet(name).name if name else None
                 return msgspec.structs.replace(operation, sheet=found)
+            case _:
+                return self._of_tabs(operation)
+
+    def _of_tabs(self, operation: XlsxOperation) -> XlsxOperation:
+        """Return an operation on a sheet among the others."""
+        match operation:
+            case RenameSheet(sheet=name) | CopySheet(sheet=name):
+                sheet = self._places.sheet(name).name
+                # Checked: nobody else has made a sheet of that name.
+                self._places.sheet(operation.name)
+                self._places.made.add(operation.name.casefold())
+                return msgspec.structs.replace(operation, sheet=sheet)
+            case MoveSheet(sheet=name):
+                if not all(pair.is_in_both for pair in self._book.pairs):
+                    msg = "sheets came or went, so the position may be another one"
+                    raise UncertainError(msg, sheet_place(name))
+                return msgspec.structs.replace(operation, sheet=self._places.sheet(name).name)
+            case HideSheet(sheet=name):
+                return msgspec.structs.replace(operation, sheet=self._places.sheet(name).name)
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted rows")
 
