@@ -167,6 +167,20 @@ def test_a_copy_of_formulas_alone_keeps_the_look_there(book: Path) -> None:
     assert (found["A3"].value, found["B3"].value) == (None, None)
 
 
+def test_a_copy_has_the_looks_of_rows_and_columns(book: Path) -> None:
+    """Cells that are not there look as their row does, and so do their copies."""
+    found = edit(
+        book,
+        formatted("1:1", font_bold=True),
+        formatted("8:8", font_italic=True),
+        copied("A1:F1", "A8"),
+        copied("A9:B9", "A8", what="formats"),
+    )["S"]
+
+    assert [found[name].font.b for name in ("D8", "F8")] == [True, True]
+    assert [found[name].font.i for name in ("D8", "F8", "A8", "G8")] == [False, False, False, False]
+
+
 def test_values_are_stored_results(book: Path) -> None:
     """Values stand in the place of formulas where results are stored."""
     total = {"op": "fill_formula", "sheet": "S", "range": "B5", "formula": "=SUM(B2:B3)"}

@@ -30,6 +30,7 @@ from kbd_xlsx.parts.cells import contains, size_of
 
 __all__ = ["copy_range"]
 
+Cells = dict[int, dict[int, LooseCell]]
 _BLANK = LooseCell(b"", b"")
 _OF_ONE_CELL = (b"hyperlinks", b"conditionalFormatting", b"dataValidations")
 
@@ -69,7 +70,10 @@ def copy_range(book: BookEdit, operation: CopyRange) -> str:
     held, there = source.blocks.cells(source.area), target.blocks.cells(target.area)
     for rows, columns in _offsets(source.area, target.area):
         copier = _Copier(book, source, target, what, (rows, columns))
-        for row, column in _positions(source.area, held, there, (rows, columns)):
+        places = _positions(
+            source, target, (held, there), (rows, columns), with_looks=what in ("all", "formats")
+        )
+        for row, column in places:
             cell = held.get(row, {}).get(column)
             at = row + rows, column + columns
             old = there.get(at[0], {}).get(at[1])
@@ -126,22 +130,34 @@ def _offsets(source: Area, target: Area) -> Iterator[tuple[int, int]]:
 
 
 def _positions(
-    source: Area,
-    held: dict[int, dict[int, LooseCell]],
-    there: dict[int, dict[int, LooseCell]],
+    source: _Side,
+    target: _Side,
+    cells: tuple[Cells, Cells],
     offset: tuple[int, int],
+    *,
+    with_looks: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield the cells of the source that there are at either place."""
+    """Yield the places of the source that have something to copy, or to write over."""
     rows, columns = offset
-    for row in range(source.top, source.bottom + 1):
+    area, (held, there) = source.area, cells
+    looks = (
+        [column for column in range(area.left, area.right + 1)
+         if source.blocks.columns.style(column) or target.blocks.columns.style(column + columns)]
+        if with_looks else []
+    )  # fmt: skip
+    for row in range(area.top, area.bottom + 1):
         found = set(held.get(row, ()))
         found.update(
             column - columns
             for column in there.get(row + rows, ())
-            if source.left <= column - columns <= source.right
+            if area.left <= column - columns <= area.right
         )
-        for column in sorted(found):
-            yield row, column
+        # Where rows or columns have a look of their own, cells that are not there have it, too.
+        found.update(looks)
+        own = source.blocks.own_style(row), target.blocks.own_style(row + rows)
+        if with_looks and own != (None, None):
+            found.update(range(area.left, area.right + 1))
+        yield from ((row, column) for column in sorted(found))
 
 
 class _Copier:
