@@ -86,8 +86,9 @@ class XlsxFormat(
         "an ISO text; a text that begins with = is a formula unless its type is string; arguments "
         'of formulas are separated by commas. In set_range such values are objects: {"value": '
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
-        "rows. In a workbook that exists a new sheet needs ensure_sheet. Formulas are calculated: "
-        "the answer has their `results`, errors first."
+        "rows. One formula over many cells is one fill_formula; looks of ranges, whole columns and "
+        "rows are format_range. In a workbook that exists a new sheet needs ensure_sheet. Formulas "
+        "are calculated: the answer has their `results`, errors first."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

@@ -105,7 +105,7 @@ VALUES: list[tuple[Any, str | None, Any, str]] = [
     (12, "string", "12", "s"),
     (True, None, True, "b"),
     ("false", "boolean", False, "b"),
-    ("2024-01-31", None, "2024-01-31", "s"),
+    ("2024-01-31", None, dt.datetime(2024, 1, 31), "d"),  # noqa: DTZ001
     ("2024-01-31", "date", dt.datetime(2024, 1, 31), "d"),  # noqa: DTZ001
     ("2024-01-31T10:05:00", "datetime", dt.datetime(2024, 1, 31, 10, 5), "d"),  # noqa: DTZ001
     ("=A1*2", None, "=A1*2", "f"),

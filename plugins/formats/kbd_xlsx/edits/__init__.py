@@ -1,10 +1,14 @@
 """Changes to a workbook, new or not: what no operation names stays as it is.
 
-book         a workbook while it is edited: its sheets, its styles, its warnings, its saving
-apply        operations applied, in order, all or nothing
-cells        values into cells: single ones, ranges, what is cleared
-reach        what the workbook still reaches out to after an edit
-formula_names  functions, sheets, names and tables in formulas, which must exist
-sheets       widths, heights, panes, merges, filters, and a sheet's deletion
-categories   amounts of several sheets, added up by category
+book            a workbook while it is edited: its sheets, its styles, its warnings, its saving
+apply           operations applied, in order, all or nothing
+cells           values into cells: single ones, ranges, what is cleared
+figure_texts    dates and percents that are given as texts, typed by the column's look
+style_mistakes  keys and values of styles whose right form is plain
+formula_names   functions, sheets, names and tables in formulas, which must exist
+reach           what the workbook still reaches out to after an edit
+ranges          operations on ranges as a whole
+sheets          widths, heights, panes, merges, filters, and a sheet's deletion
+tabs            operations on sheets among the others
+categories      amounts of several sheets, added up by category
 """

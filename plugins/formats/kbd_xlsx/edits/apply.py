@@ -13,6 +13,11 @@ from kbd.sheets.areas import Area, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.ranges.copies import copy_range
+from kbd_xlsx.edits.ranges.fill import fill_formula
+from kbd_xlsx.edits.ranges.formatting import format_range
+from kbd_xlsx.edits.ranges.replacement import replace_text
+from kbd_xlsx.edits.ranges.row_sort import sort_range
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
@@ -23,18 +28,30 @@ from kbd_xlsx.edits.sheets import (
     set_row_heights,
     unmerge_cells,
 )
+from kbd_xlsx.edits.tabs.duplicates import copy_sheet
+from kbd_xlsx.edits.tabs.order import hide_sheet, move_sheet
+from kbd_xlsx.edits.tabs.renames import rename_sheet
 from kbd_xlsx.operations import (
     AutoFilter,
     ClearRange,
+    CopyRange,
+    CopySheet,
     DeleteSheet,
     EnsureSheet,
+    FillFormula,
+    FormatRange,
     FreezePanes,
+    HideSheet,
     MergeCells,
+    MoveSheet,
     Recalculate,
+    RenameSheet,
+    ReplaceCellText,
     SetCells,
     SetColumnWidths,
     SetRange,
     SetRowHeights,
+    SortRange,
     SummarizeByCategory,
     UnmergeCells,
 )
@@ -67,6 +84,7 @@ def _applied(
     changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
     # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
+    writer.warn_of_figures()
     book.save(target)
     focus = _focus(operations)
     if focus is not None:
@@ -85,20 +103,26 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
     """Return the first cell of the last operation that names cells, else the last one's sheet."""
     hint = None
     for operation in operations:
-        sheet, area = getattr(operation, "sheet", ""), getattr(operation, "range", "")
+        sheet, area = getattr(operation, "sheet", "") or "", getattr(operation, "range", "")
         match operation:
             case SetCells(cells=(first, *_)):
                 hint = _cell_focus(sheet, first.cell)
             case SetRange(start=start):
                 hint = _cell_focus(sheet, start)
+            case CopyRange(to=to, to_sheet=other):
+                hint = _area_focus(other or sheet, to)
+            case RenameSheet(name=name):
+                same = hint is not None and _is_same(hint.sheet, sheet)
+                hint = msgspec.structs.replace(hint if hint and same else FocusHint(), sheet=name)
+            case CopySheet(name=name):
+                hint = FocusHint(sheet=name)
             case DeleteSheet():
                 if hint is not None and _is_same(hint.sheet, sheet):
                     hint = None
             case _ if not sheet:
                 continue
             case _ if area:
-                found = parse_area(area, Area(1, 1, 1, 1))
-                hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
+                hint = _area_focus(sheet, area)
             case _ if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
                 hint = FocusHint(sheet=sheet)
     return hint
@@ -112,6 +136,11 @@ def _is_same(one: str | None, other: str) -> bool:
 def _cell_focus(sheet: str, cell: str) -> FocusHint:
     row, column = parse_cell(cell)
     return FocusHint(sheet=sheet, row_start=row - 1, col_start=column - 1)
+
+
+def _area_focus(sheet: str, area: str) -> FocusHint:
+    found = parse_area(area, Area(1, 1, 1, 1))
+    return FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
 
 
 def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
@@ -130,13 +159,23 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         UnmergeCells: partial(unmerge_cells, book),
         AutoFilter: partial(filter_rows, book),
         Recalculate: partial(_recalculate, book),
+        FormatRange: partial(format_range, book),
+        FillFormula: partial(fill_formula, book, writer),
+        CopyRange: partial(copy_range, book),
+        SortRange: partial(sort_range, book),
+        ReplaceCellText: partial(replace_text, book, writer),
+        RenameSheet: partial(rename_sheet, book),
+        MoveSheet: partial(move_sheet, book),
+        CopySheet: partial(copy_sheet, book),
+        HideSheet: partial(hide_sheet, book),
     }
 
 
 def _prepare(book: BookEdit, operation: Any) -> None:
     """Make the sheet of an operation, in a new workbook."""
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
-    if book.is_new and not isinstance(operation, DeleteSheet | Recalculate):
+    names_old = isinstance(operation, DeleteSheet | RenameSheet | MoveSheet | CopySheet | HideSheet)
+    if book.is_new and not names_old and operation.sheet is not None:
         book.ensure(operation.sheet)
 
 

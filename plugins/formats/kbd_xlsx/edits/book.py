@@ -223,6 +223,8 @@ class BookEdit:
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
         stale: Where results of other formulas are old since, by the title of the sheet.
         formula_names: The names in formulas that were written.
+        changed: The areas whose values changed, by the title of the sheet.
+        formulas_differ: Whether cells with formulas came or went.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -233,9 +235,9 @@ class BookEdit:
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
         self.stale: dict[str, list[Area]] = {}
         self.formula_names = FormulaNames()
+        self.changed: dict[str, list[Area]] = {}
+        self.formulas_differ = False
         self._styles: XlsxStyleSheet | None = None
-        self._changed: dict[str, list[Area]] = {}
-        self._formulas_differ = False
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
         for tab in self.book.tabs:
@@ -397,13 +399,29 @@ class BookEdit:
         self.made.add(name)
         return True
 
-    def forget_sheet(self, name: str) -> None:
-        """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
-        found = self._sheet(name)
-        self._changed.pop(found.tab.title, None)
-        self.book.remove(self._sheets.index(found))
-        self.rewriting.unrelate(self.main, found.tab.relation_id)
-        self._sheets.remove(found)
+    def follow_tabs(self) -> None:
+        """Take over the list of sheets from the workbook part: renamed, moved, deleted ones.
+
+        What is pending must be flushed before.
+        """
+        known: dict[tuple[int, str], list[_Worksheet]] = {}
+        for sheet in self._sheets:
+            known.setdefault((sheet.tab.sheet_id, sheet.tab.relation_id), []).append(sheet)
+        former, self._sheets = self._sheets, []
+        titles: dict[str, str] = {}
+        for tab in self.book.tabs:
+            sheet = known[tab.sheet_id, tab.relation_id].pop(0)
+            titles[sheet.tab.title] = tab.title
+            sheet.tab, sheet.cells = tab, None
+            self._sheets.append(sheet)
+        for gone in {sheet.tab.title for sheet in former} - titles.keys():
+            self.changed.pop(gone, None)
+        self.changed = {titles.get(old, old): areas for old, areas in self.changed.items()}
+        self.formulas_set = {titles.get(old, old): at for old, at in self.formulas_set.items()}
+        self.stale = {titles.get(old, old): areas for old, areas in self.stale.items()}
+        for old, new in titles.items():
+            self.formula_names.rename_sheet(old, new)
+        self.made = {titles.get(old, old) for old in self.made}
 
     def restyle(self, base: int, edit: CellEdit) -> int:
         """Return the index of the style that a cell gets."""
@@ -450,10 +468,6 @@ class BookEdit:
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
-        for sheet in self._sheets:
-            for table in sheet.tables or ():
-                if table.is_changed:
-                    self.rewriting.put(table.part, table.xml())
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
@@ -477,26 +491,30 @@ class BookEdit:
         """Write the changed sheets into their parts, so that what follows sees them."""
         for sheet in self._sheets:
             cells = sheet.cells
-            if cells is None or not cells.is_changed:
-                continue
-            self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
-            self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
-            self.rewriting.put(sheet.part, cells.xml(self.restyle))
             # Read anew if it is needed: its places are those of the part before.
             sheet.cells = None
+            if cells is None or not cells.is_changed:
+                continue
+            self.changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
+            self.formulas_differ = self.formulas_differ or cells.removes_or_adds_formulas()
+            self.rewriting.put(sheet.part, cells.xml(self.restyle))
+        for sheet in self._sheets:
+            for table in sheet.tables or ():
+                if table.is_changed:
+                    self.rewriting.put(table.part, table.xml())
 
     def _forget_results(self) -> None:
         """Take away the results that the changed cells made old."""
-        changed = {title: areas for title, areas in self._changed.items() if areas}
+        changed = {title: areas for title, areas in self.changed.items() if areas}
         # An edit may be saved twice, as for a summary; the second time only new changes count.
-        self._changed = {}
+        self.changed = {}
         if not changed:
             return
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
         # A pivot table keeps a copy of its data, which programs alone bring up to date.
         for source in old_pivots(self.rewriting, self.main, partial(self.formulas, parts), changed):
             self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
-        if self._formulas_differ:
+        if self.formulas_differ:
             self.drop_calculation_chain()
         # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
         if not any(map(has_formulas, parts.values())):

@@ -1,6 +1,6 @@
 """Values into cells: single ones, ranges, and what is cleared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,7 +18,9 @@ from kbd.sheets.areas import (
 )
 from kbd_xlsx.calculation import names_column
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.figure_texts import FigureTexts, may_be_figure
 from kbd_xlsx.edits.reach import reach_text
+from kbd_xlsx.edits.style_mistakes import check_style
 from kbd_xlsx.operations import (
     CellSetting,
     ClearRange,
@@ -42,6 +44,7 @@ _DATE_WIDTHS = {"date": 12.0, "datetime": 20.0, "time": 10.0}
 """Characters that a shown date needs; in a narrower column only signs are seen of it."""
 
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_Styles = tuple[Mapping[str, Any], ...]
 
 
 class CellWriter:
@@ -57,6 +60,7 @@ class CellWriter:
         self._structured: list[str] = []
         self._date_widths: dict[tuple[str, int], float] = {}
         self._from_1904 = book.book.from_1904
+        self._figures = FigureTexts(book)
 
     def set_cells(self, operation: SetCells) -> str:
         """Set single cells and say which; raises ValidationFailed."""
@@ -65,12 +69,17 @@ class CellWriter:
         self._tally(len(operation.cells))
         for setting in operation.cells:
             row, column = parse_cell(setting.cell)
-            styles = () if setting.style is None else (setting.style,)
+            styles: _Styles = () if setting.style is None else (setting.style,)
+            if setting.style is not None:
+                check_style(setting.style, f"{sheet.name}!{setting.cell}")
             if isinstance(setting.value, msgspec.UnsetType):
                 _check_look(setting)
                 sheet.set(row, column, CellEdit(None, styles))
                 continue
-            content = self._content(setting.value, setting.type, sheet.name, row, column)
+            value, kind = setting.value, setting.type
+            if kind is None and isinstance(value, str) and may_be_figure(value):
+                value, kind, styles = self._figure(value, styles, sheet.name, row, column)
+            content = self._content(value, kind, sheet.name, row, column)
             headers.check(row, column, content)
             sheet.set(row, column, CellEdit(content, styles))
         places = [setting.cell for setting in operation.cells]
@@ -89,6 +98,8 @@ class CellWriter:
         area = Area(top, left, top + len(operation.values) - 1, left + width - 1)
         if area.bottom > MAX_ROW or area.right > MAX_COLUMN:
             raise ValidationFailed(f"{operation.start} leaves no room: a sheet ends at XFD1048576")
+        if operation.style is not None:
+            check_style(operation.style, f"{sheet.name}!{area}")
         # All cells get the same object, so that their style is worked out only once.
         shared = () if operation.style is None else (operation.style,)
         for row, values in enumerate(operation.values, top):
@@ -98,6 +109,22 @@ class CellWriter:
                     headers.check(row, column, content)
                 sheet.set(row, column, CellEdit(content, styles))
         return f"{sheet.name}!{area}"
+
+    def set_formulas(self, sheet: str, row: int, formulas: Iterable[tuple[int, str]]) -> None:
+        """Set checked formulas of a row, each with its column; raises ValidationFailed."""
+        part = self._book.sheet(sheet)
+        headers = _Headers(self._book, sheet, self._structured)
+        for column, text in formulas:
+            content = Content("formula", text)
+            headers.check(row, column, content)
+            self._notice_formula(text, f"{sheet}!{cell_name(row, column)}")
+            self._book.formulas_set.setdefault(sheet, set()).add((row, column))
+            self._tally(1)
+            part.set(row, column, CellEdit(content))
+
+    def check_header(self, sheet: str, place: tuple[int, int], content: Content) -> None:
+        """Rename the column of a table whose header cell is set; raises ValidationFailed."""
+        _Headers(self._book, sheet, self._structured).check(*place, content)
 
     def clear_range(self, operation: ClearRange) -> str:
         """Empty the cells of a range and say which; raises ValidationFailed."""
@@ -121,21 +148,37 @@ class CellWriter:
             if not sheet.has_width(column):
                 sheet.set_width(column, width)
 
+    def warn_of_figures(self) -> None:
+        """Warn of the texts that were typed as dates or percents, and of those that were not."""
+        self._figures.warn()
+
     def _typed(
-        self,
-        value: Scalar | TypedValue,
-        styles: tuple[Mapping[str, Any], ...],
-        sheet: str,
-        row: int,
-        column: int,
-    ) -> tuple[Content, tuple[Mapping[str, Any], ...]]:
+        self, value: Scalar | TypedValue, styles: _Styles, sheet: str, row: int, column: int
+    ) -> tuple[Content, _Styles]:
         if not isinstance(value, TypedValue):
+            if isinstance(value, str) and may_be_figure(value):
+                value, kind, styles = self._figure(value, styles, sheet, row, column)
+                return self._content(value, kind, sheet, row, column), styles
             plain = _plain(value)
             return plain or self._content(value, None, sheet, row, column), styles
         if value.style is not None:
+            check_style(value.style, f"{sheet}!{cell_name(row, column)}")
             # Styles apply in order, so a value's own one wins over that of the range.
             styles = (*styles, value.style)
-        return self._content(value.value, value.type, sheet, row, column), styles
+        held, kind = value.value, value.type
+        if kind is None and isinstance(held, str) and may_be_figure(held):
+            held, kind, styles = self._figure(held, styles, sheet, row, column)
+        return self._content(held, kind, sheet, row, column), styles
+
+    def _figure(
+        self, text: str, styles: _Styles, sheet: str, row: int, column: int
+    ) -> tuple[Scalar, ValueType | None, _Styles]:
+        """Return a text that may be a date or a percent as what it is meant to be."""
+        found = self._figures.typed(text, sheet, (row, column), styles)
+        if found is None:
+            return text, None, styles
+        beneath = () if found.style is None else (found.style,)
+        return found.value, found.type, (*beneath, *styles)
 
     def _content(
         self, value: Scalar, kind: ValueType | None, sheet: str, row: int, column: int

@@ -54,6 +54,12 @@ class FormulaNames:
             elif isinstance(used, NameUse) and used.sheet is None and not binds:
                 self._names.setdefault(used.name, place)
 
+    def rename_sheet(self, old: str, new: str) -> None:
+        """Follow a sheet that is renamed, as the formulas do that were written before."""
+        for title in list(self._sheets):
+            if title.casefold() == old.casefold():
+                self._sheets.setdefault(new, self._sheets.pop(title))
+
     def check(
         self,
         titles: Sequence[str],

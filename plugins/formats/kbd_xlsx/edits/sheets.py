@@ -179,7 +179,10 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
     _check_parts(book, title, owned)
     if book.book.locks_structure:
         book.notices.warn("The workbook's structure is protected; a sheet was deleted anyway.")
-    book.forget_sheet(title)
+    tab = book.book.tabs[book.titles.index(title)]
+    book.book.remove(book.titles.index(title))
+    book.rewriting.unrelate(book.main, tab.relation_id)
+    book.follow_tabs()
     for part in sorted(owned):
         book.rewriting.drop(part)
     # The chain may name cells of the deleted sheet.

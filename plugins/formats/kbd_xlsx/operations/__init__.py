@@ -2,7 +2,9 @@
 
 base    what they share: the base of records, values, styles
 cells   of cells and ranges
+ranges  of ranges as a whole: look, formulas, order, copies, texts
 sheets  of whole sheets, their rows, columns and panes
+tabs    of sheets among the others: names, order, copies
 """
 
 import msgspec
@@ -19,6 +21,14 @@ from kbd_xlsx.operations.cells import (
     TypedValue,
     UnmergeCells,
 )
+from kbd_xlsx.operations.ranges import (
+    CopyRange,
+    FillFormula,
+    FormatRange,
+    ReplaceCellText,
+    SortKey,
+    SortRange,
+)
 from kbd_xlsx.operations.sheets import (
     ColumnWidth,
     DeleteSheet,
@@ -29,6 +39,7 @@ from kbd_xlsx.operations.sheets import (
     SetColumnWidths,
     SetRowHeights,
 )
+from kbd_xlsx.operations.tabs import CopySheet, HideSheet, MoveSheet, RenameSheet
 
 __all__ = [
     "OPERATIONS",
@@ -36,17 +47,27 @@ __all__ = [
     "CellSetting",
     "ClearRange",
     "ColumnWidth",
+    "CopyRange",
+    "CopySheet",
     "DeleteSheet",
     "EnsureSheet",
+    "FillFormula",
+    "FormatRange",
     "FreezePanes",
+    "HideSheet",
     "MergeCells",
+    "MoveSheet",
     "Recalculate",
+    "RenameSheet",
+    "ReplaceCellText",
     "RowHeight",
     "Scalar",
     "SetCells",
     "SetColumnWidths",
     "SetRange",
     "SetRowHeights",
+    "SortKey",
+    "SortRange",
     "Style",
     "SummarizeByCategory",
     "TypedValue",
@@ -69,4 +90,13 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     DeleteSheet,
     SummarizeByCategory,
     Recalculate,
+    FormatRange,
+    FillFormula,
+    CopyRange,
+    SortRange,
+    ReplaceCellText,
+    RenameSheet,
+    MoveSheet,
+    CopySheet,
+    HideSheet,
 )

@@ -1,7 +1,8 @@
 """What operations on workbooks share: the base of their records, values, styles.
 
-`style` objects are lenient by contract: they are plain objects here, and what is wrong in one is
-skipped and told in the warnings. The same goes for widths and heights.
+`style` objects are lenient by contract: they are plain objects here. What is wrong in one is
+skipped and told in the warnings, but refused where its right form is plain. Widths and heights that
+are wrong are skipped, too.
 """
 
 from typing import Annotated, Any, Literal
@@ -34,7 +35,7 @@ Style = Annotated[
         description=(
             'How cells look; colours #RRGGBB, borders {"style": "thin", "color": "#RRGGBB"}.'
         ),
-        # What a model is told; what else is in one is skipped and told in the warnings.
+        # What a model is told; what else is in one is refused with the right key, or skipped.
         extra_json_schema={
             "properties": {
                 "font_name": TEXT, "font_size": _NUMBER, "font_bold": _FLAG, "font_italic": _FLAG,

@@ -14,6 +14,9 @@ outline         where the pieces of a part lie, and its rows and cells
 formulas        shared formulas, arrays, data tables
 sheet_elements  the elements around the rows: widths, frozen panes and others
 row_writer      rows written anew
+row_styles      styles of whole rows
+cell_blocks     cells taken from their places and put into others
+shared_items    the texts that cells share, read only
 stored_cells    what the cells of an area hold in the file
 contents        what a sheet holds once its edits are made
 """

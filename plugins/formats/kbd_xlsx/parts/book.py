@@ -5,6 +5,8 @@ part of a table its range, the names of its columns and its filter.
 """
 
 import re
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 import msgspec
@@ -126,6 +128,73 @@ class BookPart:
                     view.set(key, str(max(0, whole_number(shown) - 1)))
         self.is_changed = True
 
+    def rename(self, tab: int, title: str, change: Callable[[str], str]) -> int:
+        """Give a sheet another title, and change the texts of names; return how many changed."""
+        self._sheets()[tab].set("name", title)
+        count = 0
+        for element in self._root.iterfind("{*}definedNames/{*}definedName"):
+            text = str(element.text or "")
+            new = change(text)
+            if new != text:
+                element.text = new
+                count += 1
+        self.is_changed = True
+        return count
+
+    def move(self, tab: int, to: int) -> None:
+        """Put a sheet into another position, both counted from 0; what counts sheets follows."""
+        sheets = self._sheets()
+        parent = sheets[tab].getparent()
+        order = list(range(len(sheets)))
+        order.insert(to, order.pop(tab))
+        tails = [sheet.tail for sheet in sheets]
+        for sheet in sheets:
+            parent.remove(sheet)
+        for place, (old, tail) in enumerate(zip(order, tails, strict=True)):
+            sheets[old].tail = tail
+            parent.insert(place, sheets[old])
+        places = {old: new for new, old in enumerate(order)}
+        for element in self._root.iterfind("{*}definedNames/{*}definedName"):
+            _renumber(element, "localSheetId", places)
+        for view in self._root.iterfind("{*}bookViews/{*}workbookView"):
+            _renumber(view, "activeTab", places)
+            if "activeTab" not in view.attrib and places[0]:
+                # Without a number it is the first sheet, which has moved.
+                view.set("activeTab", str(places[0]))
+        self.is_changed = True
+
+    def hide(self, tab: int, *, is_hidden: bool) -> int | None:
+        """Hide or show a sheet; return the sheet that people see first from then on, if another."""
+        sheet = self._sheets()[tab]
+        if is_hidden:
+            sheet.set("state", "hidden")
+        else:
+            sheet.attrib.pop("state", None)
+        self.is_changed = True
+        found = None
+        shown = [place for place, each in enumerate(self.tabs) if not each.is_hidden]
+        for view in self._root.iterfind("{*}bookViews/{*}workbookView"):
+            if is_hidden and whole_number(view.get("activeTab", "0")) == tab:
+                found = min(shown, key=lambda place: abs(place - tab))
+                view.set("activeTab", str(found))
+            if is_hidden and view.get("firstSheet", "") == str(tab):
+                view.attrib.pop("firstSheet")
+        return found
+
+    def copy_names(self, tab: int, to: int, change: Callable[[str], str]) -> list[str]:
+        """Copy the names that belong to a sheet to another one; return them."""
+        parent = self._child("definedNames")
+        found = []
+        for element in list(parent) if parent is not None else ():
+            if isinstance(element.tag, str) and element.get("localSheetId") == str(tab):
+                made = deepcopy(element)
+                made.set("localSheetId", str(to))
+                made.text = change(element.text or "")
+                parent.append(made)
+                found.append(element.get("name", ""))
+        self.is_changed = self.is_changed or bool(found)
+        return found
+
     def set_name(self, name: str, tab: int, text: str) -> None:
         """Set a hidden name of a sheet, such as that of its filter."""
         parent = self._child("definedNames")
@@ -197,6 +266,13 @@ class BookPart:
         return _REFERENCE_NAMESPACE
 
 
+def _renumber(element: Any, key: str, places: Mapping[int, int]) -> None:
+    """Have an attribute that counts sheets count the same one in its new position."""
+    word = element.get(key, "")
+    if word.isdigit() and whole_number(word) in places:
+        element.set(key, str(places[whole_number(word)]))
+
+
 def _tab(element: Any) -> SheetTab:
     # The attribute's namespace differs by variant, its local name does not.
     relation = next((v for k, v in element.attrib.items() if str(k).endswith("}id")), "")
@@ -221,10 +297,29 @@ class TablePart:
         self._root = root
         self.is_changed = False
 
+    def reload(self, root: etree._Element) -> None:
+        """Take over the part as another edit has written it; pending changes must be written."""
+        self._root = root
+
     @property
     def name(self) -> str:
         """The name by which formulas call it."""
         return self._root.get("displayName") or self._root.get("name") or ""
+
+    @property
+    def number(self) -> int:
+        """The number that no other table of the workbook has."""
+        return whole_number(self._root.get("id", "0"))
+
+    def identify(self, name: str, number: int) -> None:
+        """Give the table another name and number."""
+        for key in ("name", "displayName"):
+            self._root.set(key, name)
+        self._root.set("id", str(number))
+        # It is of one table alone.
+        for uid in [str(each) for each in self._root.attrib if str(each).endswith("}uid")]:
+            self._root.attrib.pop(uid)
+        self.is_changed = True
 
     @property
     def area(self) -> Area:

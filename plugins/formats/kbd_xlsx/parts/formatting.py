@@ -8,7 +8,7 @@ language and are never written here, only preserved.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -30,8 +30,11 @@ __all__ = [
     "BUILTIN_IDS",
     "FIRST_CUSTOM_ID",
     "LANGUAGE_CODES",
+    "STYLE_KEYS",
+    "STYLE_WORDS",
     "BorderSide",
     "CellFormatting",
+    "StyleWords",
     "read_cell_formatting",
     "shows_date",
 ]
@@ -221,3 +224,30 @@ _FIELDS: Mapping[str, FormattingField] = {
     "border_left": _SIDE,
     "border_right": _SIDE,
 }
+
+
+class StyleWords(msgspec.Struct, frozen=True):
+    """The words that a key takes.
+
+    Args:
+        words: The format's own.
+        parse: Returns what a word means, None for one that cannot be understood.
+    """
+
+    words: tuple[str, ...]
+    parse: Callable[[Any], Any]
+
+
+STYLE_KEYS = tuple(_FIELDS)
+"""The keys of style objects."""
+
+STYLE_WORDS: Mapping[str, StyleWords] = {
+    key: StyleWords(words, _FIELDS[key].parse)
+    for key, words in (
+        ("font_underline", _UNDERLINES),
+        ("fill_pattern", _FILL_PATTERNS),
+        ("h_align", _H_ALIGN),
+        ("v_align", _V_ALIGN),
+    )
+}
+"""The words of those keys that take one of a few."""

@@ -24,7 +24,13 @@ from kbd_xlsx.parts.markup import (
 )
 from kbd_xlsx.parts.outline import Outline, RowMarkup, Rows
 from kbd_xlsx.parts.row_writer import measure, row_splices, row_style
-from kbd_xlsx.parts.sheet_elements import ColumnStyles, SheetElements, with_frozen, with_widths
+from kbd_xlsx.parts.sheet_elements import (
+    ColumnStyles,
+    SheetElements,
+    has_custom_width,
+    with_frozen,
+    with_widths,
+)
 
 __all__ = ["SheetPart", "merged_areas", "with_merges"]
 
@@ -206,8 +212,10 @@ class SheetPart:
         self._widths[column] = measure(width)
 
     def has_width(self, column: int) -> bool:
-        """Tell whether a column's width is to be set."""
-        return column in self._widths
+        """Tell whether a column's width was asked for, in this call or before."""
+        return column in self._widths or has_custom_width(
+            self._ends.seen("cols"), self.prefix, column
+        )
 
     def set_height(self, row: int, height: float) -> None:
         """Set a row's height, in points."""

@@ -6,7 +6,7 @@ stays in view while the rest scrolls). A single element can be put into a part o
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from kbd.sheets.areas import MAX_COLUMN, cell_name, whole_number
@@ -22,7 +22,18 @@ from kbd_xlsx.parts.markup import (
 )
 from kbd_xlsx.parts.outline import Outline
 
-__all__ = ["ColumnStyles", "SheetElements", "with_element", "with_frozen", "with_widths"]
+__all__ = [
+    "ColumnStyles",
+    "ElementChange",
+    "SheetElements",
+    "has_custom_width",
+    "spliced",
+    "with_changed",
+    "with_column_styles",
+    "with_element",
+    "with_frozen",
+    "with_widths",
+]
 
 # ECMA-376, CT_Worksheet.
 _ORDER = {
@@ -186,6 +197,54 @@ def with_widths(cols: bytes, prefix: str, widths: Mapping[int, str]) -> bytes:
     return element(Tag(tag.name, tag.attributes, b"".join(_text(name, span) for span in pieces)))
 
 
+def has_custom_width(cols: bytes, prefix: str, column: int) -> bool:
+    """Tell whether a column has a width that was asked for."""
+    return any(
+        span.first <= column <= span.last
+        and attribute(span.attributes, b"customWidth") in ("1", "true")
+        for span in _spans(cols, prefix)
+    )
+
+
+def with_column_styles(
+    cols: bytes, prefix: str, columns: tuple[int, int], restyle: Callable[[int], int], width: str
+) -> bytes:
+    """Return the element with new styles of adjacent columns; their other attributes stay.
+
+    Args:
+        cols: The element, b"" if there is none.
+        prefix: The prefix of the part's names.
+        columns: The first and the last of them.
+        restyle: Returns the new style from the one that a column has.
+        width: The width as stored of columns that have none of their own.
+    """
+    first, last = columns
+    pieces: list[_Span] = []
+    place = first
+    plain = f' min="1" max="1" width="{width}" style="{restyle(0)}"'.encode()
+    for span in sorted(_spans(cols, prefix)):
+        start, end = max(span.first, first), min(span.last, last)
+        if start > end:
+            pieces.append(span)
+            continue
+        if place < start:
+            pieces.append(_Span(place, start - 1, plain, b""))
+        if span.first < start:
+            pieces.append(_Span(span.first, start - 1, span.attributes, b""))
+        old = whole_number(attribute(span.attributes, b"style") or "0")
+        styled = with_attributes(span.attributes, {b"style": b"%d" % restyle(old)})
+        pieces.append(_Span(start, end, styled, b""))
+        if end < span.last:
+            pieces.append(_Span(end + 1, span.last, span.attributes, b""))
+        place = end + 1
+    if place <= last:
+        pieces.append(_Span(place, last, plain, b""))
+    name = f"{prefix}col".encode()
+    tag = opened(cols) if cols else Tag(f"{prefix}cols".encode(), b"", b"")
+    texts = (_text(name, span) for span in sorted(pieces))
+    return element(Tag(tag.name, tag.attributes, b"".join(texts)))
+
+
 def _spans(cols: bytes, prefix: str) -> list[_Span]:
     """Return the descriptions of columns in order."""
     found = []
@@ -306,13 +365,41 @@ def with_element(data: bytes, title: str, name: str, make: Callable[[str], str])
         ValidationFailed: The part has a form that cannot be changed safely.
         FileReadFailed: It is damaged.
     """
+    return with_changed(data, title, {name: lambda old, prefix: old + make(prefix).encode()})
+
+
+ElementChange = Callable[[bytes, str], bytes]
+"""Returns an element as it will be, b"" for none, from the one there is and the part's prefix."""
+
+
+def with_changed(data: bytes, title: str, changes: Mapping[str, ElementChange]) -> bytes:
+    """Return a part with some elements around its rows changed.
+
+    Args:
+        data: The part.
+        title: The sheet's title, for messages.
+        changes: What makes each element, by its name without a prefix.
+
+    Raises:
+        ValidationFailed: The part has a form that cannot be changed safely.
+        FileReadFailed: It is damaged.
+    """
     outline = Outline(data, title)
     ends = SheetElements(outline)
-    ends.put(name, ends.text(name) + make(outline.prefix).encode())
+    for name, change in changes.items():
+        old = ends.text(name)
+        new = change(old, outline.prefix)
+        if new != old:
+            ends.put(name, new)
+    return spliced(outline.data, ends.splices({}))
+
+
+def spliced(data: bytes, splices: Iterable[Splice]) -> bytes:
+    """Return bytes with splices, which come in the order of the file."""
     pieces: list[bytes] = []
     place = 0
-    for splice in ends.splices({}):
-        pieces += (outline.data[place : splice.start], splice.text)
+    for splice in splices:
+        pieces += (data[place : splice.start], splice.text)
         place = splice.end
-    pieces.append(outline.data[place:])
+    pieces.append(data[place:])
     return b"".join(pieces)

@@ -20,19 +20,29 @@ from kbd.sheets.areas import (
 from kbd_xlsx.comparison.book_changes import BookComparison
 from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
+from kbd_xlsx.edits.ranges.moved_formulas import moved_formula
 from kbd_xlsx.operations import (
     AutoFilter,
     CellSetting,
     ClearRange,
+    CopyRange,
+    CopySheet,
     DeleteSheet,
     EnsureSheet,
+    FillFormula,
+    FormatRange,
     FreezePanes,
+    HideSheet,
     MergeCells,
+    MoveSheet,
     Recalculate,
+    RenameSheet,
+    ReplaceCellText,
     SetCells,
     SetColumnWidths,
     SetRange,
     SetRowHeights,
+    SortRange,
     SummarizeByCategory,
     TypedValue,
     UnmergeCells,
@@ -102,7 +112,7 @@ class _Carrier:
                 return replace(operation, sheet=sheet.name, cells=cells)
             case SetRange():
                 return self._range_set(operation)
-            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter():
+            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter() | FormatRange():
                 sheet = self._places.sheet(operation.sheet)
                 written = self._range(sheet, operation.sheet, operation.range)
                 return replace(operation, sheet=sheet.name, range=written)
@@ -119,6 +129,40 @@ class _Carrier:
                 return replace(operation, sheet=sheet.name, rows=heights)
             case FreezePanes():
                 return self._frozen(operation)
+            case _:
+                return self._of_ranges(operation)
+
+    def _of_ranges(self, operation: XlsxOperation) -> XlsxOperation:
+        """Return an operation on a range as a whole."""
+        match operation:
+            case FillFormula():
+                return self._filled(operation)
+            case SortRange():
+                return self._sorted(operation)
+            case CopyRange():
+                return self._copied(operation)
+            case ReplaceCellText(sheet=name):
+                found = self._places.sheet(name).name if name else None
+                return msgspec.structs.replace(operation, sheet=found)
+            case _:
+                return self._of_tabs(operation)
+
+    def _of_tabs(self, operation: XlsxOperation) -> XlsxOperation:
+        """Return an operation on a sheet among the others."""
+        match operation:
+            case RenameSheet(sheet=name) | CopySheet(sheet=name):
+                sheet = self._places.sheet(name).name
+                # Checked: nobody else has made a sheet of that name.
+                self._places.sheet(operation.name)
+                self._places.made.add(operation.name.casefold())
+                return msgspec.structs.replace(operation, sheet=sheet)
+            case MoveSheet(sheet=name):
+                if not all(pair.is_in_both for pair in self._book.pairs):
+                    msg = "sheets came or went, so the position may be another one"
+                    raise UncertainError(msg, sheet_place(name))
+                return msgspec.structs.replace(operation, sheet=self._places.sheet(name).name)
+            case HideSheet(sheet=name):
+                return msgspec.structs.replace(operation, sheet=self._places.sheet(name).name)
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted rows")
 
@@ -193,6 +237,40 @@ class _Carrier:
         if area.left == 1 and area.right == MAX_COLUMN:
             return f"{moved.top}:{moved.bottom}"
         return str(moved)
+
+    def _filled(self, operation: FillFormula) -> FillFormula:
+        sheet = self._places.sheet(operation.sheet)
+        written = self._range(sheet, operation.sheet, operation.range)
+        place = range_place(operation.sheet, operation.range)
+        text = operation.formula.strip().removeprefix("=")
+        formula = self._formula(operation.sheet, f"={text}", "formula", place)
+        area = parse_area(operation.range, Area(1, 1, MAX_ROW, MAX_COLUMN))
+        rows, columns = area.bottom - area.top, area.right - area.left
+        last = moved_formula(text, rows, columns)
+        there = self._formula(operation.sheet, f"={last}", "formula", place)
+        # The formula is that of the first cell: the last one's must follow from it.
+        if moved_formula(formula[1:], rows, columns) != there[1:]:
+            raise UncertainError(f"rows were inserted among those that {text[:80]} names", place)
+        return msgspec.structs.replace(operation, sheet=sheet.name, range=written, formula=formula)
+
+    def _sorted(self, operation: SortRange) -> SortRange:
+        sheet = self._places.sheet(operation.sheet)
+        written = self._range(sheet, operation.sheet, operation.range)
+        # A key may be letters: they are the same only where no column moved.
+        sheet.column(1)
+        return msgspec.structs.replace(operation, sheet=sheet.name, range=written)
+
+    def _copied(self, operation: CopyRange) -> CopyRange:
+        sheet = self._places.sheet(operation.sheet)
+        name = operation.to_sheet or operation.sheet
+        other = self._places.sheet(name)
+        return msgspec.structs.replace(
+            operation,
+            sheet=sheet.name,
+            source=self._range(sheet, operation.sheet, operation.source),
+            to=self._range(other, name, operation.to),
+            to_sheet=None if operation.to_sheet is None else other.name,
+        )
 
     def _frozen(self, operation: FreezePanes) -> FreezePanes:
         sheet = self._places.sheet(operation.sheet)

@@ -203,10 +203,15 @@ class BookPlaces:
 
     Args:
         book: Both versions.
+
+    Attributes:
+        made: Names, without case, that operations before gave to sheets that were there: what
+            later ones do to them is not carried over.
     """
 
     def __init__(self, book: BookComparison) -> None:
         self._book = book
+        self.made: set[str] = set()
         self._sheets = {
             pair.before.name.casefold(): SheetPlaces(pair) for pair in book.pairs if pair.is_in_both
         }
@@ -232,6 +237,9 @@ class BookPlaces:
     def sheet(self, name: str) -> SheetPlaces | OwnSheet:
         """Return a sheet; raises UncertainError if it is not there any more, or new there."""
         key = name.casefold()
+        if key in self.made:
+            msg = f"operations on {name} follow the one that names it so; do them by themselves"
+            raise UncertainError(msg, sheet_place(name))
         found = self._sheets.get(key)
         if found is not None:
             return found
