@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from kbd.formats import Applied, Source
+from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
@@ -19,10 +20,12 @@ FORMAT = XlsxFormat()
 
 
 def apply(book: Path, *found: dict[str, Any], to: str = "out.xlsx") -> Applied:
-    """Apply operations to a workbook, into a file beside it."""
+    """Apply operations to a workbook, into a file beside it, with the results of its formulas."""
     vocabulary = Union[OPERATIONS]  # type: ignore[valid-type]  # noqa: UP007
     operations = tuple(msgspec.convert(list(found), list[vocabulary]))
-    return FORMAT.apply(Source(book, book.name), operations, book.with_name(to))
+    applied = FORMAT.apply(Source(book, book.name), operations, book.with_name(to))
+    calculate_open(FORMAT, Source(book.with_name(to), to), applied)
+    return applied
 
 
 def edit(book: Path, *found: dict[str, Any], to: str = "out.xlsx") -> Any:
