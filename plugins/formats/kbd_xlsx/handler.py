@@ -76,7 +76,7 @@ class XlsxFormat(
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
         "rows. In a workbook that exists a new sheet needs ensure_sheet. Results of formulas are "
         "calculated when a person opens the file, not here. Not built yet: rename_sheet, inserting "
-        "and deleting rows and columns, add_table, conditional_format, data_validation, add_chart."
+        "and deleting rows and columns, add_chart."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

@@ -1,5 +1,6 @@
 """Operations applied in order, all or nothing: the file is written when all went through."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,16 @@ from kbd.sheets.areas import Area, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.objects.comments import set_comment
+from kbd_xlsx.edits.objects.conditional_formats import add_rule
+from kbd_xlsx.edits.objects.hyperlinks import set_hyperlink
+from kbd_xlsx.edits.objects.names import define_name, delete_name
+from kbd_xlsx.edits.objects.pivots import refresh_pivot
+from kbd_xlsx.edits.objects.print_setup import set_print
+from kbd_xlsx.edits.objects.protection import protect_sheet
+from kbd_xlsx.edits.objects.removal import clear_objects
+from kbd_xlsx.edits.objects.tables import add_table, resize_table
+from kbd_xlsx.edits.objects.validations import set_data_validation
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
@@ -24,14 +35,26 @@ from kbd_xlsx.edits.sheets import (
     unmerge_cells,
 )
 from kbd_xlsx.operations import (
+    AddSheetTable,
     AutoFilter,
+    ClearObjects,
     ClearRange,
+    DefineName,
+    DeleteName,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
     MergeCells,
+    ProtectSheet,
+    RefreshPivot,
+    ResizeSheetTable,
     SetCells,
     SetColumnWidths,
+    SetComment,
+    SetConditionalFormat,
+    SetDataValidation,
+    SetHyperlink,
+    SetPrint,
     SetRange,
     SetRowHeights,
     SummarizeByCategory,
@@ -85,13 +108,16 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
                 hint = _cell_focus(sheet, first.cell)
             case SetRange(start=start):
                 hint = _cell_focus(sheet, start)
+            case SetHyperlink(cell=cell) | SetComment(cell=cell):
+                hint = _cell_focus(sheet, cell)
             case DeleteSheet():
                 if hint is not None and _is_same(hint.sheet, sheet):
                     hint = None
             case _ if not sheet:
                 continue
             case _ if area:
-                found = parse_area(area, Area(1, 1, 1, 1))
+                # Of several ranges the first one.
+                found = parse_area(re.split(r"[,\s]+", area.strip())[0], Area(1, 1, 1, 1))
                 hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
             case _ if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
                 hint = FocusHint(sheet=sheet)
@@ -123,14 +149,27 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         MergeCells: partial(merge_cells, book),
         UnmergeCells: partial(unmerge_cells, book),
         AutoFilter: partial(filter_rows, book),
+        AddSheetTable: partial(add_table, book),
+        ResizeSheetTable: partial(resize_table, book),
+        DefineName: partial(define_name, book),
+        DeleteName: partial(delete_name, book),
+        SetConditionalFormat: partial(add_rule, book),
+        SetDataValidation: partial(set_data_validation, book),
+        SetHyperlink: partial(set_hyperlink, book, writer),
+        SetComment: partial(set_comment, book),
+        ClearObjects: partial(clear_objects, book),
+        SetPrint: partial(set_print, book),
+        ProtectSheet: partial(protect_sheet, book),
+        RefreshPivot: partial(refresh_pivot, book),
     }
 
 
 def _prepare(book: BookEdit, operation: Any) -> None:
     """Make the sheet of an operation, in a new workbook."""
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
-    if book.is_new and not isinstance(operation, DeleteSheet):
-        book.ensure(operation.sheet)
+    sheet = getattr(operation, "sheet", None)
+    if book.is_new and sheet and not isinstance(operation, DeleteSheet):
+        book.ensure(sheet)
 
 
 def _ensure_sheet(book: BookEdit, operation: EnsureSheet) -> str:

@@ -222,6 +222,7 @@ class BookEdit:
         is_new: Whether the workbook was made here.
         made: The titles of the sheets that were made here.
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
+        changed: Where values differ, or are read by formulas otherwise than before, by title.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -231,7 +232,7 @@ class BookEdit:
         self.made: set[str] = set()
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
         self._styles: XlsxStyleSheet | None = None
-        self._changed: dict[str, list[Area]] = {}
+        self.changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
@@ -387,7 +388,7 @@ class BookEdit:
     def forget_sheet(self, name: str) -> None:
         """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
         found = self._sheet(name)
-        self._changed.pop(found.tab.title, None)
+        self.changed.pop(found.tab.title, None)
         self.book.remove(self._sheets.index(found))
         self.rewriting.unrelate(self.main, found.tab.relation_id)
         self._sheets.remove(found)
@@ -446,7 +447,7 @@ class BookEdit:
             cells = sheet.cells
             if cells is None or not cells.is_changed:
                 continue
-            self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
+            self.changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
             self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
             # Read anew if it is needed: its places are those of the part before.
@@ -454,9 +455,9 @@ class BookEdit:
 
     def _forget_results(self) -> None:
         """Take away the results that the changed cells made old."""
-        changed = {title: areas for title, areas in self._changed.items() if areas}
+        changed = {title: areas for title, areas in self.changed.items() if areas}
         # An edit may be saved twice, as for a summary; the second time only new changes count.
-        self._changed = {}
+        self.changed = {}
         if not changed:
             return
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
