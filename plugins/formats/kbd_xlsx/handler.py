@@ -75,8 +75,9 @@ class XlsxFormat(
         'of formulas are separated by commas. In set_range such values are objects: {"value": '
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
         "rows. In a workbook that exists a new sheet needs ensure_sheet. Results of formulas are "
-        "calculated when a person opens the file, not here. Not built yet: rename_sheet, inserting "
-        "and deleting rows and columns, add_chart."
+        "calculated when a person opens the file, not here. xlsx_get_styles lists names, rules, "
+        "validations, links, comments, print settings and pivots. Not built yet: rename_sheet, "
+        "inserting and deleting rows and columns, add_chart."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

@@ -301,6 +301,48 @@ def test_all_of_it_in_a_new_workbook(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "one.xlsx").sheetnames == ["Data", "my SUMS"]
 
 
+def test_a_model_sees_what_it_can_set(book: Path) -> None:
+    """What is listed of a file's objects has the words of the operations that set them."""
+    out = book.with_name("out.xlsx")
+    edit(
+        book, out, link(target="https://x.org/a"), link("A3", location="My sums!A1"),
+        comment(text="Why?", author="Ann"),
+        {"op": "set_data_validation", "sheet": "Data", "range": "A2", "type": "list",
+         "choices": ["a", 'b "c"']},
+        {"op": "set_data_validation", "sheet": "Data", "range": "B2", "type": "text_length",
+         "operator": "less_or_equal", "value": 5, "error": "no"},
+        {"op": "set_data_validation", "sheet": "Data", "range": "C2", "type": "custom",
+         "formula": "=C2>1"},
+        printed(area="A1:B2", title_rows="1", orientation="landscape", fit_to_width=1),
+        {"op": "add_table", "sheet": "Data", "range": "A1:C4", "name": "T",
+         "totals": [{"column": "Cost"}]},
+        {"op": "protect_sheet", "sheet": "Data", "allow": ["sort", "format_cells"]},
+    )  # fmt: skip
+    found = FORMAT.get_styles(Source(out, "out.xlsx"), None)
+
+    assert found["validations"] == [
+        {"sheet": "Data", "range": "A2", "type": "list", "choices": ["a", 'b "c"']},
+        {"sheet": "Data", "range": "B2", "type": "text_length", "operator": "less_or_equal",
+         "values": ["5"], "error": "no"},
+        {"sheet": "Data", "range": "C2", "type": "custom", "formula": "=C2>1"},
+    ]  # fmt: skip
+    assert found["links"] == [
+        {"sheet": "Data", "cell": "A2", "target": "https://x.org/a"},
+        {"sheet": "Data", "cell": "A3", "location": "'My sums'!A1"},
+    ]
+    assert found["comments"] == [{"sheet": "Data", "cell": "A2", "text": "Why?", "author": "Ann"}]
+    assert found["print_settings"] == [
+        {"sheet": "My sums", "orientation": "landscape", "fit_to_width": 1, "fit_to_height": 0,
+         "area": "'My sums'!$A$1:$B$2", "titles": "'My sums'!$1:$1"},
+    ]  # fmt: skip
+    assert found["protection"] == [{"sheet": "Data", "allow": ["format_cells", "sort"]}]
+    assert found["tables"] == [
+        {"sheet": "Data", "name": "T", "range": "A1:C5", "style": "TableStyleMedium2",
+         "has_totals": True},
+    ]  # fmt: skip
+    assert FORMAT.get_styles(Source(out, "out.xlsx"), "My sums")["links"] == []
+
+
 def _moved(book: Path, *operations: dict[str, Any]) -> Any:
     """The operations as they are carried over to the book with a row put in above."""
     after = book.with_name("after.xlsx")

@@ -89,8 +89,10 @@ def _checked_style(book: BookEdit, style: str) -> str:
     """Return a style of tables, "" for none."""
     if not style.strip() or style.strip().casefold() == "none":
         return ""
+    if _BUILTIN_STYLE.fullmatch(style):
+        return style
     own = [each.get("name", "") for each in book.styles.tables.root.iter("{*}tableStyle")]
-    if _BUILTIN_STYLE.fullmatch(style) or style in own:
+    if style in own:
         return style
     listed = f", or {', '.join(own[:_MAX_LISTED])}" if own else ""
     raise ValidationFailed(
