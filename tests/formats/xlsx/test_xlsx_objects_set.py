@@ -83,6 +83,23 @@ def test_links_lead_outside_and_within(book: Path) -> None:
     assert b"hyperlink" not in entries(out)[SHEET]
 
 
+def test_a_link_that_is_gone_is_no_reach(book: Path) -> None:
+    """Later edits are told that it is still there, until one takes it off."""
+    out, again = book.with_name("out.xlsx"), book.with_name("again.xlsx")
+    told = edit(book, out, link(target="https://x.org/a"), link("A3", target="https://x.org/b"))
+    assert told.external == ("Data!A2: https://x.org/a", "Data!A3: https://x.org/b")
+
+    def after(operation: dict[str, Any]) -> tuple[str, ...] | None:
+        records = tuple(msgspec.convert([operation], list[VOCABULARY]))
+        source = Source(out, "out.xlsx", external=told.external)
+        return FORMAT.apply(source, records, again).remaining
+
+    assert after(comment("B1")) == told.external
+    assert after(clear("A2", "hyperlinks")) == told.external[1:]
+    assert after(link("A3", location="A1")) == told.external[:1]
+    assert after(clear("A:A", "hyperlinks")) == ()
+
+
 def test_a_link_over_a_range_keeps_its_other_cells(book: Path) -> None:
     """What is left of its range leads where it led, and its relation stays."""
     edit(book, book.with_name("a.xlsx"), link("B2", target="https://example.org/"))
@@ -253,17 +270,21 @@ def test_a_pivot_table_is_refreshed_on_opening(book: Path) -> None:
     cache, pivot = "xl/pivotCache/pivotCacheDefinition1.xml", "xl/pivotTables/pivotTable1.xml"
     with Package(Source(book, book.name)) as package:
         rewriting = Rewriting(package)
-        rewriting.put(cache, f'<pivotCacheDefinition xmlns="{main}" a="1"><x/>'
-                             "</pivotCacheDefinition>".encode())  # fmt: skip
+        source = '<cacheSource type="worksheet"><worksheetSource sheet="Data" ref="A1:C4"/>'
+        text = f'<pivotCacheDefinition xmlns="{main}" a="1">{source}</cacheSource>'
+        rewriting.put(cache, f"{text}</pivotCacheDefinition>".encode())
         rewriting.put(pivot, f'<pivotTableDefinition xmlns="{main}" name="By item"/>'.encode())
         rewriting.relate("xl/workbook.xml", "pivotCacheDefinition", cache)
         rewriting.relate("xl/worksheets/sheet2.xml", "pivotTable", pivot)
         rewriting.relate(pivot, "pivotCacheDefinition", cache)
         rewriting.save(book.with_name("pivot.xlsx"))
     path, out = book.with_name("pivot.xlsx"), book.with_name("out.xlsx")
+    cost = {"op": "set_range", "sheet": "Data", "start": "B2", "values": [[9]]}
+    assert any("pivot table still shows" in text for text in edit(path, out, cost).warnings)
     edit(path, out, {"op": "refresh_pivot", "pivot": "by ITEM"})
     assert differing(path, out) == {cache}
-    assert b'a="1" refreshOnLoad="1"><x/>' in entries(out)[cache]
+    assert b'a="1" refreshOnLoad="1"><cacheSource' in entries(out)[cache]
+    assert edit(out, out.with_name("cost.xlsx"), cost).warnings == ()
     again = edit(out, path, {"op": "refresh_pivot", "pivot": "By item"})
     assert "already" in again.changed[0]
     assert differing(path, out) == set()

@@ -72,6 +72,7 @@ def test_totals_are_formulas_in_a_row_below(book: Path) -> None:
         ([put("Data", B1=None)], {}, "empty"),
         ([put("Data", B1="ITEM")], {}, "repeats"),
         ([put("Data", B1='="a"')], {}, "formula"),
+        ([put("Data", B1="x" * 256)], {}, "255"),
         ([], {"range": "A1:C1"}, "row below"),
         ([], {"range": "A:C"}, "rows named"),
         ([], {"name": "A1"}, "reads as a cell"),

@@ -68,7 +68,9 @@ def set_comment(book: BookEdit, operation: SetComment) -> str:
     row, column = parse_cell(operation.cell)
     ref = cell_name(row, column)
     place = f"{sheet.name}!{ref}"
-    text = checked_text(operation.text, f"{place}: the comment")
+    # XML would keep a carriage return as a character of its own.
+    lines = operation.text.replace("\r\n", "\n").replace("\r", "\n")
+    text = checked_text(lines, f"{place}: the comment")
     if not text.strip():
         raise ValidationFailed(f"{place}: the comment is empty; clear_objects takes one away")
     _check_threads(book, sheet, [Area(row, column, row, column)])

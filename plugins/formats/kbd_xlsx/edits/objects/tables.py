@@ -37,6 +37,9 @@ _BUILTIN_STYLE = re.compile(
     r"TableStyle(?:Light(?:1?\d|2[01])|Medium(?:1?\d|2[0-8])|Dark(?:\d|1[01]))"
 )
 _MAX_LISTED = 10
+_MAX_HEADER = 255
+"""Characters of a column's name, as in Excel."""
+
 _FUNCTIONS: dict[TotalFunction, tuple[str, int]] = {
     "average": ("average", 101),
     "count_numbers": ("countNums", 102),
@@ -167,6 +170,8 @@ def _header(book: BookEdit, title: str, area: Area) -> list[str]:
         text, place = found.get(column, ""), f"{title}!{cell_name(area.top, column)}"
         if not text.strip():
             raise ValidationFailed(f"{place} is empty; each column of a table needs a header")
+        if len(text) > _MAX_HEADER:
+            raise ValidationFailed(f"{place} has more than {_MAX_HEADER} characters for a header")
         if text.casefold() in {known.casefold() for known in columns}:
             raise ValidationFailed(f"{place} repeats the header {text!r}; each needs its own")
         columns.append(text)
