@@ -88,7 +88,8 @@ class XlsxFormat(
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
         "rows. One formula over many cells is one fill_formula; looks of ranges, whole columns and "
         "rows are format_range. In a workbook that exists a new sheet needs ensure_sheet. Formulas "
-        "are calculated: the answer has their `results`, errors first."
+        "are calculated: the answer has their `results`, errors first. xlsx_get_styles lists "
+        "names, rules, validations, links, comments, print settings and pivots."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

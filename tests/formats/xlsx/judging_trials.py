@@ -26,10 +26,13 @@ from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
 __all__ = [
+    "Free",
     "append_cell",
     "map_and_read",
     "one_cell",
     "one_look",
+    "opened",
+    "operations",
     "sixty_cells",
 ]
 
@@ -39,7 +42,7 @@ Value = float | str | bool | Formula | None
 ADDED_SHEET = "Kbd made this"
 
 
-class _Free:
+class Free:
     """Where values may be put in a sheet: not into merges, table headers, arrays, data tables."""
 
     def __init__(self, sheet: Sheet) -> None:
@@ -59,6 +62,7 @@ class _Free:
         self.last_column = max((at.column for at in used), default=1)
 
     def is_free(self, at: Place) -> bool:
+        """Tell whether a cell may be set."""
         return not any(area.holds(at) for area in self.taken)
 
     def constant(self) -> Place | None:
@@ -119,7 +123,7 @@ def _told(found: Difference) -> str:
     return f"{found.kind} at {found.place}: {found.before[:120]!r} -> {found.after[:120]!r}"
 
 
-def _opened(path: Path) -> Book | None:
+def opened(path: Path) -> Book | None:
     """The workbook as the judge reads it, None if it is none."""
     try:
         book = Book(path)
@@ -133,11 +137,11 @@ def _opened(path: Path) -> Book | None:
 def one_cell(task: tuple[Path, Editor, bool]) -> Verdict:
     """Set one cell of the first worksheet: over a constant, or below all that is there."""
     path, editor, over = task
-    book = _opened(path)
+    book = opened(path)
     if book is None:
         return Verdict("unparseable")
     sheet = book.worksheets[0]
-    free = _Free(sheet)
+    free = Free(sheet)
     at = (free.constant() if over else None) or free.below()
     is_number = at in sheet.cells
     value: str | float = 987654.25 if is_number else "Set by a test"
@@ -196,7 +200,7 @@ def _random_cell(rng: random.Random, shift: int) -> tuple[dict[str, Any], Value]
 
 def sixty_cells(path: Path) -> Verdict:
     """Set 60 random cells, chosen by the file's name, in up to three worksheets at once."""
-    book = _opened(path)
+    book = opened(path)
     if book is None:
         return Verdict("unparseable")
     rng = random.Random(path.name)
@@ -204,7 +208,7 @@ def sixty_cells(path: Path) -> Verdict:
     meant: dict[tuple[str, str], Value] = {}
     dated: set[tuple[str, str]] = set()
     settings: dict[str, list[dict[str, Any]]] = {}
-    sheets = [(sheet.title, _Free(sheet)) for sheet in book.worksheets[:3]]
+    sheets = [(sheet.title, Free(sheet)) for sheet in book.worksheets[:3]]
     for _ in range(60):
         title, free = rng.choice(sheets)
         row = rng.randint(1, min(free.last_row + 3, 1_048_576))
@@ -230,11 +234,11 @@ def sixty_cells(path: Path) -> Verdict:
 
 def one_look(path: Path) -> Verdict:
     """Style, width, height, panes and a new sheet with a formula, in one edit."""
-    book = _opened(path)
+    book = opened(path)
     if book is None:
         return Verdict("unparseable")
     sheet = book.worksheets[0]
-    title, at = sheet.title, name(_Free(sheet).below())
+    title, at = sheet.title, name(Free(sheet).below())
     book.close()
     quoted = title.replace("'", "''")
     formula = f"'{quoted}'!{at}+1"
@@ -299,11 +303,11 @@ def _not_shown(target: Path, title: str, at: str) -> list[str]:
 def append_cell(task: tuple[Path, Path]) -> tuple[str, str] | None:
     """Write a file with a text below everything; tell which cell, None where it cannot be."""
     path, target = task
-    book = _opened(path)
+    book = opened(path)
     if book is None:
         return None
     sheet = book.worksheets[0]
-    title, cell = sheet.title, name(_Free(sheet).below())
+    title, cell = sheet.title, name(Free(sheet).below())
     book.close()
     setting = _setting(title, [{"cell": cell, "value": "Set by a test"}])
     try:

@@ -6,9 +6,11 @@ cells           values into cells: single ones, ranges, what is cleared
 figure_texts    dates and percents that are given as texts, typed by the column's look
 style_mistakes  keys and values of styles whose right form is plain
 formula_names   functions, sheets, names and tables in formulas, which must exist
+focus           where a person looks first
 reach           what the workbook still reaches out to after an edit
 ranges          operations on ranges as a whole
 sheets          widths, heights, panes, merges, filters, and a sheet's deletion
 tabs            operations on sheets among the others
+objects         tables, names, rules, links, comments, print settings, protection
 categories      amounts of several sheets, added up by category
 """

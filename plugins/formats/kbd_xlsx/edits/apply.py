@@ -6,13 +6,23 @@ from typing import Any
 
 import msgspec
 
-from kbd.formats import Applied, FocusHint, Source
+from kbd.formats import Applied, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc.package import Package
-from kbd.sheets.areas import Area, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.focus import find_focus
+from kbd_xlsx.edits.objects.comments import set_comment
+from kbd_xlsx.edits.objects.conditional_formats import add_rule
+from kbd_xlsx.edits.objects.hyperlinks import set_hyperlink
+from kbd_xlsx.edits.objects.names import define_name, delete_name
+from kbd_xlsx.edits.objects.pivots import refresh_pivot
+from kbd_xlsx.edits.objects.print_setup import set_print
+from kbd_xlsx.edits.objects.protection import protect_sheet
+from kbd_xlsx.edits.objects.removal import clear_objects
+from kbd_xlsx.edits.objects.tables import add_table, resize_table
+from kbd_xlsx.edits.objects.validations import set_data_validation
 from kbd_xlsx.edits.ranges.copies import copy_range
 from kbd_xlsx.edits.ranges.fill import fill_formula
 from kbd_xlsx.edits.ranges.formatting import format_range
@@ -32,10 +42,14 @@ from kbd_xlsx.edits.tabs.duplicates import copy_sheet
 from kbd_xlsx.edits.tabs.order import hide_sheet, move_sheet
 from kbd_xlsx.edits.tabs.renames import rename_sheet
 from kbd_xlsx.operations import (
+    AddSheetTable,
     AutoFilter,
+    ClearObjects,
     ClearRange,
     CopyRange,
     CopySheet,
+    DefineName,
+    DeleteName,
     DeleteSheet,
     EnsureSheet,
     FillFormula,
@@ -44,11 +58,19 @@ from kbd_xlsx.operations import (
     HideSheet,
     MergeCells,
     MoveSheet,
+    ProtectSheet,
     Recalculate,
+    RefreshPivot,
     RenameSheet,
     ReplaceCellText,
+    ResizeSheetTable,
     SetCells,
     SetColumnWidths,
+    SetComment,
+    SetConditionalFormat,
+    SetDataValidation,
+    SetHyperlink,
+    SetPrint,
     SetRange,
     SetRowHeights,
     SortRange,
@@ -86,7 +108,7 @@ def _applied(
     writer.fit_dates()
     writer.warn_of_figures()
     book.save(target)
-    focus = _focus(operations)
+    focus = find_focus(operations)
     if focus is not None:
         # As the workbook writes it: operations may write it in other capitals, or delete it later.
         title = book.find(focus.sheet or "")
@@ -97,50 +119,6 @@ def _applied(
         len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told),
         open_results=results, formulas_written=written,
     )  # fmt: skip
-
-
-def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
-    """Return the first cell of the last operation that names cells, else the last one's sheet."""
-    hint = None
-    for operation in operations:
-        sheet, area = getattr(operation, "sheet", "") or "", getattr(operation, "range", "")
-        match operation:
-            case SetCells(cells=(first, *_)):
-                hint = _cell_focus(sheet, first.cell)
-            case SetRange(start=start):
-                hint = _cell_focus(sheet, start)
-            case CopyRange(to=to, to_sheet=other):
-                hint = _area_focus(other or sheet, to)
-            case RenameSheet(name=name):
-                same = hint is not None and _is_same(hint.sheet, sheet)
-                hint = msgspec.structs.replace(hint if hint and same else FocusHint(), sheet=name)
-            case CopySheet(name=name):
-                hint = FocusHint(sheet=name)
-            case DeleteSheet():
-                if hint is not None and _is_same(hint.sheet, sheet):
-                    hint = None
-            case _ if not sheet:
-                continue
-            case _ if area:
-                hint = _area_focus(sheet, area)
-            case _ if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
-                hint = FocusHint(sheet=sheet)
-    return hint
-
-
-def _is_same(one: str | None, other: str) -> bool:
-    # A workbook has no two sheets whose names differ in capitals only, so operations may.
-    return one is not None and one.casefold() == other.casefold()
-
-
-def _cell_focus(sheet: str, cell: str) -> FocusHint:
-    row, column = parse_cell(cell)
-    return FocusHint(sheet=sheet, row_start=row - 1, col_start=column - 1)
-
-
-def _area_focus(sheet: str, area: str) -> FocusHint:
-    found = parse_area(area, Area(1, 1, 1, 1))
-    return FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
 
 
 def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
@@ -168,6 +146,18 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         MoveSheet: partial(move_sheet, book),
         CopySheet: partial(copy_sheet, book),
         HideSheet: partial(hide_sheet, book),
+        AddSheetTable: partial(add_table, book),
+        ResizeSheetTable: partial(resize_table, book),
+        DefineName: partial(define_name, book),
+        DeleteName: partial(delete_name, book),
+        SetConditionalFormat: partial(add_rule, book),
+        SetDataValidation: partial(set_data_validation, book),
+        SetHyperlink: partial(set_hyperlink, book, writer),
+        SetComment: partial(set_comment, book),
+        ClearObjects: partial(clear_objects, book),
+        SetPrint: partial(set_print, book),
+        ProtectSheet: partial(protect_sheet, book),
+        RefreshPivot: partial(refresh_pivot, book),
     }
 
 
@@ -175,8 +165,9 @@ def _prepare(book: BookEdit, operation: Any) -> None:
     """Make the sheet of an operation, in a new workbook."""
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
     names_old = isinstance(operation, DeleteSheet | RenameSheet | MoveSheet | CopySheet | HideSheet)
-    if book.is_new and not names_old and operation.sheet is not None:
-        book.ensure(operation.sheet)
+    sheet = getattr(operation, "sheet", None)
+    if book.is_new and sheet and not names_old:
+        book.ensure(sheet)
 
 
 def _recalculate(book: BookEdit, operation: Recalculate) -> str:

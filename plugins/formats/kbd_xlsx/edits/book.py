@@ -121,6 +121,9 @@ def old_pivots(
     folded = {title.casefold(): areas for title, areas in changed.items()}
     found = []
     for source in pivot_sources(rewriting, main):
+        # Programs bring such a one up to date when they open the workbook.
+        if source.getroottree().getroot().get("refreshOnLoad") in ("1", "true"):
+            continue
         title, ref = source.get("sheet", ""), source.get("ref", "")
         name = "" if ref else source.get("name", "")
         # Without a range the data may be anywhere on the sheet: better one warning too many.

@@ -17,7 +17,7 @@ from kbd.opc.element_names import local_name
 from kbd.opc.rewriter import xml_bytes
 from kbd.sheets.areas import Area, parse_area, whole_number
 
-__all__ = ["BookName", "BookPart", "SheetTab", "TablePart"]
+__all__ = ["BookName", "BookPart", "SheetTab", "TablePart", "new_table"]
 
 # The children of the part in the order of its schema (ECMA-376, CT_Workbook).
 _ORDER = (
@@ -195,22 +195,45 @@ class BookPart:
         self.is_changed = self.is_changed or bool(found)
         return found
 
-    def set_name(self, name: str, tab: int, text: str) -> None:
-        """Set a hidden name of a sheet, such as that of its filter."""
-        parent = self._child("definedNames")
-        if parent is None:
-            parent = self._made("definedNames")
-        for element in parent:
-            same = element.get("name") == name and element.get("localSheetId") == str(tab)
-            if isinstance(element.tag, str) and same:
-                break
-        else:
+    def set_name(self, name: str, tab: int | None, text: str, *, hidden: bool = True) -> None:
+        """Set a name of a sheet, such as that of its filter, or for None of the workbook.
+
+        Args:
+            name: The name; one that differs in case alone is the same.
+            tab: The place of the sheet.
+            text: What it refers to, without "=".
+            hidden: Whether programs hide one that is made here.
+        """
+        element = self._named(name, tab)
+        if element is None:
+            parent = self._child("definedNames")
+            if parent is None:
+                parent = self._made("definedNames")
             element = etree.SubElement(parent, f"{self._space}definedName")
             element.set("name", name)
-            element.set("localSheetId", str(tab))
-            element.set("hidden", "1")
-        element.text = text
-        self.is_changed = True
+            if tab is not None:
+                element.set("localSheetId", str(tab))
+            if hidden:
+                element.set("hidden", "1")
+        if element.text != text:
+            element.text = text
+            self.is_changed = True
+
+    def remove_name(self, name: str, tab: int | None) -> None:
+        """Take a name out, if it is there."""
+        element = self._named(name, tab)
+        if element is not None:
+            element.getparent().remove(element)
+            self._drop_if_empty("definedNames")
+            self.is_changed = True
+
+    def _named(self, name: str, tab: int | None) -> Any:
+        scope = None if tab is None else str(tab)
+        for element in self._root.iterfind("{*}definedNames/{*}definedName"):
+            same = element.get("name", "").casefold() == name.casefold()
+            if same and element.get("localSheetId") == scope:
+                return element
+        return None
 
     def ask_for_calculation(self) -> None:
         """Have programs that calculate do so when they open the workbook.
@@ -306,11 +329,6 @@ class TablePart:
         """The name by which formulas call it."""
         return self._root.get("displayName") or self._root.get("name") or ""
 
-    @property
-    def number(self) -> int:
-        """The number that no other table of the workbook has."""
-        return whole_number(self._root.get("id", "0"))
-
     def identify(self, name: str, number: int) -> None:
         """Give the table another name and number."""
         for key in ("name", "displayName"):
@@ -347,6 +365,52 @@ class TablePart:
         found = self._root.iter("{*}calculatedColumnFormula", "{*}totalsRowFormula")
         return [element.text or "" for element in found]
 
+    @property
+    def number(self) -> int:
+        """Its number, which no other table of the workbook has."""
+        return whole_number(self._root.get("id", "0"))
+
+    @property
+    def is_query(self) -> bool:
+        """Whether its rows come from outside: a query or an XML map."""
+        return self._root.get("tableType", "worksheet") != "worksheet"
+
+    @property
+    def has_criteria(self) -> bool:
+        """Whether its filter hides rows."""
+        return next(self._root.iterfind("{*}autoFilter/{*}filterColumn"), None) is not None
+
+    def reshape(self, area: Area, added: Mapping[int, str]) -> None:
+        """Have the table cover other columns and rows of the sheet.
+
+        Args:
+            area: Its cells, the header among them.
+            added: The names of columns that it has not had, by the sheet's column.
+        """
+        old = self.area
+        parent = self._root.find("{*}tableColumns")
+        assert parent is not None
+        columns = dict(enumerate(self._columns(), old.left))
+        number = max((whole_number(each.get("id", "0")) for each in columns.values()), default=0)
+        for column, element in columns.items():
+            if not area.left <= column <= area.right:
+                parent.remove(element)
+        for place, column in enumerate(range(area.left, area.right + 1)):
+            if column in added:
+                number += 1
+                parent.insert(place, _column(parent, number, added[column]))
+        parent.set("count", str(area.right - area.left + 1))
+        self.resize(area.bottom)
+        self._root.set("ref", _ref(area))
+        found = self._root.find("{*}autoFilter")
+        if found is not None:
+            found.set("ref", _ref(msgspec.structs.replace(area, bottom=self._filter_end(area))))
+        self.is_changed = True
+
+    def _filter_end(self, area: Area) -> int:
+        # A filter leaves out the row of totals.
+        return area.bottom - self.totals_rows
+
     def rename(self, column: int, name: str) -> None:
         """Rename a column, counted from 0.
 
@@ -360,8 +424,7 @@ class TablePart:
             )
         element = self._columns()[column]
         if _plain(element.get("name", "")) != name:
-            # An attribute cannot hold a line break: the format escapes it.
-            element.set("name", name.replace("\n", "_x000a_"))
+            element.set("name", _escaped(name))
             self.is_changed = True
 
     def resize(self, bottom: int) -> None:
@@ -372,9 +435,9 @@ class TablePart:
         self._root.set("ref", _ref(Area(old.top, old.left, bottom, old.right)))
         found = self._root.find("{*}autoFilter")
         if found is not None:
-            # A filter leaves out the row of totals.
-            filtered = Area(old.top, old.left, bottom - self.totals_rows, old.right)
-            found.set("ref", _ref(filtered))
+            filtered = Area(old.top, old.left, bottom, old.right)
+            end = self._filter_end(filtered)
+            found.set("ref", _ref(msgspec.structs.replace(filtered, bottom=end)))
         # How it was sorted last is of the old rows; an order that reaches past them is damage.
         for order in list(self._root.iter("{*}sortState")):
             parent = order.getparent()
@@ -390,10 +453,48 @@ class TablePart:
         return list(self._root.iterfind("{*}tableColumns/{*}tableColumn"))
 
 
+def _column(parent: Any, number: int, name: str) -> Any:
+    """Return a new column of a table."""
+    space = str(parent.tag).rpartition("}")[0] + "}"
+    element = etree.Element(f"{space}tableColumn", nsmap=parent.nsmap)
+    element.set("id", str(number))
+    element.set("name", _escaped(name))
+    return element
+
+
+def new_table(namespace: str, number: int, name: str, area: Area, columns: list[str]) -> Any:
+    """Return the root of a table's part, with a filter and without totals.
+
+    Args:
+        namespace: That of the workbook.
+        number: Its number, which no other table has.
+        name: By which formulas call it.
+        area: Its cells, the header among them.
+        columns: The texts of its header.
+    """
+    # The stubs do not know that the plain namespace's prefix is None.
+    nsmap: Any = {None: namespace}
+    root = etree.Element(f"{{{namespace}}}table", nsmap=nsmap)
+    for key, value in (("id", str(number)), ("name", name), ("displayName", name)):
+        root.set(key, value)
+    root.set("ref", _ref(area))
+    root.set("totalsRowShown", "0")
+    etree.SubElement(root, f"{{{namespace}}}autoFilter").set("ref", _ref(area))
+    parent = etree.SubElement(root, f"{{{namespace}}}tableColumns")
+    parent.set("count", str(len(columns)))
+    parent.extend([_column(parent, place, text) for place, text in enumerate(columns, 1)])
+    return root
+
+
 def _ref(area: Area) -> str:
     """Write a range with both ends, as tables have it."""
     text = str(area)
     return text if ":" in text else f"{text}:{text}"
+
+
+def _escaped(name: str) -> str:
+    # An attribute cannot hold a line break: the format escapes it.
+    return name.replace("\n", "_x000a_")
 
 
 def _plain(name: str) -> str:

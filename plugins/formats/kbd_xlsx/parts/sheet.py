@@ -82,6 +82,7 @@ class SheetPart:
         name: The sheet's title, for messages.
         prefix: The prefix of the part's names: "" or "x:".
         merges: The merged areas as they will be.
+        elements: The elements around the rows, pending changes of them among them.
 
     Args:
         data: The part's bytes.
@@ -97,9 +98,9 @@ class SheetPart:
         self._original = data
         self._outline = Outline(data, name)
         self.prefix = self._outline.prefix
-        self._ends = SheetElements(self._outline)
-        self._columns = ColumnStyles(self._ends.seen("cols"), self.prefix)
-        self._had_merges = merged_areas(self._ends.seen("mergeCells"), self.prefix)
+        self.elements = SheetElements(self._outline)
+        self._columns = ColumnStyles(self.elements.seen("cols"), self.prefix)
+        self._had_merges = merged_areas(self.elements.seen("mergeCells"), self.prefix)
         self.merges = list(self._had_merges)
         self._index: AreaIndex | None = None
         self._pending = PendingCells()
@@ -112,7 +113,9 @@ class SheetPart:
     @property
     def is_changed(self) -> bool:
         """Whether any change is pending."""
-        return bool(self._pending or self._widths or self._ends or self.merges != self._had_merges)
+        return bool(
+            self._pending or self._widths or self.elements or self.merges != self._had_merges
+        )
 
     def style_at(self, row: int, column: int) -> int:
         """Return the style index that a cell has, or would inherit from its row or column.
@@ -214,7 +217,7 @@ class SheetPart:
     def has_width(self, column: int) -> bool:
         """Tell whether a column's width was asked for, in this call or before."""
         return column in self._widths or has_custom_width(
-            self._ends.seen("cols"), self.prefix, column
+            self.elements.seen("cols"), self.prefix, column
         )
 
     def set_height(self, row: int, height: float) -> None:
@@ -227,10 +230,10 @@ class SheetPart:
         Raises:
             ValidationFailed: The views hold comments.
         """
-        old = self._ends.text("sheetViews")
+        old = self.elements.text("sheetViews")
         views = with_frozen(old, self.prefix, rows, columns)
         if views != old:
-            self._ends.put("sheetViews", views)
+            self.elements.put("sheetViews", views)
 
     def merge(self, area: Area) -> None:
         """Merge cells; an area that is merged already stays so.
@@ -288,13 +291,13 @@ class SheetPart:
         Raises:
             ValidationFailed: The filter that there is holds comments.
         """
-        old = self._ends.text("autoFilter")
+        old = self.elements.text("autoFilter")
         tag = opened(old) if old else Tag(f"{self.prefix}autoFilter".encode(), b"", b"")
         # Setting the same range again must not drop its criteria.
         if old and area_of(attribute(tag.attributes, b"ref") or "") == area:
             return False
         attributes = with_attributes(tag.attributes, {b"ref": str(area).encode()})
-        self._ends.put("autoFilter", element(Tag(tag.name, attributes, b"")))
+        self.elements.put("autoFilter", element(Tag(tag.name, attributes, b"")))
         return any(True for _ in children(tag.inner, 0, len(tag.inner)))
 
     def last_row(self) -> int:
@@ -343,7 +346,7 @@ class SheetPart:
         if not self.is_changed:
             return self._original
         outline = self._outline
-        splices = self._ends.splices(self._elements())
+        splices = self.elements.splices(self._elements())
         if self._pending:
             rows = row_splices(
                 outline, self._all_rows(), self._all_groups(), self._columns, self._pending, restyle
@@ -369,11 +372,11 @@ class SheetPart:
         """Return the elements around the rows that follow from what is to change."""
         found = {}
         if self._widths:
-            found["cols"] = with_widths(self._ends.text("cols"), self.prefix, self._widths)
+            found["cols"] = with_widths(self.elements.text("cols"), self.prefix, self._widths)
         if self.merges != self._had_merges:
-            old = self._ends.text("mergeCells")
+            old = self.elements.text("mergeCells")
             found["mergeCells"] = with_merges(old, self.prefix, self.merges)
-        old = self._ends.seen("dimension")
+        old = self.elements.seen("dimension")
         if self._pending and old:
             tag = opened(old)
             known = area_of(attribute(tag.attributes, b"ref") or "")

@@ -70,9 +70,10 @@ class SheetElements:
             if name in _ORDER:
                 self._found.append((_ORDER[name], name, child.start, child.end))
         self._changed: dict[str, bytes] = {}
+        self._repeated: dict[str, list[bytes]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._changed)
+        return bool(self._changed or self._repeated)
 
     def text(self, name: str) -> bytes:
         """Return an element as it will be, b"" if there is none.
@@ -90,6 +91,19 @@ class SheetElements:
             raise self._outline.refused(f"its element {name} holds comments")
         return text
 
+    def texts(self, name: str) -> list[bytes]:
+        """Return all elements of a name as they will be, as `conditionalFormatting` is repeated.
+
+        Raises:
+            ValidationFailed: One holds comments, which a change of it would lose.
+        """
+        if name in self._repeated:
+            return list(self._repeated[name])
+        found = [self._outline.data[start:end] for start, end in self._places(name)]
+        if any(b"<!" in text or b"<?" in text for text in found):
+            raise self._outline.refused(f"its elements {name} hold comments")
+        return found
+
     def seen(self, name: str) -> bytes:
         """Return an element to be read only, b"" if there is none."""
         found = self._place(name)
@@ -99,9 +113,25 @@ class SheetElements:
         """Put an element in, in the place of the one there is; b"" takes it out."""
         self._changed[name] = text
 
+    def put_all(self, name: str, texts: list[bytes]) -> None:
+        """Put all elements of a name in: each in the place of the one there is, b"" takes it out.
+
+        More than there are follow the last one. It is not for names that `put` is used of.
+        """
+        self._repeated[name] = texts
+
     def splices(self, more: Mapping[str, bytes]) -> list[Splice]:
         """Return the changes in order, `more` among them."""
         changes = []
+        for name, texts in self._repeated.items():
+            places = self._places(name)
+            end = places[-1][1] if places else self._after(_ORDER[name])
+            changes += [
+                (*place, _ORDER[name], text) for place, text in zip(places, texts, strict=False)
+            ]
+            if added := b"".join(texts[len(places) :]):
+                # Sorted behind the last one, whose own place begins before.
+                changes.append((end, end, _ORDER[name], added))
         for name, text in (self._changed | dict(more)).items():
             place = self._place(name)
             if place is None and not text:
@@ -112,6 +142,9 @@ class SheetElements:
 
     def _place(self, name: str) -> tuple[int, int] | None:
         return next(((start, end) for _, known, start, end in self._found if known == name), None)
+
+    def _places(self, name: str) -> list[tuple[int, int]]:
+        return [(start, end) for _, known, start, end in self._found if known == name]
 
     def _after(self, rank: int) -> int:
         """Return where an element goes: after those that the schema has before it."""

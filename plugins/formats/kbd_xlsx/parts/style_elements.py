@@ -22,6 +22,7 @@ __all__ = [
     "aligned",
     "bordered",
     "canonical",
+    "differential",
     "filled",
     "new_element",
     "placed",
@@ -237,6 +238,54 @@ def aligned(xf: etree._Element, formatting: CellFormatting) -> None:
             element.set(name, value)
     if not element.attrib and not len(element):
         xf.remove(element)
+
+
+def differential(
+    like: etree._Element, formatting: CellFormatting, number_id: int, *, strict: bool
+) -> etree._Element:
+    """Return a differential format: what a rule changes of the cells that it applies to.
+
+    Args:
+        like: Any element of the style sheet that it is for.
+        formatting: What it changes; fonts' names and sizes and alignments no rule can change.
+        number_id: The number of its number format, if it has one.
+        strict: Whether the style sheet is of the strict variant.
+    """
+    made = new_element(like, "dxf")
+    font = with_font(new_element(like, "font"), formatting)
+    # A font of a rule takes bold off by saying so: to leave it out keeps what the cell has.
+    for name, flag in (("b", formatting.font_bold), ("i", formatting.font_italic)):
+        if flag is False:
+            placed(font, name, _FONT_ORDER).set("val", "0")
+    if formatting.font_underline == "none":
+        placed(font, "u", _FONT_ORDER).set("val", "none")
+    if len(font):
+        made.append(font)
+    if formatting.number_format is not None:
+        number = new_element(like, "numFmt")
+        number.set("numFmtId", str(number_id))
+        number.set("formatCode", formatting.number_format)
+        made.append(number)
+    if formatting.fill_color is not None or formatting.fill_pattern is not None:
+        made.append(_differential_fill(like, formatting))
+    border = bordered(new_element(like, "border"), formatting, strict=strict)
+    if len(border):
+        made.append(border)
+    return made
+
+
+def _differential_fill(like: etree._Element, formatting: CellFormatting) -> etree._Element:
+    """Return the fill of a rule, whose plain color is that of the background (18.8.32)."""
+    fill, pattern = new_element(like, "fill"), new_element(like, "patternFill")
+    fill.append(pattern)
+    kind = formatting.fill_pattern or "solid"
+    if kind != "solid":
+        pattern.set("patternType", kind)
+    if formatting.fill_color is not None and kind != "none":
+        color = new_element(like, "bgColor" if kind == "solid" else "fgColor")
+        color.set("rgb", f"FF{formatting.fill_color}")
+        pattern.append(color)
+    return fill
 
 
 def translated(element: etree._Element, like: etree._Element) -> etree._Element:

@@ -30,6 +30,7 @@ from kbd_xlsx.parts.style_elements import (
     aligned,
     bordered,
     canonical,
+    differential,
     filled,
     new_element,
     placed,
@@ -98,6 +99,9 @@ _ENTRIES = {
     "dxfs": "dxf",
 }
 _MAY_BE_EMPTY = frozenset(("cellXfs", "dxfs"))
+_NOT_OF_RULES = ("font_name", "font_size", "h_align", "v_align", "wrap_text")
+"""Fields of a style object that conditional formats leave as they are, as in Excel."""
+
 _NORMAL = "0"
 """The number of the named style that every workbook has."""
 
@@ -415,6 +419,26 @@ class XlsxStyleSheet:
             ValidationFailed: There are too many formats.
         """
         return self._with_formatting(base, CellFormatting(number_format=code))
+
+    def differential(self, style: Mapping[str, Any]) -> int:
+        """Return the position of the differential format of a style object.
+
+        What is wrong in it, and what no rule can change, is skipped and told in `warnings`.
+
+        Raises:
+            ValidationFailed: There are too many formats.
+        """
+        look, warnings = read_cell_formatting(style)
+        self.warnings.update(dict.fromkeys(warnings))
+        for field in _NOT_OF_RULES:
+            if getattr(look, field) is not None:
+                self.warnings.setdefault(f"style {field} was skipped: a rule cannot change it")
+        look = msgspec.structs.replace(look, **dict.fromkeys(_NOT_OF_RULES))
+        tables = self.tables
+        code = look.number_format
+        number = 0 if code is None else tables.number_format(code)
+        made = differential(tables.root, look, number, strict=tables.is_strict)
+        return tables.add("dxfs", made)
 
     def is_date(self, index: int) -> bool:
         """Tell whether a cell format shows dates or times."""

@@ -1,5 +1,7 @@
 """Operations as they are on another version of a workbook."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -19,27 +21,40 @@ from kbd.sheets.areas import (
 )
 from kbd_xlsx.comparison.book_changes import BookComparison
 from kbd_xlsx.comparison.formula_texts import parse_formula
-from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
+from kbd_xlsx.comparison.places import cell_place, part_place, range_place, sheet_place
 from kbd_xlsx.edits.ranges.moved_formulas import moved_formula
 from kbd_xlsx.operations import (
+    AddSheetTable,
     AutoFilter,
     CellSetting,
+    ClearObjects,
     ClearRange,
     CopyRange,
     CopySheet,
+    DefineName,
+    DeleteName,
     DeleteSheet,
     EnsureSheet,
     FillFormula,
     FormatRange,
+    FormatRule,
     FreezePanes,
     HideSheet,
     MergeCells,
     MoveSheet,
+    ProtectSheet,
     Recalculate,
+    RefreshPivot,
     RenameSheet,
     ReplaceCellText,
+    ResizeSheetTable,
     SetCells,
     SetColumnWidths,
+    SetComment,
+    SetConditionalFormat,
+    SetDataValidation,
+    SetHyperlink,
+    SetPrint,
     SetRange,
     SetRowHeights,
     SortRange,
@@ -112,7 +127,14 @@ class _Carrier:
                 return replace(operation, sheet=sheet.name, cells=cells)
             case SetRange():
                 return self._range_set(operation)
-            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter() | FormatRange():
+            case (
+                MergeCells()
+                | UnmergeCells()
+                | ClearRange()
+                | AutoFilter()
+                | FormatRange()
+                | AddSheetTable()
+            ):
                 sheet = self._places.sheet(operation.sheet)
                 written = self._range(sheet, operation.sheet, operation.range)
                 return replace(operation, sheet=sheet.name, range=written)
@@ -164,6 +186,39 @@ class _Carrier:
             case HideSheet(sheet=name):
                 return msgspec.structs.replace(operation, sheet=self._places.sheet(name).name)
             case _:
+                return self._of_object(operation)
+
+    def _of_object(self, operation: XlsxOperation) -> XlsxOperation:
+        replace = msgspec.structs.replace
+        match operation:
+            case DefineName(name=name, refers_to=text, sheet=sheet):
+                home = None if sheet is None else self._places.sheet(sheet).name
+                formula = f"={text.removeprefix('=')}"
+                moved = self._formula(sheet, formula, None, part_place(f"name {name}"))
+                return replace(operation, sheet=home, refers_to=moved)
+            case DeleteName(sheet=sheet):
+                home = None if sheet is None else self._places.sheet(sheet).name
+                return replace(operation, sheet=home)
+            case RefreshPivot():
+                return operation
+            case ProtectSheet(sheet=name):
+                return replace(operation, sheet=self._places.sheet(name).name)
+            case ClearObjects(sheet=name, range=text):
+                there = self._places.sheet(name)
+                return replace(operation, sheet=there.name, range=self._ranges(there, name, text))
+            case SetConditionalFormat():
+                return self._conditional_format(operation)
+            case SetDataValidation():
+                return self._validation(operation)
+            case SetHyperlink() | SetComment():
+                return self._of_cell(operation)
+            case SetPrint():
+                return self._printing(operation)
+            case ResizeSheetTable(table=table):
+                raise UncertainError(
+                    f"rows shifted, and it is not certain which of them table {table} would cover"
+                )
+            case _:
                 raise UncertainError("this operation cannot be carried over to shifted rows")
 
     def _row(self, sheet: SheetPlaces | OwnSheet, row: Any) -> Any:
@@ -208,13 +263,18 @@ class _Carrier:
             return msgspec.structs.replace(value, value=text)
         return self._formula(sheet, value, None, place) if isinstance(value, str) else value
 
-    def _formula(self, sheet: str, text: str, kind: str | None, place: Place) -> str:
-        """Return a value; a formula with the cells that it names where they are now."""
+    def _formula(self, sheet: str | None, text: str, kind: str | None, place: Place) -> str:
+        """Return a value; a formula with the cells that it names where they are now.
+
+        Without a sheet of its own, as in a name, it names the sheet of each cell.
+        """
         if kind not in (None, "formula") or not text.startswith("="):
             return text
         parsed = parse_formula(text[1:])
         for reference in parsed.references:
             name = _bare(reference.sheet) or sheet
+            if name is None:
+                raise UncertainError(f"the formula {text[:80]} names cells without a sheet", place)
             if ":" in name or "[" in name:
                 raise UncertainError(f"the formula {text[:80]} names several sheets", place)
             named = self._places.sheet(name)
@@ -222,7 +282,7 @@ class _Carrier:
                 named.row(row)
             for column in {reference.left, reference.right} - {0}:
                 named.column(column)
-        home = self._places.map(sheet)
+        home = None if sheet is None else self._places.map(sheet)
         return "=" + self._book.maps.translated(text[1:], home)
 
     def _range(self, sheet: SheetPlaces | OwnSheet, name: str, text: str) -> str:
@@ -271,6 +331,79 @@ class _Carrier:
             to=self._range(other, name, operation.to),
             to_sheet=None if operation.to_sheet is None else other.name,
         )
+
+    def _ranges(self, sheet: SheetPlaces | OwnSheet, name: str, text: str) -> str:
+        """Return several ranges, which commas or blanks part."""
+        parts = re.split(r"[,\s]+", text.strip())
+        return ", ".join(self._range(sheet, name, part) for part in parts)
+
+    def _conditional_format(self, operation: SetConditionalFormat) -> SetConditionalFormat:
+        name = operation.sheet
+        sheet = self._places.sheet(name)
+        place = range_place(name, operation.range)
+        rule: FormatRule = operation.rule
+        fields = self._formulas_of(rule, ("value", "value2", "formula"), name, place)
+        if points := getattr(rule, "points", ()):
+            fields["points"] = tuple(
+                msgspec.structs.replace(each, **self._formulas_of(each, ("value",), name, place))
+                if each.type == "formula"
+                else each
+                for each in points
+            )
+        return msgspec.structs.replace(
+            operation, sheet=sheet.name, range=self._ranges(sheet, name, operation.range),
+            rule=msgspec.structs.replace(rule, **fields),
+        )  # fmt: skip
+
+    def _validation(self, operation: SetDataValidation) -> SetDataValidation:
+        name = operation.sheet
+        sheet = self._places.sheet(name)
+        place = range_place(name, operation.range)
+        fields = self._formulas_of(operation, ("value", "value2", "formula", "source"), name, place)
+        ranges = self._ranges(sheet, name, operation.range)
+        return msgspec.structs.replace(operation, sheet=sheet.name, range=ranges, **fields)
+
+    def _formulas_of(
+        self, record: msgspec.Struct, fields: Sequence[str], sheet: str, place: Place
+    ) -> dict[str, Any]:
+        """Return those fields of a record that are formulas, with their cells where they are."""
+        found = {}
+        for field in fields:
+            text = getattr(record, field, None)
+            # These two need no equals sign.
+            is_formula = field in ("formula", "source")
+            if isinstance(text, str) and (is_formula or text.startswith("=")):
+                moved = self._formula(sheet, f"={text.removeprefix('=')}", None, place)
+                found[field] = moved if text.startswith("=") else moved.removeprefix("=")
+        return found
+
+    def _of_cell(self, operation: SetHyperlink | SetComment) -> SetHyperlink | SetComment:
+        name = operation.sheet
+        sheet = self._places.sheet(name)
+        row, column = parse_cell(operation.cell)
+        place = cell_place(name, row, column)
+        try:
+            moved = cell_name(sheet.row(row), sheet.column(column))
+        except UncertainError as doubt:
+            raise UncertainError(doubt.reason, place) from None
+        replaced = msgspec.structs.replace(operation, sheet=sheet.name, cell=moved)
+        if isinstance(replaced, SetHyperlink) and replaced.location is not None:
+            goes_to = self._formula(name, f"={replaced.location.removeprefix('#')}", None, place)
+            return msgspec.structs.replace(replaced, location=goes_to.removeprefix("="))
+        return replaced
+
+    def _printing(self, operation: SetPrint) -> SetPrint:
+        name = operation.sheet
+        sheet = self._places.sheet(name)
+        fields: dict[str, Any] = {}
+        for field in ("area", "title_rows", "title_columns"):
+            text = getattr(operation, field)
+            if not text:
+                continue
+            if ":" not in text and field != "area":
+                text = f"{text}:{text}"
+            fields[field] = self._ranges(sheet, name, text)
+        return msgspec.structs.replace(operation, sheet=sheet.name, **fields)
 
     def _frozen(self, operation: FreezePanes) -> FreezePanes:
         sheet = self._places.sheet(operation.sheet)

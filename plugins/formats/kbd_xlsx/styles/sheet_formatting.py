@@ -128,8 +128,13 @@ MAX_RULES = 500
 
 _EXTENDED = "http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"
 _KEPT = ("{*}row", "{*}cols", "{*}sheetViews", "{*}sheetFormatPr", "{*}conditionalFormatting")
-_PASSED = ("{*}mergeCell", "{*}hyperlink", "{*}dataValidation", "{*}ignoredError", "{*}brk")
+_PASSED = ("{*}mergeCell", "{*}ignoredError", "{*}brk")
 """Elements that may be many and are not needed here."""
+
+MAX_OBJECTS = 200
+"""Elements of objects that are kept of a sheet, of each name; the rest is counted."""
+
+_OBJECTS = ("dataValidation", "hyperlink", "sheetProtection", "pageSetUpPr", "pageSetup")
 _FALSE = ("0", "false")
 
 
@@ -162,6 +167,8 @@ class SheetFormatting(msgspec.Struct):
         default_width: Of columns without a width, None where the program decides.
         default_height: Of rows without a height.
         frozen: Rows and columns that stay in view.
+        objects: Elements that tell of validations, links, protection and printing.
+        more_objects: How many of a name are left out of those.
         rules: `conditionalFormatting` elements.
         extended_rules: The same of the extension of 2009.
         unread_from: The first row that was not looked at, 0 if all were.
@@ -173,6 +180,8 @@ class SheetFormatting(msgspec.Struct):
     default_width: float | None = None
     default_height: float | None = None
     frozen: tuple[int, int] = (0, 0)
+    objects: list[etree._Element] = []
+    more_objects: dict[str, int] = {}
     rules: list[etree._Element] = []
     extended_rules: list[etree._Element] = []
     unread_from: int = 0
@@ -191,7 +200,7 @@ def read_sheet_formatting(package: Package, part: str) -> SheetFormatting:
         events = etree.iterparse(
             file,
             events=("end",),
-            tag=(*_KEPT, *_PASSED),
+            tag=(*_KEPT, *_PASSED, *(f"{{*}}{name}" for name in _OBJECTS)),
             resolve_entities=False,
             no_network=True,
             load_dtd=False,
@@ -214,9 +223,21 @@ def read_sheet_formatting(package: Package, part: str) -> SheetFormatting:
                     # Not freed below: rules are kept as elements and copied from there.
                     _add_rules(found, element)
                     continue
+                case name if name in _OBJECTS and _add_object(found, name, element):
+                    continue
             free_element(element)
     found.cells.finish()
     return found
+
+
+def _add_object(found: SheetFormatting, name: str, element: etree._Element) -> bool:
+    """Keep an element, and tell whether there was room."""
+    count = sum(local_name(each) == name for each in found.objects)
+    if count < MAX_OBJECTS:
+        found.objects.append(element)
+        return True
+    found.more_objects[name] = found.more_objects.get(name, 0) + 1
+    return False
 
 
 def _add_rules(found: SheetFormatting, element: etree._Element) -> None:

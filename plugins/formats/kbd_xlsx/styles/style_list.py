@@ -17,9 +17,11 @@ from kbd.formats.styled import Answer
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
 from kbd.sheets.areas import cell_name, column_letters
+from kbd_xlsx.parts.book import BookPart
 from kbd_xlsx.parts.formatting import BUILTIN_CODES, LANGUAGE_CODES
 from kbd_xlsx.parts.stylesheet import StyleTables, number_of
 from kbd_xlsx.styles.drawings import drawing_of, drawn_objects, why_not_copied
+from kbd_xlsx.styles.object_list import OBJECT_LIMITS, sheet_objects
 from kbd_xlsx.styles.sheet_formatting import SheetFormatting, read_sheet_formatting
 from kbd_xlsx.styles.theme import (
     SLOT_NAMES,
@@ -28,7 +30,7 @@ from kbd_xlsx.styles.theme import (
     style_tables,
     workbook_parts,
 )
-from kbd_xlsx.workbook import SheetEntry, find_sheet, read_workbook
+from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
 __all__ = [
     "StyleDescription",
@@ -316,6 +318,7 @@ _LIMITS = {
     "row_heights": 60,
     "frozen": 20,
     "tables": 40,
+    **OBJECT_LIMITS,
     "assets": 200,
 }
 _FEW_FORMATS = 6
@@ -336,7 +339,7 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
     with Package(source) as package:
         workbook = read_workbook(package)
         chosen = (find_sheet(workbook, sheet),) if sheet is not None else workbook.sheets
-        listing = _Listing(package)
+        listing = _Listing(package, workbook)
         for entry in workbook.defined_names:
             listing.answer.add("defined_names", entry)
         return listing.listed(chosen)
@@ -345,9 +348,11 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
 class _Listing:
     """Styles of a workbook while they are gathered."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, workbook: Workbook) -> None:
         self.answer = Answer(_LIMITS)
         self._package = package
+        self._tabs = workbook.sheets
+        self._names = BookPart(package.root(workbook.identity.part)).names
         parts = workbook_parts(package)
         self._tables = style_tables(package, parts.get("styles", ""))
         root = self._tables.root if self._tables else None
@@ -376,6 +381,7 @@ class _Listing:
                 self._add_measures(sheet.name, formatting)
                 self._add_rules(sheet.name, formatting)
                 self._add_tables(sheet)
+                self._add_objects(sheet, formatting)
         for code in self._codes:
             self._add_asset("number_format", code)
         return {"theme": _theme(self._theme), **self.answer.plain()}
@@ -440,7 +446,7 @@ class _Listing:
             if relation.kind != "table" or relation.target not in self._package:
                 continue
             root = self._package.root(relation.target)
-            entry = {
+            entry: dict[str, Any] = {
                 "sheet": sheet.name,
                 "name": root.get("displayName") or root.get("name") or "",
                 "range": root.get("ref", ""),
@@ -448,7 +454,21 @@ class _Listing:
             style = root.find("{*}tableStyleInfo")
             if style is not None:
                 entry["style"] = style.get("name", "")
+            if root.get("totalsRowCount", "0") != "0":
+                entry["has_totals"] = True
             self.answer.add("tables", entry)
+
+    def _add_objects(self, sheet: SheetEntry, formatting: SheetFormatting) -> None:
+        names = [
+            name
+            for name in self._names
+            if name.tab is not None and name.tab < len(self._tabs) and self._tabs[name.tab] is sheet
+        ]
+        found = sheet_objects(self._package, sheet.part, sheet.name, formatting.objects, names)
+        for key, entry in found:
+            self.answer.add(key, entry)
+        for name, key in (("dataValidation", "validations"), ("hyperlink", "links")):
+            self.answer.leave_out(key, formatting.more_objects.get(name, 0))
 
     def _add_drawn(self, sheet: SheetEntry) -> None:
         part = drawing_of(self._package, sheet.part) if sheet.part else ""
