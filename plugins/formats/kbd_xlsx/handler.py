@@ -74,9 +74,11 @@ class XlsxFormat(
         "an ISO text; a text that begins with = is a formula unless its type is string; arguments "
         'of formulas are separated by commas. In set_range such values are objects: {"value": '
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
-        "rows. In a workbook that exists a new sheet needs ensure_sheet. Results of formulas are "
+        "rows. In a workbook that exists a new sheet needs ensure_sheet. Charts draw ranges "
+        "(Data!B2:B13), columns of tables (Table1[Amount]), or table with columns; the map lists "
+        "the charts that there are. Results of formulas are "
         "calculated when a person opens the file, not here. Not built yet: rename_sheet, inserting "
-        "and deleting rows and columns, add_table, conditional_format, data_validation, add_chart."
+        "and deleting rows and columns, add_table, conditional_format, data_validation."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

@@ -6,5 +6,6 @@ cells        values into cells: single ones, ranges, what is cleared
 totals       results of plain totals, worked out and stored
 reach        what the workbook still reaches out to after an edit
 sheets       widths, heights, panes, merges, filters, and a sheet's deletion
+charts       charts made, changed and deleted
 categories   amounts of several sheets, added up by category
 """

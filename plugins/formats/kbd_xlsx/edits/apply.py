@@ -13,6 +13,7 @@ from kbd.sheets.areas import Area, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.charts import ChartWriter
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
@@ -24,13 +25,16 @@ from kbd_xlsx.edits.sheets import (
     unmerge_cells,
 )
 from kbd_xlsx.operations import (
+    AddChart,
     AutoFilter,
     ClearRange,
+    DeleteChart,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
     MergeCells,
     SetCells,
+    SetChart,
     SetColumnWidths,
     SetRange,
     SetRowHeights,
@@ -83,6 +87,9 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
         match operation:
             case SetCells(cells=(first, *_)):
                 hint = _cell_focus(sheet, first.cell)
+            case AddChart(place=str(place)):
+                found = parse_area(place, Area(1, 1, 1, 1))
+                hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
             case SetRange(start=start):
                 hint = _cell_focus(sheet, start)
             case DeleteSheet():
@@ -110,6 +117,7 @@ def _cell_focus(sheet: str, cell: str) -> FocusHint:
 
 def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
     """Return what applies each operation to a workbook."""
+    charts = ChartWriter(book)
     return {
         SetCells: writer.set_cells,
         SetRange: writer.set_range,
@@ -123,6 +131,9 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         MergeCells: partial(merge_cells, book),
         UnmergeCells: partial(unmerge_cells, book),
         AutoFilter: partial(filter_rows, book),
+        AddChart: charts.add,
+        SetChart: charts.change,
+        DeleteChart: charts.delete,
     }
 
 

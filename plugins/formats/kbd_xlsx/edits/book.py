@@ -230,6 +230,7 @@ class BookEdit:
         self.notices = WorkbookWarnings()
         self.made: set[str] = set()
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
+        self.last: list[Callable[[], None]] = []
         self._styles: XlsxStyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
@@ -429,6 +430,9 @@ class BookEdit:
         for title, places in self.formulas_set.items():
             if self.find(title) is not None and (part := self.part(title)):
                 self.rewriting.put(part, with_totals(self.rewriting.read(part), title, places))
+        # What shows results of formulas, such as charts, is written when these are right.
+        for write in self.last:
+            write()
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()

@@ -1,8 +1,9 @@
 """The operations on workbooks, as records; their fields are the tool's schema.
 
-base    what they share: the base of records, values, styles
-cells   of cells and ranges
-sheets  of whole sheets, their rows, columns and panes
+base      what they share: the base of records, values, styles
+cells     of cells and ranges
+drawings  of charts and pictures
+sheets    of whole sheets, their rows, columns and panes
 """
 
 import msgspec
@@ -19,6 +20,19 @@ from kbd_xlsx.operations.cells import (
     TypedValue,
     UnmergeCells,
 )
+from kbd_xlsx.operations.drawings import (
+    AddChart,
+    ChartSeries,
+    ChartType,
+    DeleteChart,
+    DrawingSize,
+    LegendPlace,
+    Length,
+    PointLabels,
+    SeriesChange,
+    SetChart,
+    Stacking,
+)
 from kbd_xlsx.operations.sheets import (
     ColumnWidth,
     DeleteSheet,
@@ -31,20 +45,31 @@ from kbd_xlsx.operations.sheets import (
 
 __all__ = [
     "OPERATIONS",
+    "AddChart",
     "AutoFilter",
     "CellSetting",
+    "ChartSeries",
+    "ChartType",
     "ClearRange",
     "ColumnWidth",
+    "DeleteChart",
     "DeleteSheet",
+    "DrawingSize",
     "EnsureSheet",
     "FreezePanes",
+    "LegendPlace",
+    "Length",
     "MergeCells",
+    "PointLabels",
     "RowHeight",
     "Scalar",
+    "SeriesChange",
     "SetCells",
+    "SetChart",
     "SetColumnWidths",
     "SetRange",
     "SetRowHeights",
+    "Stacking",
     "Style",
     "SummarizeByCategory",
     "TypedValue",
@@ -66,4 +91,7 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AutoFilter,
     DeleteSheet,
     SummarizeByCategory,
+    AddChart,
+    SetChart,
+    DeleteChart,
 )

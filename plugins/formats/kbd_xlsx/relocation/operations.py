@@ -1,5 +1,6 @@
 """Operations as they are on another version of a workbook."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,14 +22,17 @@ from kbd_xlsx.comparison.book_changes import BookComparison
 from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
 from kbd_xlsx.operations import (
+    AddChart,
     AutoFilter,
     CellSetting,
     ClearRange,
+    DeleteChart,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
     MergeCells,
     SetCells,
+    SetChart,
     SetColumnWidths,
     SetRange,
     SetRowHeights,
@@ -37,6 +41,7 @@ from kbd_xlsx.operations import (
     UnmergeCells,
     XlsxOperation,
 )
+from kbd_xlsx.relocation.drawings import carry_chart
 from kbd_xlsx.relocation.places import BookPlaces, OwnSheet, SheetPlaces
 
 __all__ = ["relocate"]
@@ -114,6 +119,10 @@ class _Carrier:
                     replace(each, row=self._row(sheet, each.row)) for each in operation.rows
                 )
                 return replace(operation, sheet=sheet.name, rows=heights)
+            case AddChart() | SetChart() | DeleteChart():
+                name, sheet = operation.sheet, self._places.sheet(operation.sheet)
+                formula = partial(self._range_text, name)
+                return carry_chart(operation, sheet, formula, partial(self._range, sheet, name))
             case FreezePanes():
                 return self._frozen(operation)
             case _:
@@ -177,6 +186,11 @@ class _Carrier:
                 named.column(column)
         home = self._places.map(sheet)
         return "=" + self._book.maps.translated(text[1:], home)
+
+    def _range_text(self, sheet: str, text: str) -> str:
+        """Return a range that may name its sheet, as it is now; what is none stays."""
+        written = "=" + text.removeprefix("=")
+        return self._formula(sheet, written, "formula", sheet_place(sheet)).removeprefix("=")
 
     def _range(self, sheet: SheetPlaces | OwnSheet, name: str, text: str) -> str:
         area = parse_area(text, Area(1, 1, MAX_ROW, MAX_COLUMN))
