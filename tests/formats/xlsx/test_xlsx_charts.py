@@ -201,6 +201,20 @@ def test_sizes_count_cells_or_are_lengths(book: Path) -> None:
     assert ranges[2].startswith("G20:H")
 
 
+def test_what_follows_a_chart_keeps_it(book: Path) -> None:
+    """Cells and widths of its sheet that are set later in the call, and earlier, are beside it."""
+    cells = {"op": "set_cells", "sheet": "My data", "cells": [{"cell": "C2", "value": 7}]}
+    width = {"op": "set_column_widths", "sheet": "My data",
+             "columns": [{"column": "B", "width": 30}]}  # fmt: skip
+    edited(book, cells, add(series=[{"values": "C2:C7"}]), width, add(type="pie", table="B1:C7"))
+
+    out = book.with_name("out.xlsx")
+    assert [each["type"] for each in charts_in(out, "My data")] == ["column", "pie"]
+    assert b"<drawing " in entries(out)["xl/worksheets/sheet1.xml"]
+    sheet = openpyxl.load_workbook(out)["My data"]
+    assert (sheet["C2"].value, sheet.column_dimensions["B"].width) == (7, 30)
+
+
 def test_a_drawing_that_there_is_keeps_its_bytes(tmp_path: Path) -> None:
     """A chart is put behind what a drawing holds, with a name and a number of its own."""
     drawn_book(tmp_path / "drawn.xlsx")

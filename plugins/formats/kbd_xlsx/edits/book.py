@@ -445,16 +445,17 @@ class BookEdit:
         self.rewriting.save(target)
 
     def flush(self) -> None:
-        """Write the changed sheets into their parts, so that what follows sees them."""
+        """Write the changed sheets into their parts, so that what follows sees them.
+
+        Sheets are read anew afterwards: what follows may put something into a part.
+        """
         for sheet in self._sheets:
-            cells = sheet.cells
+            cells, sheet.cells = sheet.cells, None
             if cells is None or not cells.is_changed:
                 continue
             self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
             self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
-            # Read anew if it is needed: its places are those of the part before.
-            sheet.cells = None
 
     def _forget_results(self) -> None:
         """Take away the results that the changed cells made old."""
