@@ -282,12 +282,17 @@ class _Formats(_Catalog):
         source: FileRef | None,
         operations: Sequence[Mapping[str, Any]],
         target: Path,
+        files: Mapping[str, FileRef] | None = None,
     ) -> Applied:
         if not isinstance(handler, Editable):
             raise ValidationFailed(f"{handler.name} cannot be edited")
         vocabulary = list[Union[handler.operations]]  # type: ignore[name-defined]  # noqa: UP007 - a union made at run time
         records = record_of(list(operations), vocabulary, "operations")
-        return handler.apply(_source(source) if source else None, tuple(records), target)
+        start = _source(source) if source else None
+        if files:
+            others = {path: _source(file) for path, file in files.items()}
+            return handler.apply_with_files(start, tuple(records), target, others)
+        return handler.apply(start, tuple(records), target)
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
         handler = self.for_name(file.name)

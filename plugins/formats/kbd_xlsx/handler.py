@@ -7,6 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from kbd.formats import (
+    Applied,
     Celled,
     Comparable,
     CompareOptions,
@@ -116,6 +117,17 @@ class XlsxFormat(
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Apply operations that put pictures of the workbench onto sheets."""
+        found: Applied = self.function("apply")(source, operations, target, files)
         return found
 
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from charted_books import FORMAT, charts_in, entries, records
 from kbd.errors import KbdError
 from kbd.formats import Source
 from real_workbooks import real_workbooks
+from small_pictures import png
 
 Mapped = list[tuple[Path, list[dict[str, Any]]]]
 TYPES = ("column", "bar", "line", "area", "scatter")
@@ -106,6 +107,35 @@ def test_charts_are_added_to_real_workbooks(mapped: Mapped, tmp_path: Path) -> N
         assert before is None or (after or 0) == before + 1, path.name
         done += 1
     assert done > 20
+
+
+@pytest.mark.full
+@pytest.mark.corpora
+def test_pictures_are_added_to_real_workbooks(mapped: Mapped, tmp_path: Path) -> None:
+    """A picture on a sample is one more for the map; only its sheet or drawing differs."""
+    (tmp_path / "logo").write_bytes(png(64, 40))
+    files = {"logo.png": Source(tmp_path / "logo", "logo.png")}
+    done = 0
+    for path, sheets in mapped[::4]:
+        sheet = next((each for each in sheets if each["kind"] == "worksheet"), None)
+        if sheet is None:
+            continue
+        target = tmp_path / path.name
+        operation = {
+            "op": "add_image", "sheet": sheet["name"], "image": "logo.png", "place": "B2",
+        }  # fmt: skip
+        try:
+            FORMAT.apply_with_files(Source(path, path.name), records(operation), target, files)
+        except KbdError:
+            continue
+        changed, new = differing(path, target)
+        assert len(changed) <= 3, path.name
+        assert len(new) <= 4, path.name
+        after = FORMAT.map(Source(target, target.name))["sheets"]
+        count = next(each for each in after if each["name"] == sheet["name"])["image_count"]
+        assert count == sheet.get("image_count", 0) + 1, path.name
+        done += 1
+    assert done > 50
 
 
 def count_by_openpyxl(path: Path) -> int | None:

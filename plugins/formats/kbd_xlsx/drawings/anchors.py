@@ -13,7 +13,7 @@ from kbd_xlsx.operations import DrawingSize
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.styles.drawings import RELATION_SPACES, DrawnObject
 
-__all__ = ["anchor_markup", "next_drawn_id", "place_drawn"]
+__all__ = ["anchor_markup", "image_anchor", "next_drawn_id", "place_drawn"]
 
 
 def next_drawn_id(root: etree._Element) -> int:
@@ -40,6 +40,33 @@ def anchor_markup(root: etree._Element, name: str, span: Span, *, chart: str) ->
         f'uri="{CHART_SPACE}"><c:chart xmlns:c="{CHART_SPACE}" xmlns:r="{relations}" '
         f'r:id="{chart}"/></a:graphicData></a:graphic></xdr:graphicFrame><xdr:clientData/>'
         "</xdr:twoCellAnchor>"
+    )
+    return text.encode()
+
+
+def image_anchor(
+    root: etree._Element, name: str, description: str, span: Span, *, image: str
+) -> bytes:
+    """Return an anchor that holds a picture, which moves with its cells and keeps its size.
+
+    Args:
+        root: The drawing that it is for.
+        name: What the picture is called there.
+        description: What it shows, for people who do not see it.
+        span: Where it lies.
+        image: The id of the relation to its part.
+    """
+    relations = RELATION_SPACES[0].strip("{}")
+    described = f" descr={quoteattr(description)}" if description else ""
+    text = (
+        f'<xdr:twoCellAnchor xmlns:xdr="{DRAWING_SPACE}" xmlns:a="{MAIN_SPACE}" editAs="oneCell">'
+        f"<xdr:from>{_corner(span.start)}</xdr:from><xdr:to>{_corner(span.end)}</xdr:to><xdr:pic>"
+        f'<xdr:nvPicPr><xdr:cNvPr id="{next_drawn_id(root)}" name={quoteattr(name)}{described}/>'
+        '<xdr:cNvPicPr><a:picLocks noChangeAspect="1"/></xdr:cNvPicPr></xdr:nvPicPr><xdr:blipFill>'
+        f'<a:blip xmlns:r="{relations}" r:embed="{image}"/><a:stretch><a:fillRect/></a:stretch>'
+        '</xdr:blipFill><xdr:spPr><a:xfrm><a:off x="0" y="0"/>'
+        f'<a:ext cx="{span.width}" cy="{span.height}"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/>'
+        "</a:prstGeom></xdr:spPr></xdr:pic><xdr:clientData/></xdr:twoCellAnchor>"
     )
     return text.encode()
 

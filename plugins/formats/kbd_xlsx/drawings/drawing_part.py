@@ -110,7 +110,7 @@ def find_drawn(
     known = [] if root is None else [each for each in drawn_objects(root) if each.kind == kind]
     what = {"image": "picture"}.get(kind, kind)
     if root is None or not known:
-        raise ValidationFailed(f"sheet {sheet} has no {what}; its map lists what there is")
+        raise ValidationFailed(f"sheet {sheet} has no {what} on it")
     found = _chosen(known, sheet, wanted, titles or {})
     if not found:
         names = ", ".join(each.name for each in known[:_MAX_LISTED])

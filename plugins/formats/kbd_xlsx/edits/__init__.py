@@ -7,5 +7,6 @@ totals       results of plain totals, worked out and stored
 reach        what the workbook still reaches out to after an edit
 sheets       widths, heights, panes, merges, filters, and a sheet's deletion
 charts       charts made, changed and deleted
+images       pictures put onto sheets, and taken off them
 categories   amounts of several sheets, added up by category
 """

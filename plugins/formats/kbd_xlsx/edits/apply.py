@@ -1,7 +1,9 @@
 """Operations applied in order, all or nothing: the file is written when all went through."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
 from kbd_xlsx.edits.charts import ChartWriter
+from kbd_xlsx.edits.images import add_image, delete_image
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
@@ -26,9 +29,11 @@ from kbd_xlsx.edits.sheets import (
 )
 from kbd_xlsx.operations import (
     AddChart,
+    AddImage,
     AutoFilter,
     ClearRange,
     DeleteChart,
+    DeleteImage,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
@@ -46,8 +51,19 @@ from kbd_xlsx.workbook import SUFFIXES
 __all__ = ["apply"]
 
 
-def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+def apply(
+    source: Source | None,
+    operations: tuple[msgspec.Struct, ...],
+    target: Path,
+    files: Mapping[str, Source] = MappingProxyType({}),
+) -> Applied:
     """Apply operations and write the result.
+
+    Args:
+        source: The workbook; None for a new one.
+        operations: The records, in order.
+        target: Where the result goes.
+        files: The other files that they name, by their paths.
 
     Raises:
         ValidationFailed: An operation cannot be applied, or not without a loss.
@@ -55,18 +71,24 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     """
     if source is None:
         SUFFIXES.type_of_new(target.name)
-        return _applied(BookEdit.blank(target.name), None, operations, target)
+        return _applied(BookEdit.blank(target.name), None, operations, target, files)
     with Package(source) as package:
         book = BookEdit.opened(package)
         book.fit(target.name)
-        return _applied(book, source, operations, target)
+        return _applied(book, source, operations, target, files)
 
 
 def _applied(
-    book: BookEdit, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
+    book: BookEdit,
+    source: Source | None,
+    operations: tuple[msgspec.Struct, ...],
+    target: Path,
+    files: Mapping[str, Source],
 ) -> Applied:
     writer = CellWriter(book)
-    changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
+    changed = apply_in_order(
+        operations, _table(book, writer, target, files), partial(_prepare, book)
+    )
     # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
     book.save(target)
@@ -87,7 +109,7 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
         match operation:
             case SetCells(cells=(first, *_)):
                 hint = _cell_focus(sheet, first.cell)
-            case AddChart(place=str(place)):
+            case AddChart(place=str(place)) | AddImage(place=place):
                 found = parse_area(place, Area(1, 1, 1, 1))
                 hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
             case SetRange(start=start):
@@ -115,7 +137,9 @@ def _cell_focus(sheet: str, cell: str) -> FocusHint:
     return FocusHint(sheet=sheet, row_start=row - 1, col_start=column - 1)
 
 
-def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
+def _table(
+    book: BookEdit, writer: CellWriter, target: Path, files: Mapping[str, Source]
+) -> OperationTable:
     """Return what applies each operation to a workbook."""
     charts = ChartWriter(book)
     return {
@@ -134,6 +158,8 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         AddChart: charts.add,
         SetChart: charts.change,
         DeleteChart: charts.delete,
+        AddImage: partial(add_image, book, files=files),
+        DeleteImage: partial(delete_image, book),
     }
 
 

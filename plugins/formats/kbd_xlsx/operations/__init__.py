@@ -22,9 +22,11 @@ from kbd_xlsx.operations.cells import (
 )
 from kbd_xlsx.operations.drawings import (
     AddChart,
+    AddImage,
     ChartSeries,
     ChartType,
     DeleteChart,
+    DeleteImage,
     DrawingSize,
     LegendPlace,
     Length,
@@ -46,6 +48,7 @@ from kbd_xlsx.operations.sheets import (
 __all__ = [
     "OPERATIONS",
     "AddChart",
+    "AddImage",
     "AutoFilter",
     "CellSetting",
     "ChartSeries",
@@ -53,6 +56,7 @@ __all__ = [
     "ClearRange",
     "ColumnWidth",
     "DeleteChart",
+    "DeleteImage",
     "DeleteSheet",
     "DrawingSize",
     "EnsureSheet",
@@ -94,4 +98,6 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AddChart,
     SetChart,
     DeleteChart,
+    AddImage,
+    DeleteImage,
 )

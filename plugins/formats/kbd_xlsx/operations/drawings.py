@@ -4,13 +4,16 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from kbd.formats import FilePath
 from kbd_xlsx.operations.base import OperationPart, XlsxOperation
 
 __all__ = [
     "AddChart",
+    "AddImage",
     "ChartSeries",
     "ChartType",
     "DeleteChart",
+    "DeleteImage",
     "DrawingSize",
     "LegendPlace",
     "Length",
@@ -109,3 +112,24 @@ class DeleteChart(XlsxOperation, frozen=True, tag="delete_chart"):
 
     sheet: str
     chart: _CHART
+
+
+class AddImage(XlsxOperation, frozen=True, tag="add_image"):
+    """Put a picture of the workbench (PNG, JPEG, GIF, BMP) onto a sheet.
+
+    `place` is its top left cell, or the range that it covers; with one side of `size` the other
+    keeps the proportions. `description` is for people who do not see it.
+    """
+
+    sheet: str
+    image: FilePath
+    place: str
+    size: DrawingSize | None = None
+    description: str | None = None
+
+
+class DeleteImage(XlsxOperation, frozen=True, tag="delete_image"):
+    """Delete a picture from a sheet, by its name as xlsx_get_styles lists it, or index from 0."""
+
+    sheet: str
+    image: str | int

@@ -1,4 +1,4 @@
-"""Operations on charts as they are on another version of a workbook."""
+"""Operations on charts and pictures as they are on another version of a workbook."""
 
 from collections.abc import Callable
 
@@ -6,21 +6,30 @@ import msgspec
 
 from kbd.formats.anchors import UncertainError
 from kbd_xlsx.comparison.places import sheet_place
-from kbd_xlsx.operations import AddChart, ChartSeries, DeleteChart, SeriesChange, SetChart
+from kbd_xlsx.operations import (
+    AddChart,
+    AddImage,
+    ChartSeries,
+    DeleteChart,
+    DeleteImage,
+    SeriesChange,
+    SetChart,
+)
 from kbd_xlsx.relocation.places import OwnSheet, SheetPlaces
 
-__all__ = ["carry_chart"]
+__all__ = ["carry_drawing"]
 
 Carry = Callable[[str], str]
+DrawingOperation = AddChart | SetChart | DeleteChart | AddImage | DeleteImage
 
 
-def carry_chart(
-    operation: AddChart | SetChart | DeleteChart,
+def carry_drawing(
+    operation: DrawingOperation,
     sheet: SheetPlaces | OwnSheet,
     formula: Carry,
     area: Carry,
-) -> AddChart | SetChart | DeleteChart:
-    """Return an operation on a chart as it is there.
+) -> DrawingOperation:
+    """Return an operation on a chart or picture as it is there.
 
     Args:
         operation: As it is here.
@@ -60,14 +69,23 @@ def carry_chart(
             )
         case DeleteChart():
             return replace(operation, sheet=sheet.name, chart=_named(operation))
+        case AddImage():
+            return replace(operation, sheet=sheet.name, place=area(operation.place))
+        case DeleteImage():
+            name = _by_name(operation.image, operation.sheet)
+            return replace(operation, sheet=sheet.name, image=name)
 
 
 def _named(operation: SetChart | DeleteChart) -> str:
-    """Return the name of a chart; an index may be that of another one there."""
-    if isinstance(operation.chart, int):
-        reason = "a chart by its index may be another one there; give its name"
-        raise UncertainError(reason, sheet_place(operation.sheet))
-    return operation.chart
+    return _by_name(operation.chart, operation.sheet)
+
+
+def _by_name(wanted: str | int, sheet: str) -> str:
+    """Return the name of a chart or picture; an index may be that of another one there."""
+    if isinstance(wanted, int):
+        reason = "a chart or picture by its index may be another one there; give its name"
+        raise UncertainError(reason, sheet_place(sheet))
+    return wanted
 
 
 def _series(series: ChartSeries, formula: Carry) -> ChartSeries:

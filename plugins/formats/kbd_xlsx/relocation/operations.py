@@ -23,10 +23,12 @@ from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
 from kbd_xlsx.operations import (
     AddChart,
+    AddImage,
     AutoFilter,
     CellSetting,
     ClearRange,
     DeleteChart,
+    DeleteImage,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
@@ -41,7 +43,7 @@ from kbd_xlsx.operations import (
     UnmergeCells,
     XlsxOperation,
 )
-from kbd_xlsx.relocation.drawings import carry_chart
+from kbd_xlsx.relocation.drawings import carry_drawing
 from kbd_xlsx.relocation.places import BookPlaces, OwnSheet, SheetPlaces
 
 __all__ = ["relocate"]
@@ -119,10 +121,10 @@ class _Carrier:
                     replace(each, row=self._row(sheet, each.row)) for each in operation.rows
                 )
                 return replace(operation, sheet=sheet.name, rows=heights)
-            case AddChart() | SetChart() | DeleteChart():
+            case AddChart() | SetChart() | DeleteChart() | AddImage() | DeleteImage():
                 name, sheet = operation.sheet, self._places.sheet(operation.sheet)
                 formula = partial(self._range_text, name)
-                return carry_chart(operation, sheet, formula, partial(self._range, sheet, name))
+                return carry_drawing(operation, sheet, formula, partial(self._range, sheet, name))
             case FreezePanes():
                 return self._frozen(operation)
             case _:
