@@ -11,11 +11,18 @@ from typing import Any
 import msgspec
 
 from kbd.errors import NotFound, ValidationFailed
-from kbd.formats import Applied, AssetPick, FormatHandler
+from kbd.formats import Applied, AssetPick, Editable, FormatHandler, named_files
 from kbd.tools import FileRef, Files, FormatCatalog, Formats
 from kbd.types import FileName
 
-__all__ = ["Edited", "apply_operations", "copy_assets", "own_file", "suffix_names"]
+__all__ = [
+    "Edited",
+    "apply_operations",
+    "copy_assets",
+    "find_named_files",
+    "own_file",
+    "suffix_names",
+]
 
 MAX_SUFFIXES = 6
 """As many suffixes of a format are named; plain text has more than a hundred."""
@@ -69,7 +76,9 @@ async def apply_operations(
     Raises:
         ValidationFailed: The path exists although it shall be new, is of another format, or an
             operation cannot be applied.
-        NotFound: The path does not exist and nothing says that it shall be made.
+        NotFound: The path does not exist and nothing says that it shall be made, or an operation
+            names a file that there is not.
+        SandboxViolation: A path would leave the workbench.
         FileReadFailed: The file cannot be read.
     """
     if not operations and copy_from is None:
@@ -83,7 +92,8 @@ async def apply_operations(
         source = own_file(formats, handler, _existing(files, path))
         name = source.name
     staged = files.stage(PurePosixPath(name).suffix)
-    applied = await formats.apply(handler, source, operations, staged)
+    named = find_named_files(files, handler, operations)
+    applied = await formats.apply(handler, source, operations, staged, named)
     if copy_from is None:
         carried: tuple[str, ...] = ()
         remaining = applied.remaining
@@ -103,6 +113,24 @@ async def apply_operations(
     )
     created = source is None or copy_from is not None
     return _edited(name, applied, carried, created=created)
+
+
+def find_named_files(
+    files: Files, handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
+) -> dict[str, FileRef]:
+    """Return the files that operations name in fields of type `kbd.formats.FilePath`.
+
+    Args:
+        files: The workbench's files.
+        handler: The format that takes the operations.
+        operations: As a model or a client gives them.
+
+    Raises:
+        SandboxViolation: A path would leave the workbench or is not a legal name.
+        NotFound: There is no such file; the message names near matches.
+    """
+    records = handler.operations if isinstance(handler, Editable) else ()
+    return {path: files.get(path) for path in named_files(records, operations)}
 
 
 async def copy_assets(

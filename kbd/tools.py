@@ -214,8 +214,13 @@ class Formats(FormatCatalog, Protocol):
         source: FileRef | None,
         operations: Sequence[Mapping[str, Any]],
         target: Path,
+        files: Mapping[str, FileRef] | None = None,
     ) -> Applied:
-        """Validate operations against the handler's records and `Editable.apply` them."""
+        """Validate operations against the handler's records and `Editable.apply` them.
+
+        With `files`, the other files that they name by their paths, they are given to
+        `Editable.apply_with_files`; `kbd.editing.find_named_files` finds these.
+        """
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
         """Return `Styled.get_styles`."""

@@ -16,7 +16,8 @@ can do is told by the capabilities it inherits:
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Receiptable receipt_facts()            what differs inside, in facts that others can recompute
     Inspectable active_content()           what its files run, fetch or start when they are opened
-    Editable   operations, apply()         typed operations on a new or an existing file
+    Editable   operations, apply(),        typed operations on a new or an existing file, also
+               apply_with_files()          such that name other files (a picture to put in)
     Calculable calculate()                 results of the formulas that an edit left without one
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
@@ -34,6 +35,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     plain_rows     a table's rows as they are written
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
+    named_files    fields of operations that name another file of the workbench
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, unique and as a heading
     unit_rows      rows below a header that have units, or number the columns
@@ -87,6 +89,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
+from kbd.formats.named_files import FilePath, named_files
 from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
     Applied,
@@ -163,6 +166,7 @@ __all__ = [
     "Comparison",
     "Composed",
     "Editable",
+    "FilePath",
     "FileQuestion",
     "FocusHint",
     "FormatHandler",
@@ -210,6 +214,7 @@ __all__ = [
     "is_quantity_name",
     "is_rate_name",
     "is_remark",
+    "named_files",
     "remarks_on_total",
     "statistic_label",
     "sum_sentence",

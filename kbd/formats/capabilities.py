@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
 from kbd.formats.records import (
     Applied,
@@ -348,6 +349,31 @@ class Editable(ABC):
             ValidationFailed: An operation cannot be applied, or not without a loss.
             FileReadFailed: The source cannot be read.
         """
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Do what `apply` does, where operations name other files of the workbench.
+
+        It is called in place of `apply` where a field of type `kbd.formats.FilePath` is given; a
+        format that declares such a field overrides it.
+
+        Args:
+            source: As in `apply`, as are `operations` and `target`.
+            operations: Their fields name files by the keys of `files`.
+            target: A path that does not exist yet.
+            files: The files, by the paths that the operations have. They are not changed.
+
+        Raises:
+            ValidationFailed: An operation cannot be applied, or the format takes no other files.
+            FileReadFailed: A file cannot be read.
+        """
+        del source, operations, target
+        raise ValidationFailed(f"operations of this format take no other files ({min(files)})")
 
 
 class Calculable(ABC):

@@ -10,6 +10,7 @@
     receipts     facts for receipts: parts by their hashes, changed ones by what they hold
     theme        colors and fonts of themes, and what a color of a drawing comes to
     open_document  package of an OpenDocument file, and the names in it
+    pictures     pictures that are put in: what they are by their bytes, and how large
     paint        the colors that a fill of a drawing shows, and letters on them
 
 A format plugin brings what truly differs (its elements, its places, its operations) and takes the

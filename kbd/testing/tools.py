@@ -283,12 +283,18 @@ class _Formats(_Catalog):
         source: FileRef | None,
         operations: Sequence[Mapping[str, Any]],
         target: Path,
+        files: Mapping[str, FileRef] | None = None,
     ) -> Applied:
         if not isinstance(handler, Editable):
             raise ValidationFailed(f"{handler.name} cannot be edited")
         vocabulary = list[Union[handler.operations]]  # type: ignore[name-defined]  # noqa: UP007 - a union made at run time
         records = record_of(list(operations), vocabulary, "operations")
-        applied = handler.apply(_source(source) if source else None, tuple(records), target)
+        start, plain = _source(source) if source else None, tuple(records)
+        if files:
+            others = {path: _source(file) for path, file in files.items()}
+            applied = handler.apply_with_files(start, plain, target, others)
+        else:
+            applied = handler.apply(start, plain, target)
         found = calculate_open(handler, Source(target, target.name), applied)
         return msgspec.structs.replace(
             applied, results=found.results, warnings=(*applied.warnings, *found.warnings)

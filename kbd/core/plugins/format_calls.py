@@ -48,10 +48,10 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
 
 
-_MAP = "map-4"
+_MAP = "map-5"
 """The edition of maps: 2 since they name a file's active content, 3 since they count hidden cells
 and tell of bindings to foreign data, links by hovering, and what a PDF file would do, 4 since they
-tell how a table was read."""
+tell how a table was read, 5 since they list charts."""
 
 _TEXT = "text-2"
 """The edition of short texts: 2 since the languages of letters tell encodings apart."""
@@ -302,8 +302,16 @@ class FormatCalls(RebaseCalls, Formats):
         source: FileRef | None,
         operations: Sequence[Mapping[str, Any]],
         target: Path,
+        files: Mapping[str, FileRef] | None = None,
     ) -> Applied:
         """Validate operations against the handler's records and apply them.
+
+        Args:
+            handler: The format.
+            source: The file to start from; None for a new one.
+            operations: As a model or a client gives them.
+            target: Where the result goes.
+            files: The other files that they name, by their paths.
 
         Raises:
             ValidationFailed: An operation is unknown or ill-formed; the message has its place and,
@@ -311,7 +319,12 @@ class FormatCalls(RebaseCalls, Formats):
         """
         records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
-        arguments = _edit_arguments(source) | {"operations": plain, "target": target}
+        named = {path: (file.path, file.name) for path, file in (files or {}).items()}
+        arguments = _edit_arguments(source) | {
+            "operations": plain,
+            "target": target,
+            "files": named,
+        }
         applied = await self._write(handler, "apply", Applied, arguments)
         if not applied.open_results:
             return applied

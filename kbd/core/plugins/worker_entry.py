@@ -330,11 +330,16 @@ def apply(
     external: Sequence[str],
     operations: Sequence[Mapping[str, Any]],
     target: str,
+    files: Mapping[str, tuple[str, str]],
 ) -> Any:
-    """Return `Editable.apply`; `path` is None for a new file."""
+    """Return `Editable.apply`; `path` is None for a new file, a file its path and its name."""
     handler = _handler(handle)
     assert isinstance(handler, Editable)
     records = _records(handler, operations)
+    if files:
+        others = {key: Source(Path(at), called) for key, (at, called) in files.items()}
+        source = _source(path, name, external)
+        return _plain(handler.apply_with_files(source, records, Path(target), others))
     return _plain(handler.apply(_source(path, name, external), records, Path(target)))
 
 

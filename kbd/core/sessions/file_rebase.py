@@ -22,6 +22,7 @@ from kbd.core.sessions.repeated_calls import NotedFiles, Repeated, Repeater
 from kbd.core.workbench.attribution import Attribution, StepFormats, steps_of_draft
 from kbd.core.workbench.rebase_proof import Clash, ThreeVersions
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.editing import find_named_files
 from kbd.errors import DiskFull, KbdError, LogCorrupt
 from kbd.events.base import FileVersion
 from kbd.events.disk import LogPoisoned
@@ -243,7 +244,7 @@ class FileRebase:
             if isinstance(handler, Mergeable):
                 again = await self._merge(step, (before, after, onto), call_id, files)
             else:
-                arguments = await self._carried(handler, step, arguments, before, onto)
+                arguments = await self._carried(handler, step, arguments, (before, onto), files)
                 again = await self._repeater.repeat(
                     call.called.tool, arguments, call_id, files, call.ts_us
                 )
@@ -288,11 +289,11 @@ class FileRebase:
         handler: FormatHandler,
         step: LineageStep,
         arguments: str,
-        before: FileRef,
-        onto: FileRef,
+        versions: tuple[FileRef, FileRef],
+        files: NotedFiles,
     ) -> str:
         """Return a call's arguments as they are on another version."""
-        before, onto = self._began or (before, onto)
+        before, onto = self._began or versions
         given: dict[str, Any] = msgspec.json.decode(arguments, type=dict[str, Any])
         tool = step.tool
         key = "operations" if tool == f"{handler.name}_operations" else "ops"
@@ -317,16 +318,19 @@ class FileRebase:
                 # What stands where it stood stays so, whatever both versions go through.
                 return arguments
             if number + 1 < len(groups):
-                at = await self._half_way(handler, group, at)
-                onto_at = await self._half_way(handler, moved.operations, onto_at)
+                at = await self._half_way(handler, group, at, files)
+                onto_at = await self._half_way(handler, moved.operations, onto_at, files)
         return msgspec.json.encode({**given, key: carried}).decode()
 
-    async def _half_way(self, handler: FormatHandler, operations: Any, source: FileRef) -> FileRef:
-        """Return the version that some of a call's operations make."""
+    async def _half_way(
+        self, handler: FormatHandler, operations: Any, source: FileRef, seen: NotedFiles
+    ) -> FileRef:
+        """Return the version that some of a call's operations make, with the files it saw."""
         files = self._repeater.files(state_of_view({}))
         try:
             staged = files.stage()
-            await self._formats.apply(handler, source, operations, staged)
+            named = find_named_files(seen, handler, operations)
+            await self._formats.apply(handler, source, operations, staged, named)
             blob, size_bytes = await self._workbench.blobs.adopt(staged)
         finally:
             await self._drop(files)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from kbd.formats import (
+    Applied,
     Calculable,
     Calculated,
     Calculation,
@@ -89,7 +90,9 @@ class XlsxFormat(
         "rows. One formula over many cells is one fill_formula; looks of ranges, whole columns and "
         "rows are format_range. In a workbook that exists a new sheet needs ensure_sheet. Formulas "
         "are calculated: the answer has their `results`, errors first. xlsx_get_styles lists "
-        "names, rules, validations, links, comments, print settings and pivots."
+        "names, rules, validations, links, comments, print settings and pivots. Charts draw ranges "
+        "(Data!B2:B13), columns of tables (Table1[Amount]), or table with columns; the map lists "
+        "the charts that there are."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
@@ -132,6 +135,17 @@ class XlsxFormat(
     def calculate(self, source: Source, wanted: Calculation, target: Path) -> Calculated:
         """Write a workbook with the results of its formulas."""
         found: Calculated = self.function("calculate")(source, wanted, target)
+        return found
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Apply operations that put pictures of the workbench onto sheets."""
+        found: Applied = self.function("apply")(source, operations, target, files)
         return found
 
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:

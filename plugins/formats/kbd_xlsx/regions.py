@@ -11,9 +11,10 @@ its color, size or number format stands in `[hidden: …]`, and so does a part o
 a condition may hide stands in `[maybe hidden: …]`. The same as typed values: `cells`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -38,6 +39,9 @@ from kbd_xlsx.reader.section_file import ShelfDamagedError
 from kbd_xlsx.workbook import FAMILY, SheetEntry
 
 __all__ = ["first_sheet", "passages", "read_cells", "read_region"]
+
+MAX_CHARTS_NAMED = 5
+"""Charts of a sheet that a reading names; the map lists more."""
 
 _UNSEEN = (
     ("hidden", "Cells that are hidden, by their look, a condition or a merged cell"),
@@ -157,9 +161,21 @@ def _notes(sheet: SheetReader, grid: SheetGrid) -> list[str]:
         (note, [cell_name(*place) for place, mark in _placed(grid) if mark.kind == kind])
         for kind, note in _UNSEEN
     ]
+    if sheet.features.charts:
+        notes.append(_chart_note(sheet.features.charts))
     rows, columns = sheet.hidden_rows(grid.area), sheet.hidden_columns(grid.area)
     told = [place_note(what, places) for what, places in unseen if places]
     return [*notes, *hidden_notes(rows, columns), *told]
+
+
+def _chart_note(charts: Sequence[Mapping[str, Any]]) -> str:
+    """Name the charts of a sheet; the map says what they draw."""
+    named = []
+    for chart in charts[:MAX_CHARTS_NAMED]:
+        facts = [chart.get("type", ""), chart.get("title", ""), chart.get("range", "")]
+        named.append(f"{chart['name']} ({', '.join(filter(None, facts))})")
+    more = len(charts) - len(named)
+    return f"Charts on this sheet: {'; '.join(named)}{f' and {more} more' if more else ''}."
 
 
 def _placed(grid: SheetGrid) -> Iterator[tuple[tuple[int, int], CellMark]]:

@@ -105,6 +105,7 @@ def _sheet_map(sheet: SheetReader) -> dict[str, Any]:
         "has_formulas": features.formula_count > 0,
         "has_pivots": features.pivot_count > 0,
         "tables": list(features.tables),
+        **({"charts": list(features.charts)} if features.charts else {}),
         **_rare(sheet, features),
     }  # fmt: skip
 

@@ -3,7 +3,6 @@
 Anchors of drawings are copied with all that they hold, and moved to other cells.
 """
 
-import posixpath
 import re
 from collections.abc import Iterator
 from copy import deepcopy
@@ -17,8 +16,9 @@ from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import xml_bytes
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
+from kbd_xlsx.drawings.anchors import next_drawn_id
+from kbd_xlsx.drawings.drawing_part import require_drawing
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.parts.sheet_elements import with_element
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.styles.drawings import (
     RELATION_SPACES,
@@ -30,7 +30,7 @@ from kbd_xlsx.styles.drawings import (
 from kbd_xlsx.styles.theme import workbook_parts
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet
 
-__all__ = ["ObjectCopier", "WorkbookPartCopier", "copied_anchor", "like", "moved_anchor", "next_id"]
+__all__ = ["ObjectCopier", "WorkbookPartCopier", "copied_anchor", "like", "moved_anchor"]
 
 
 class WorkbookPartCopier(PartCopier):
@@ -114,11 +114,6 @@ def moved_anchor(anchor: etree._Element, picture: etree._Element, area: Area) ->
     return made
 
 
-def next_id(root: etree._Element) -> int:
-    """Return a number that no object of a drawing has."""
-    return 1 + max((number_of(element, "id") for element in root.iter("{*}cNvPr")), default=1)
-
-
 def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
     """Move an anchor's corners by as many rows and columns each."""
     corners = [child for child in anchor if local_name(child) in ("from", "to")]
@@ -157,7 +152,6 @@ def _size(anchor: etree._Element, picture: etree._Element) -> tuple[int, int] | 
     return size if all(size) else None
 
 
-_DRAWING_TYPE = "application/vnd.openxmlformats-officedocument.drawing+xml"
 _ALONE = "only what stands alone can be copied"
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^\s!'(),:;&*/+\"-]+))!")
 
@@ -243,7 +237,7 @@ class ObjectCopier:
             self._check_chart(part, drawn, name)
         self._copier.relate_named([anchor], self._copier.relations(part), drawing)
         # A number stands for one object of a drawing, so the copies get new ones.
-        number = next_id(root)
+        number = next_drawn_id(root)
         for element in anchor.iter("{*}cNvPr"):
             element.set("id", str(number))
             number += 1
@@ -261,26 +255,10 @@ class ObjectCopier:
 
     def _drawing(self, sheet: str, drawn: DrawnObject) -> str:
         """Return the part of a sheet's drawing, which is made if there is none."""
-        # What is pending on the sheet is written first: later it would undo what is put here.
-        self._book.flush()
-        rewriting, part = self._book.rewriting, self._book.part(sheet)
-        for relation in rewriting.relations(part):
-            if relation.kind == "drawing" and relation.target in rewriting:
-                return relation.target
-        folder = posixpath.dirname(self._book.main)
-        drawing = rewriting.free_name(posixpath.join(folder, "drawings/drawing{}.xml"))
         root = drawn.anchor.getroottree().getroot()
         empty = like(root, local_name(root))
         empty.attrib.update(root.attrib)
-        rewriting.add(drawing, xml_bytes(empty), _DRAWING_TYPE)
-        id_ = rewriting.relate(part, "drawing", drawing)
-        space = RELATION_SPACES[self._source.is_strict].strip("{}")
-
-        def made(prefix: str) -> str:
-            return f'<{prefix}drawing xmlns:r="{space}" r:id="{id_}"/>'
-
-        rewriting.put(part, with_element(rewriting.read(part), sheet, "drawing", made))
-        return drawing
+        return require_drawing(self._book, sheet, xml_bytes(empty))
 
     def _check_chart(self, part: str, drawn: DrawnObject, name: str) -> None:
         """Refuse a chart that cannot live elsewhere; tell what it will show there."""

@@ -21,6 +21,12 @@ from kbd_xlsx.comparison.item_changes import (
 )
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
+from kbd_xlsx.drawings.chart_facts import (
+    LEGEND_SIDES,
+    axis_titles,
+    chart_title,
+    chart_types,
+)
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.styles.drawings import (
     RELATION_SPACES,
@@ -268,14 +274,10 @@ def _chart_details(chart: etree._Element | None) -> dict[str, Any]:
     """Return what a chart shows: its kinds, title and series."""
     if chart is None:
         return {}
-    area = chart.find("{*}chart/{*}plotArea")
-    title = chart.find("{*}chart/{*}title")
-    found: dict[str, Any] = {
-        "kind": [name for child in (area if area is not None else ())
-                 if (name := local_name(child)).endswith("Chart")],
-        "title": "".join(each.text or "" for each in title.iter("{*}t"))
-        if title is not None else "",
-    }  # fmt: skip
+    found: dict[str, Any] = {"kind": chart_types(chart), "title": chart_title(chart)}
+    found |= axis_titles(chart)
+    legend = chart.find("{*}chart/{*}legend/{*}legendPos")
+    found["legend"] = "none" if legend is None else LEGEND_SIDES.get(legend.get("val", "r"), "")
     for number, series in enumerate(chart.iter("{*}ser"), 1):
         found[f"series {number}"] = {
             key: (series.findtext(f"{{*}}{tag}/*/{{*}}f") or series.findtext(f"{{*}}{tag}/{{*}}v")

@@ -12,5 +12,7 @@ ranges          operations on ranges as a whole
 sheets          widths, heights, panes, merges, filters, and a sheet's deletion
 tabs            operations on sheets among the others
 objects         tables, names, rules, links, comments, print settings, protection
+charts          charts made, changed and deleted
+images          pictures put onto sheets, and taken off them
 categories      amounts of several sheets, added up by category
 """

@@ -1,7 +1,9 @@
 """Operations applied in order, all or nothing: the file is written when all went through."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -12,7 +14,9 @@ from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.charts import ChartWriter
 from kbd_xlsx.edits.focus import find_focus
+from kbd_xlsx.edits.images import add_image, delete_image
 from kbd_xlsx.edits.objects.comments import set_comment
 from kbd_xlsx.edits.objects.conditional_formats import add_rule
 from kbd_xlsx.edits.objects.hyperlinks import set_hyperlink
@@ -42,6 +46,8 @@ from kbd_xlsx.edits.tabs.duplicates import copy_sheet
 from kbd_xlsx.edits.tabs.order import hide_sheet, move_sheet
 from kbd_xlsx.edits.tabs.renames import rename_sheet
 from kbd_xlsx.operations import (
+    AddChart,
+    AddImage,
     AddSheetTable,
     AutoFilter,
     ClearObjects,
@@ -49,6 +55,8 @@ from kbd_xlsx.operations import (
     CopyRange,
     CopySheet,
     DefineName,
+    DeleteChart,
+    DeleteImage,
     DeleteName,
     DeleteSheet,
     EnsureSheet,
@@ -65,6 +73,7 @@ from kbd_xlsx.operations import (
     ReplaceCellText,
     ResizeSheetTable,
     SetCells,
+    SetChart,
     SetColumnWidths,
     SetComment,
     SetConditionalFormat,
@@ -83,8 +92,19 @@ from kbd_xlsx.workbook import SUFFIXES
 __all__ = ["apply"]
 
 
-def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+def apply(
+    source: Source | None,
+    operations: tuple[msgspec.Struct, ...],
+    target: Path,
+    files: Mapping[str, Source] = MappingProxyType({}),
+) -> Applied:
     """Apply operations and write the result.
+
+    Args:
+        source: The workbook; None for a new one.
+        operations: The records, in order.
+        target: Where the result goes.
+        files: The other files that they name, by their paths.
 
     Raises:
         ValidationFailed: An operation cannot be applied, or not without a loss.
@@ -92,18 +112,24 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     """
     if source is None:
         SUFFIXES.type_of_new(target.name)
-        return _applied(BookEdit.blank(target.name), None, operations, target)
+        return _applied(BookEdit.blank(target.name), None, operations, target, files)
     with Package(source) as package:
         book = BookEdit.opened(package)
         book.fit(target.name)
-        return _applied(book, source, operations, target)
+        return _applied(book, source, operations, target, files)
 
 
 def _applied(
-    book: BookEdit, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
+    book: BookEdit,
+    source: Source | None,
+    operations: tuple[msgspec.Struct, ...],
+    target: Path,
+    files: Mapping[str, Source],
 ) -> Applied:
     writer = CellWriter(book)
-    changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
+    changed = apply_in_order(
+        operations, _table(book, writer, target, files), partial(_prepare, book)
+    )
     # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
     writer.warn_of_figures()
@@ -121,8 +147,11 @@ def _applied(
     )  # fmt: skip
 
 
-def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
+def _table(
+    book: BookEdit, writer: CellWriter, target: Path, files: Mapping[str, Source]
+) -> OperationTable:
     """Return what applies each operation to a workbook."""
+    charts = ChartWriter(book)
     return {
         SetCells: writer.set_cells,
         SetRange: writer.set_range,
@@ -158,6 +187,11 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         SetPrint: partial(set_print, book),
         ProtectSheet: partial(protect_sheet, book),
         RefreshPivot: partial(refresh_pivot, book),
+        AddChart: charts.add,
+        SetChart: charts.change,
+        DeleteChart: charts.delete,
+        AddImage: partial(add_image, book, files=files),
+        DeleteImage: partial(delete_image, book),
     }
 
 

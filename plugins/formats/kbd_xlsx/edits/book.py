@@ -240,6 +240,7 @@ class BookEdit:
         self.formula_names = FormulaNames()
         self.changed: dict[str, list[Area]] = {}
         self.formulas_differ = False
+        self.last: list[Callable[[], None]] = []
         self._styles: XlsxStyleSheet | None = None
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
@@ -468,6 +469,9 @@ class BookEdit:
         )
         self.flush()
         self._forget_results()
+        # What shows results of formulas, such as charts, is written when these are right.
+        for write in self.last:
+            write()
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
@@ -491,7 +495,10 @@ class BookEdit:
         return tuple(written), tuple(found)
 
     def flush(self) -> None:
-        """Write the changed sheets into their parts, so that what follows sees them."""
+        """Write the changed sheets into their parts, so that what follows sees them.
+
+        Sheets are read anew afterwards: what follows may put something into a part.
+        """
         for sheet in self._sheets:
             cells = sheet.cells
             # Read anew if it is needed: its places are those of the part before.

@@ -7,6 +7,8 @@ import msgspec
 from kbd.formats import FocusHint
 from kbd.sheets.areas import Area, parse_area
 from kbd_xlsx.operations import (
+    AddChart,
+    AddImage,
     CopyRange,
     CopySheet,
     DeleteSheet,
@@ -55,6 +57,8 @@ def _place(operation: msgspec.Struct) -> tuple[str, str]:
             return other or sheet, to
         case SetHyperlink(cell=cell) | SetComment(cell=cell):
             return sheet, cell
+        case AddChart(place=str(place)) | AddImage(place=place):
+            return sheet, place
         case _:
             # Of several ranges the first one.
             return sheet, re.split(r"[,\s]+", getattr(operation, "range", "").strip())[0]

@@ -7,6 +7,7 @@ objects of tables, names, links, comments, print settings, protection
 rules   of conditional formats and validations
 sheets  of whole sheets, their rows, columns and panes
 tabs    of sheets among the others: names, order, copies
+drawings of charts and pictures
 """
 
 import msgspec
@@ -22,6 +23,21 @@ from kbd_xlsx.operations.cells import (
     SummarizeByCategory,
     TypedValue,
     UnmergeCells,
+)
+from kbd_xlsx.operations.drawings import (
+    AddChart,
+    AddImage,
+    ChartSeries,
+    ChartType,
+    DeleteChart,
+    DeleteImage,
+    DrawingSize,
+    LegendPlace,
+    Length,
+    PointLabels,
+    SeriesChange,
+    SetChart,
+    Stacking,
 )
 from kbd_xlsx.operations.objects import (
     AddSheetTable,
@@ -77,11 +93,15 @@ from kbd_xlsx.operations.tabs import CopySheet, HideSheet, MoveSheet, RenameShee
 
 __all__ = [
     "OPERATIONS",
+    "AddChart",
+    "AddImage",
     "AddSheetTable",
     "AutoFilter",
     "AverageRule",
     "CellIsRule",
     "CellSetting",
+    "ChartSeries",
+    "ChartType",
     "ClearObjects",
     "ClearRange",
     "ColorScaleRule",
@@ -91,8 +111,11 @@ __all__ = [
     "CopySheet",
     "DataBarRule",
     "DefineName",
+    "DeleteChart",
+    "DeleteImage",
     "DeleteName",
     "DeleteSheet",
+    "DrawingSize",
     "DuplicatesRule",
     "EnsureSheet",
     "FillFormula",
@@ -103,8 +126,11 @@ __all__ = [
     "HideSheet",
     "IconSet",
     "IconSetRule",
+    "LegendPlace",
+    "Length",
     "MergeCells",
     "MoveSheet",
+    "PointLabels",
     "PrintMargins",
     "ProtectSheet",
     "Recalculate",
@@ -115,7 +141,9 @@ __all__ = [
     "RowHeight",
     "Scalar",
     "ScalePoint",
+    "SeriesChange",
     "SetCells",
+    "SetChart",
     "SetColumnWidths",
     "SetComment",
     "SetConditionalFormat",
@@ -126,6 +154,7 @@ __all__ = [
     "SetRowHeights",
     "SortKey",
     "SortRange",
+    "Stacking",
     "Style",
     "SummarizeByCategory",
     "TableTotal",
@@ -173,4 +202,9 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     SetPrint,
     ProtectSheet,
     RefreshPivot,
+    AddChart,
+    SetChart,
+    DeleteChart,
+    AddImage,
+    DeleteImage,
 )

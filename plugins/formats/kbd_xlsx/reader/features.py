@@ -14,6 +14,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc.package import Package
 from kbd.sheets.areas import Area, parse_area
+from kbd_xlsx.drawings.chart_facts import chart_facts
 from kbd_xlsx.workbook import SheetEntry
 
 __all__ = [
@@ -72,6 +73,7 @@ class Features(msgspec.Struct, frozen=True, omit_defaults=True):
     is_protected: bool = False
     auto_filter: str = ""
     tables: tuple[dict[str, Any], ...] = ()
+    charts: tuple[dict[str, Any], ...] = ()
     filled_areas: tuple[Area, ...] = ()
 
 
@@ -153,6 +155,7 @@ def add_related(
         has_comments=any(kind in kinds for kind in _COMMENTS),
         has_slicers=any(kind in kinds for kind in ("slicer", "timeline")),
         tables=tuple(tables),
+        charts=chart_facts(package, sheet.part) if "chart" in kinds or "chartEx" in kinds else (),
         filled_areas=tuple(filled),
     )
 

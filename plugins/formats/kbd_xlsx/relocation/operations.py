@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,6 +25,8 @@ from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, part_place, range_place, sheet_place
 from kbd_xlsx.edits.ranges.moved_formulas import moved_formula
 from kbd_xlsx.operations import (
+    AddChart,
+    AddImage,
     AddSheetTable,
     AutoFilter,
     CellSetting,
@@ -32,6 +35,8 @@ from kbd_xlsx.operations import (
     CopyRange,
     CopySheet,
     DefineName,
+    DeleteChart,
+    DeleteImage,
     DeleteName,
     DeleteSheet,
     EnsureSheet,
@@ -49,6 +54,7 @@ from kbd_xlsx.operations import (
     ReplaceCellText,
     ResizeSheetTable,
     SetCells,
+    SetChart,
     SetColumnWidths,
     SetComment,
     SetConditionalFormat,
@@ -63,6 +69,7 @@ from kbd_xlsx.operations import (
     UnmergeCells,
     XlsxOperation,
 )
+from kbd_xlsx.relocation.drawings import carry_drawing
 from kbd_xlsx.relocation.places import BookPlaces, OwnSheet, SheetPlaces
 
 __all__ = ["relocate"]
@@ -110,8 +117,6 @@ class _Carrier:
         """Return an operation as it is there; raises UncertainError."""
         replace = msgspec.structs.replace
         match operation:
-            case EnsureSheet(sheet=name):
-                return replace(operation, sheet=self._places.sheet(name).name)
             case SummarizeByCategory(sheet=name):
                 sources = tuple(self._places.sheet(each).name for each in operation.source_sheets)
                 return replace(
@@ -119,7 +124,8 @@ class _Carrier:
                 )
             case Recalculate(sheet=None):
                 return operation
-            case DeleteSheet(sheet=str() as name) | Recalculate(sheet=str() as name):
+            case EnsureSheet() | DeleteSheet() | Recalculate(sheet=str()):
+                name = operation.sheet or ""
                 return replace(operation, sheet=self._places.sheet(name).name)
             case SetCells():
                 sheet = self._places.sheet(operation.sheet)
@@ -149,6 +155,10 @@ class _Carrier:
                     replace(each, row=self._row(sheet, each.row)) for each in operation.rows
                 )
                 return replace(operation, sheet=sheet.name, rows=heights)
+            case AddChart() | SetChart() | DeleteChart() | AddImage() | DeleteImage():
+                name, sheet = operation.sheet, self._places.sheet(operation.sheet)
+                formula = partial(self._range_text, name)
+                return carry_drawing(operation, sheet, formula, partial(self._range, sheet, name))
             case FreezePanes():
                 return self._frozen(operation)
             case _:
@@ -284,6 +294,11 @@ class _Carrier:
                 named.column(column)
         home = None if sheet is None else self._places.map(sheet)
         return "=" + self._book.maps.translated(text[1:], home)
+
+    def _range_text(self, sheet: str, text: str) -> str:
+        """Return a range that may name its sheet, as it is now; what is none stays."""
+        written = "=" + text.removeprefix("=")
+        return self._formula(sheet, written, "formula", sheet_place(sheet)).removeprefix("=")
 
     def _range(self, sheet: SheetPlaces | OwnSheet, name: str, text: str) -> str:
         area = parse_area(text, Area(1, 1, MAX_ROW, MAX_COLUMN))

@@ -13,6 +13,7 @@ __all__ = [
     "anchored_range",
     "drawing_of",
     "drawn_objects",
+    "relation_ids",
     "why_not_copied",
 ]
 
@@ -68,6 +69,17 @@ def drawn_objects(root: etree._Element) -> list[DrawnObject]:
             shown = f"{name}#{count}" if count > 1 else name
             found.append(DrawnObject(kind, shown, anchored_range(anchor), anchor, element, grouped))
     return found
+
+
+def relation_ids(drawn: DrawnObject) -> list[str]:
+    """Return the ids of the relations by which a chart or picture names its part."""
+    names = "{*}chart" if drawn.kind == "chart" else "{*}blip"
+    return [
+        str(value)
+        for element in drawn.element.iter(names)
+        for key, value in element.attrib.items()
+        if str(key).startswith(RELATION_SPACES)
+    ]
 
 
 def why_not_copied(drawn: DrawnObject) -> str:

@@ -1,0 +1,12 @@
+"""Charts and pictures of sheets: their parts made, changed and taken out.
+
+anchors         anchors of charts and pictures, made and moved
+drawing_part    the part that holds a sheet's charts and pictures: anchors in, anchors out
+geometry        places and sizes on a sheet, in cells and in lengths
+cell_ranges     ranges that charts name: resolved, read, told in messages
+series_data     series of a chart by the cells that they show: what is asked for, checked
+point_caches    values of cells as a chart stores them
+chart_markup    markup of a new chart
+chart_part      a chart that there is, changed
+chart_facts     what a map tells of charts
+"""
