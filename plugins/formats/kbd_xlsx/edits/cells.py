@@ -110,15 +110,17 @@ class CellWriter:
                 sheet.set(row, column, CellEdit(content, styles))
         return f"{sheet.name}!{area}"
 
-    def set_formulas(self, sheet: str, row: int, formulas: Iterable[tuple[int, str]]) -> None:
-        """Set checked formulas of a row, each with its column; raises ValidationFailed."""
+    def set_formulas(self, sheet: str, formulas: Iterable[tuple[int, int, str]]) -> None:
+        """Set checked formulas, each with its row and column; raises ValidationFailed."""
         part = self._book.sheet(sheet)
         headers = _Headers(self._book, sheet, self._structured)
-        for column, text in formulas:
+        places = self._book.formulas_set.setdefault(sheet, set())
+        for row, column, text in formulas:
             content = Content("formula", text)
-            headers.check(row, column, content)
+            if headers.tables:
+                headers.check(row, column, content)
             self._notice_formula(text, f"{sheet}!{cell_name(row, column)}")
-            self._book.formulas_set.setdefault(sheet, set()).add((row, column))
+            places.add((row, column))
             self._tally(1)
             part.set(row, column, CellEdit(content))
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from openpyxl.formula.tokenizer import TokenizerError
 from openpyxl.formula.translate import Translator
 
-from kbd.sheets.areas import Area, cell_name
+from kbd.sheets.areas import Area, cell_name, column_letters
 from kbd_xlsx.parts.cells import escaped
 from kbd_xlsx.parts.formulas import Groups
 from kbd_xlsx.parts.markup import (
@@ -44,16 +44,23 @@ class LooseCell(NamedTuple):
     @property
     def kind(self) -> str:
         """The type of its value as it is written, "n" for a number."""
+        # Most cells say no type, or begin with it: to take all attributes apart is slow.
+        if b"t=" not in self.attributes and b"t " not in self.attributes:
+            return "n"
         return attribute(self.attributes, b"t") or "n"
 
     @property
     def style(self) -> int:
         """The index of its style."""
+        if b"s=" not in self.attributes and b"s " not in self.attributes:
+            return 0
         word = attribute(self.attributes, b"s") or "0"
         return int(word) if word.isdigit() else 0
 
     def styled(self, index: int) -> "LooseCell":
         """Return the same with another style."""
+        if index == self.style:
+            return self
         style = b"%d" % index if index else None
         return self._replace(attributes=with_attributes(self.attributes, {b"s": style}))
 
@@ -87,6 +94,8 @@ class CellBlocks:
         self.columns = ColumnStyles(self._ends.seen("cols"), self.prefix)
         self.groups = Groups(outline)
         formula = outline.qualified(b"f")
+        self._begin = b"<" + formula
+        self._letters: dict[int, bytes] = {}
         close = b"</" + re.escape(formula) + rb"\s*+>"
         self._formula = re.compile(
             start_tag(formula) + rb"(?:(?<=/>)|(.*?)" + close + b")", re.DOTALL
@@ -149,7 +158,7 @@ class CellBlocks:
 
     def formula(self, cell: LooseCell) -> str | None:
         """Return the formula of a cell without "=", None if it has none."""
-        found = self._formula.search(cell.inner)
+        found = self._formula.search(cell.inner) if self._begin in cell.inner else None
         return None if found is None else plain(without_mark(found[2] or b"")).strip()
 
     def value(self, cell: LooseCell) -> str:
@@ -327,13 +336,16 @@ class CellBlocks:
 
     def _cells_text(self, row: int, cells: Mapping[int, LooseCell | bytes]) -> bytes:
         name = self._outline.qualified(b"c")
-        pieces = []
+        pieces: list[bytes] = []
         for column in sorted(cells):
             cell = cells[column]
             if isinstance(cell, bytes):
                 pieces.append(cell)
                 continue
-            place = f' r="{cell_name(row, column)}"'.encode()
+            letters = self._letters.get(column)
+            if letters is None:
+                letters = self._letters[column] = column_letters(column).encode()
+            place = b' r="%b%d"' % (letters, row)
             pieces.append(element(Tag(name, place + cell.attributes, cell.inner)))
         return b"".join(pieces)
 
@@ -360,5 +372,10 @@ class CellBlocks:
 
 
 def _raw(row: RowMarkup, cell: CellMarkup) -> LooseCell:
-    attributes = with_attributes(cell.attributes, {b"r": None})
+    attributes = cell.attributes
+    # Nearly all cells begin with their names in double quotes.
+    if attributes.startswith(b' r="'):
+        attributes = attributes[attributes.index(b'"', 4) + 1 :]
+    else:
+        attributes = with_attributes(attributes, {b"r": None})
     return LooseCell(attributes, row.data[cell.inner : cell.inner_end])

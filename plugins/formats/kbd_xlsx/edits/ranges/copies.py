@@ -154,8 +154,10 @@ def _positions(
         )
         # Where rows or columns have a look of their own, cells that are not there have it, too.
         found.update(looks)
-        own = source.blocks.own_style(row), target.blocks.own_style(row + rows)
-        if with_looks and own != (None, None):
+        if with_looks and (
+            source.blocks.own_style(row) is not None
+            or target.blocks.own_style(row + rows) is not None
+        ):
             found.update(range(area.left, area.right + 1))
         yield from ((row, column) for column in sorted(found))
 

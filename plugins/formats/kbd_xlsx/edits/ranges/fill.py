@@ -26,13 +26,14 @@ def fill_formula(book: BookEdit, writer: CellWriter, operation: FillFormula) -> 
     first = f"{sheet.name}!{cell_name(area.top, area.left)}"
     text = checked_formula(operation.formula, first)
     shown = partial(_checked, text, operation.range)
-    for row in range(area.top, area.bottom + 1):
-        writer.set_formulas(
-            sheet.name,
-            row,
-            ((column, shown(row - area.top, column - area.left))
-             for column in range(area.left, area.right + 1)),
-        )  # fmt: skip
+    writer.set_formulas(
+        sheet.name,
+        (
+            (row, column, shown(row - area.top, column - area.left))
+            for row in range(area.top, area.bottom + 1)
+            for column in range(area.left, area.right + 1)
+        ),
+    )
     return f"{sheet.name}!{area}: ={text} and so on"
 
 

@@ -23,7 +23,7 @@ __all__ = [
     "put_cells",
 ]
 
-MAX_CELLS = 2_000_000
+MAX_CELLS = 1_000_000
 """Cells that one operation may reach."""
 
 WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)

@@ -38,6 +38,9 @@ __all__ = ["sort_range"]
 
 _NUMERAL = re.compile(r"\s*[-+]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?%?\s*")
 _TRUE = ("1", "true")
+_LOOKED_AT = 200
+"""Rows that are looked at for cells beside the range."""
+
 Cells = Mapping[int, Mapping[int, LooseCell]]
 
 
@@ -116,6 +119,7 @@ class _Values:
     def __init__(self, book: BookEdit, title: str, blocks: CellBlocks, cells: Cells) -> None:
         self._book, self._title, self._blocks, self._cells = book, title, blocks, cells
         self._shared = SharedItems(book.rewriting, book.main)
+        self._known: dict[tuple[int, int], tuple[str, str]] = {}
 
     def header(self, area: Area) -> dict[int, str]:
         """Return the names of columns that the first row of a range holds."""
@@ -147,6 +151,13 @@ class _Values:
                 )
 
     def _held(self, row: int, column: int) -> tuple[str, str]:
+        """Return the kind of a cell's value and the value."""
+        known = self._known.get((row, column))
+        if known is None:
+            known = self._known[row, column] = self._read(row, column)
+        return known
+
+    def _read(self, row: int, column: int) -> tuple[str, str]:
         cell = self._cells.get(row, {}).get(column)
         if cell is None or not cell.inner.strip():
             return "blank", ""
@@ -182,9 +193,10 @@ def _warn(
     for column in (body.left - 1, body.right + 1):
         if column < 1:
             continue
-        beside = blocks.cells(Area(body.top, column, body.bottom, column))
+        bottom = min(body.bottom, body.top + _LOOKED_AT - 1)
+        beside = blocks.cells(Area(body.top, column, bottom, column))
         held = [row for row, cells in beside.items() if cells[column].inner]
-        if len(held) * 2 > body.bottom - body.top + 1:
+        if len(held) * 2 > bottom - body.top + 1:
             book.notices.warn(
                 f"{title}: cells beside the range, in column {column_letters(column)}, stayed "
                 "where they are."
