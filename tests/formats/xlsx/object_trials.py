@@ -35,13 +35,13 @@ def _made(title: str, row: int) -> Operations:
 
     cells = f"{at(first, 1)}:{at(last, 2)}"
     red = {"font_color": "red"}
-    compared = {"type": "cell_is", "operator": "greater_than", "value": 1, "style": red}
+    compared = {"type": "cell_is", "operator": "greater_than", "value": 1}
     found: Operations = [
         {"op": "set_range", "start": at(head, 1), "values": [["Kbd a", "Kbd b"], [1, 2], [3, 4]]},
         {"op": "add_table", "range": f"{at(head, 1)}:{at(last, 2)}", "name": "KbdTable",
          "totals": [{"column": "Kbd b"}]},
         {"op": "define_name", "name": "KbdName", "refers_to": at(first, 1)},
-        {"op": "set_conditional_format", "range": cells, "rule": compared},
+        {"op": "set_conditional_format", "range": cells, "rule": compared, "style": red},
         {"op": "set_conditional_format", "range": cells,
          "rule": {"type": "color_scale", "colors": ["red", "blue"]}},
         {"op": "set_data_validation", "range": cells, "type": "list", "choices": ["1", "3"]},

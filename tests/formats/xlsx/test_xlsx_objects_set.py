@@ -378,7 +378,7 @@ def _moved(book: Path, *operations: dict[str, Any]) -> Any:
 
 def test_operations_are_carried_over_to_shifted_rows(book: Path) -> None:
     """Ranges, cells and formulas are where the rows are then."""
-    rule = {"type": "cell_is", "operator": "greater_than", "value": "=B3", "style": {}}
+    rule = {"type": "cell_is", "operator": "greater_than", "value": "=B3"}
     found = _moved(
         book,
         {"op": "add_table", "sheet": "Data", "range": "A3:C4", "name": "T"},

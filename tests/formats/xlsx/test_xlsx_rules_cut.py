@@ -82,8 +82,9 @@ def test_each_cell_has_the_last_rule_that_it_was_given(
             elif kind == "validations":
                 made |= {"op": "set_data_validation", "type": "custom", "formula": formula}
             else:
-                rule = {"type": "formula", "formula": formula, "style": {"font_bold": True}}
+                rule = {"type": "formula", "formula": formula}
                 made |= {"op": "set_conditional_format", "rule": rule, "replace": True}
+                made["style"] = {"font_bold": True}
             try:
                 edit(path, target, made)
             except ValidationFailed as error:

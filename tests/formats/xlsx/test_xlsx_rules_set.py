@@ -24,9 +24,10 @@ def book(tmp_path: Path) -> Path:
 
 def rule(range_: str = "B2:B4", replace: bool = False, **given: Any) -> dict[str, Any]:
     """An operation that sets a rule."""
+    style = given.pop("style", None)
     return {
         "op": "set_conditional_format", "sheet": "Data", "range": range_, "rule": given,
-        "replace": replace,
+        "replace": replace, "style": style,
     }  # fmt: skip
 
 
@@ -58,7 +59,7 @@ def test_each_kind_of_rule_is_read_by_others(book: Path) -> None:
         rule(type="average", below=True, style=RED),
         rule("A2:A4,C2:C4", type="duplicates", unique=True, style=RED),
         rule(type="color_scale", colors=["red", "#FFEB84", "#63BE7B"]),
-        rule(type="data_bar", points=[{"type": "number", "value": 0}, {"type": "max"}]),
+        rule(type="data_bar", points=["number 0", "=$B$2"]),
         rule(type="icon_set", icons="4Arrows", reverse=True, show_value=False),
     )  # fmt: skip
 
@@ -117,11 +118,15 @@ def test_a_rule_replaces_those_of_its_cells_alone(book: Path) -> None:
         ({"type": "formula", "formula": "='My sums'!A1>1", "style": RED}, "define a name"),
         ({"type": "formula", "formula": "=Foo>1", "style": RED}, "no name Foo"),
         ({"type": "formula", "formula": '=WEBSERVICE("http://x")=1', "style": RED}, "reaches out"),
+        ({"type": "average"}, "changes nothing"),
+        ({"type": "data_bar", "style": RED}, "has no style"),
         ({"type": "color_scale", "colors": ["red", "nocolor"]}, "no color"),
-        ({"type": "color_scale", "colors": ["red", "blue"], "points": [{"type": "min"}]}, "points"),
-        ({"type": "icon_set", "icons": "3Flags", "points": [{"type": "min"}] * 3}, "none of them"),
-        ({"type": "data_bar", "points": [{"type": "percent", "value": 101}, {"type": "max"}]},
+        ({"type": "color_scale", "colors": ["red", "blue"], "points": ["min"]}, "points"),
+        ({"type": "icon_set", "icons": "3Flags", "points": ["min"] * 3}, "none of them"),
+        ({"type": "data_bar", "points": ["percent 101", "max"]},
          "0 to 100"),
+        ({"type": "data_bar", "points": ["half", "max"]}, "is no point"),
+        ({"type": "data_bar", "points": ["number x", "max"]}, "is no point"),
     ],
 )  # fmt: skip
 def test_rules_that_no_program_takes_are_refused(

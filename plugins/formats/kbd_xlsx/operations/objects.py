@@ -32,40 +32,41 @@ class TableTotal(OperationPart, frozen=True):
     function: TotalFunction = "sum"
 
 
-class AddSheetTable(XlsxOperation, frozen=True, tag="add_table"):
-    """Make a range a table; its first row must hold a text of its own for each column.
+_Totals = Annotated[
+    tuple[TableTotal, ...], msgspec.Meta(description="Adds a row below, which must be empty.")
+]
+_Meaning = Annotated[
+    str, msgspec.Meta(description='As "Data!$A$2:$A$9", "0.19" or "=SUM(Data!$A:$A)".')
+]
 
-    `totals` adds a row below the range, which must be empty there. `style` is as
-    "TableStyleMedium2", or "none".
-    """
+
+class AddSheetTable(XlsxOperation, frozen=True, tag="add_table"):
+    """Make a range a table; its first row must hold a text of its own for each column."""
 
     sheet: str
     range: str
     name: str
     style: str = "TableStyleMedium2"
-    totals: tuple[TableTotal, ...] = ()
+    totals: Annotated[
+        tuple[TableTotal, ...], msgspec.Meta(description="Adds a row below, which must be empty.")
+    ] = ()
 
 
 class ResizeSheetTable(XlsxOperation, frozen=True, tag="resize_table"):
-    """Have a table cover another range; its header stays in its row.
-
-    Columns that come in need a text in the header's row.
-    """
+    """Have a table cover another range; the header stays in its row, with a text in each column."""
 
     table: str
     range: str
 
 
 class DefineName(XlsxOperation, frozen=True, tag="define_name"):
-    """Name a range, value or formula, or change what a name means.
-
-    `refers_to` is as "Data!$A$2:$A$9", "0.19" or "=SUM(Data!$A:$A)". With a `sheet` the name is
-    known on that sheet alone.
-    """
+    """Name a range, value or formula, or change what a name means."""
 
     name: str
-    refers_to: str
-    sheet: str | None = None
+    refers_to: Annotated[
+        str, msgspec.Meta(description='As "Data!$A$2:$A$9", "0.19" or "=SUM(Data!$A:$A)".')
+    ]
+    sheet: Annotated[str | None, msgspec.Meta(description="Where alone it is known.")] = None
 
 
 class DeleteName(XlsxOperation, frozen=True, tag="delete_name"):
@@ -76,16 +77,13 @@ class DeleteName(XlsxOperation, frozen=True, tag="delete_name"):
 
 
 class SetHyperlink(XlsxOperation, frozen=True, tag="set_hyperlink"):
-    """Link a cell to an address (`target`) or to a place in the workbook (`location`).
-
-    A location is as "Data!A1", or a name. The cell is shown as a link; `text` is put into it.
-    """
+    """Link a cell to an address (target) or to a place in the workbook (location)."""
 
     sheet: str
     cell: str
     target: str | None = None
-    location: str | None = None
-    text: str | None = None
+    location: Annotated[str | None, msgspec.Meta(description='As "Data!A1", or a name.')] = None
+    text: Annotated[str | None, msgspec.Meta(description="Is put into the cell.")] = None
     tooltip: str | None = None
 
 
@@ -112,6 +110,11 @@ class ClearObjects(XlsxOperation, frozen=True, tag="clear_objects"):
 _Inches = Annotated[float, msgspec.Meta(ge=0, le=20)]
 
 
+_Pages = Annotated[
+    int, msgspec.Meta(ge=0, le=32767, description="Pages; 0 for as many as it takes.")
+]
+
+
 class PrintMargins(OperationPart, frozen=True):
     """Margins of printed pages, in inches; what is not named stays."""
 
@@ -124,21 +127,16 @@ class PrintMargins(OperationPart, frozen=True):
 
 
 class SetPrint(XlsxOperation, frozen=True, tag="set_print"):
-    """Set how a sheet is printed; what is not named stays.
-
-    `area` is as "A1:F40", `title_rows` as "1:2", `title_columns` as "A:B"; "" takes one away.
-    `fit_to_width` and `fit_to_height` are numbers of pages, 0 for as many as it takes; `scale` is
-    in percent and ends the fitting.
-    """
+    """Set how a sheet is printed; what is not named stays, and "" takes area or titles away."""
 
     sheet: str
     area: str | None = None
-    title_rows: str | None = None
-    title_columns: str | None = None
+    title_rows: Annotated[str | None, msgspec.Meta(description='As "1:2".')] = None
+    title_columns: Annotated[str | None, msgspec.Meta(description='As "A:B".')] = None
     orientation: Literal["portrait", "landscape"] | None = None
     paper: Literal["letter", "legal", "a3", "a4", "a5"] | None = None
-    fit_to_width: Annotated[int, msgspec.Meta(ge=0, le=32767)] | None = None
-    fit_to_height: Annotated[int, msgspec.Meta(ge=0, le=32767)] | None = None
+    fit_to_width: _Pages | None = None
+    fit_to_height: _Pages | None = None
     scale: Annotated[int, msgspec.Meta(ge=10, le=400)] | None = None
     margins: PrintMargins | None = None
     center_horizontally: bool | None = None
@@ -147,10 +145,7 @@ class SetPrint(XlsxOperation, frozen=True, tag="set_print"):
 
 
 class ProtectSheet(XlsxOperation, frozen=True, tag="protect_sheet"):
-    """Keep people from changing locked cells of a sheet, without a password; or lift that.
-
-    `allow` names what stays possible, beside selecting cells.
-    """
+    """Keep people from changing locked cells, without a password, but as allowed; or lift that."""
 
     sheet: str
     protect: bool = True

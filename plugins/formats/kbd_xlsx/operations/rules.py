@@ -17,7 +17,6 @@ __all__ = [
     "FormulaRule",
     "IconSet",
     "IconSetRule",
-    "ScalePoint",
     "SetConditionalFormat",
     "SetDataValidation",
     "TextRule",
@@ -36,12 +35,29 @@ IconSet = Literal[
 ]  # fmt: skip
 
 
+_ColorPoints = Annotated[
+    tuple[str, ...],
+    msgspec.Meta(
+        description='One a color: "min", "max", "percentile 50", "percent 10", "number 5", "=$A$1".'
+    ),
+]
+_BarPoints = Annotated[tuple[str, ...], msgspec.Meta(description="Where it is empty, and full.")]
+_IconPoints = Annotated[
+    tuple[str, ...],
+    msgspec.Meta(description='Where each begins ("percent 33"); else equal shares.'),
+]
+_Source = Annotated[str, msgspec.Meta(description='A range ("Lists!A2:A9") or name, for choices.')]
+_Limit = Annotated[
+    Scalar, msgspec.Meta(description='Dates as ISO texts, times as "08:30", formulas as "=A1".')
+]
+_Custom = Annotated[str, msgspec.Meta(description="Of custom, as for the first cell.")]
+
+
 class CellIsRule(OperationPart, frozen=True, tag_field="type", tag="cell_is"):
     """Cells whose value compares so with `value` (and `value2` of between); "=..." is a formula."""
 
     operator: Comparing
     value: Scalar
-    style: Style
     value2: Scalar = None
 
 
@@ -49,7 +65,6 @@ class FormulaRule(OperationPart, frozen=True, tag_field="type", tag="formula"):
     """Cells for which a formula is true; it is written as for the range's first cell."""
 
     formula: str
-    style: Style
 
 
 class TextRule(OperationPart, frozen=True, tag_field="type", tag="text"):
@@ -57,13 +72,11 @@ class TextRule(OperationPart, frozen=True, tag_field="type", tag="text"):
 
     operator: Literal["contains", "not_contains", "begins_with", "ends_with"]
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
-    style: Style
 
 
 class TopRule(OperationPart, frozen=True, tag_field="type", tag="top"):
     """The largest `count` values, or the smallest; `percent` counts in percent of the cells."""
 
-    style: Style
     count: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 10
     percent: bool = False
     bottom: bool = False
@@ -72,44 +85,35 @@ class TopRule(OperationPart, frozen=True, tag_field="type", tag="top"):
 class AverageRule(OperationPart, frozen=True, tag_field="type", tag="average"):
     """Values above the average of the range, or below."""
 
-    style: Style
     below: bool = False
 
 
 class DuplicatesRule(OperationPart, frozen=True, tag_field="type", tag="duplicates"):
     """Values that the range has several times; with `unique` those that it has once."""
 
-    style: Style
     unique: bool = False
-
-
-class ScalePoint(OperationPart, frozen=True):
-    """Where a color or an icon begins; min and max have no value."""
-
-    type: Literal["min", "max", "number", "percent", "percentile", "formula"]
-    value: float | str | None = None
 
 
 class ColorScaleRule(OperationPart, frozen=True, tag_field="type", tag="color_scale"):
     """Ground from color to color, from the smallest value to the largest."""
 
     colors: Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=3)]
-    points: tuple[ScalePoint, ...] = ()
+    points: _ColorPoints = ()
 
 
 class DataBarRule(OperationPart, frozen=True, tag_field="type", tag="data_bar"):
     """A bar in each cell, as long as its value is large."""
 
     color: str = "#638EC6"
-    points: tuple[ScalePoint, ...] = ()
+    points: _BarPoints = ()
     show_value: bool = True
 
 
 class IconSetRule(OperationPart, frozen=True, tag_field="type", tag="icon_set"):
-    """An icon in each cell; `points` are where each begins, equal shares if there are none."""
+    """An icon in each cell, by how large its value is."""
 
     icons: IconSet = "3TrafficLights1"
-    points: tuple[ScalePoint, ...] = ()
+    points: _IconPoints = ()
     reverse: bool = False
     show_value: bool = True
 
@@ -128,35 +132,28 @@ FormatRule = (
 
 
 class SetConditionalFormat(XlsxOperation, frozen=True, tag="set_conditional_format"):
-    """Format the cells of a range by a rule, behind the rules that they have; `replace` ends those.
-
-    `range` may name several, separated by commas. Rules that come first win.
-    """
+    """Format the cells of a range by a rule, behind the rules that they have."""
 
     sheet: str
-    range: str
+    range: Annotated[str, msgspec.Meta(description='One or several: "A1:A9, C1:C9".')]
     rule: FormatRule
-    replace: bool = False
+    style: Style | None = None
+    replace: Annotated[bool, msgspec.Meta(description="Whether it ends those.")] = False
     stop_if_true: bool = False
 
 
 class SetDataValidation(XlsxOperation, frozen=True, tag="set_data_validation"):
-    """Check what people enter into a range, instead of what was checked there so far.
-
-    A list has `choices`, or a `source`: a range ("Lists!A2:A9") or a name. Others compare with
-    `value` (and `value2` of between), dates as ISO texts, times as "08:30", "=..." as formulas;
-    custom has a `formula`, written as for the range's first cell.
-    """
+    """Check what people enter into a range, instead of what was checked there so far."""
 
     sheet: str
     range: str
     type: Literal["list", "whole", "decimal", "date", "time", "text_length", "custom"]
     choices: tuple[Scalar, ...] = ()
-    source: str | None = None
+    source: _Source | None = None
     operator: Comparing = "between"
-    value: Scalar = None
+    value: _Limit = None
     value2: Scalar = None
-    formula: str | None = None
+    formula: _Custom | None = None
     allow_blank: bool = True
     prompt_title: str | None = None
     prompt: str | None = None

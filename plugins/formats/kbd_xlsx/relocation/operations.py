@@ -360,9 +360,7 @@ class _Carrier:
         fields = self._formulas_of(rule, ("value", "value2", "formula"), name, place)
         if points := getattr(rule, "points", ()):
             fields["points"] = tuple(
-                msgspec.structs.replace(each, **self._formulas_of(each, ("value",), name, place))
-                if each.type == "formula"
-                else each
+                self._formula(name, each, None, place) if each.startswith("=") else each
                 for each in points
             )
         return msgspec.structs.replace(

@@ -5,7 +5,7 @@ A new rule goes behind those that a sheet has, so that no priority of another on
 
 import re
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 from xml.sax.saxutils import escape
 
 from kbd.errors import ValidationFailed
@@ -31,7 +31,6 @@ from kbd_xlsx.operations import (
     FormulaRule,
     IconSetRule,
     Scalar,
-    ScalePoint,
     SetConditionalFormat,
     TextRule,
     TopRule,
@@ -58,7 +57,7 @@ _TEXTS = {
 """Types, operators and formulas of rules about texts (ECMA-376 part 1, 18.18.12)."""
 
 _POINTS = {
-    "min": "min", "max": "max", "number": "num", "percent": "percent",
+    "min": "min", "max": "max", "number": "num", "num": "num", "percent": "percent",
     "percentile": "percentile", "formula": "formula",
 }  # fmt: skip
 _SHARES = {
@@ -67,6 +66,7 @@ _SHARES = {
     "5": ("0", "20", "40", "60", "80"),
 }
 _PRIORITY = re.compile(rb"<(?:[\w.-]+:)?cfRule\s[^<>]*?\bpriority=[\"'](\d{1,9})[\"']")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?")
 
 
@@ -76,7 +76,7 @@ def add_rule(book: BookEdit, operation: SetConditionalFormat) -> str:
     areas = parse_ranges(operation.range)
     priorities = [int(each) for each in _PRIORITY.findall(_all_rules(sheet))]
     writer = _RuleWriter(book, sheet, areas, max(priorities, default=0) + 1)
-    text = writer.written(operation.rule, stop=operation.stop_if_true)
+    text = writer.written(operation.rule, operation.style, stop=operation.stop_if_true)
     taken = take_rules(sheet, areas) if operation.replace else 0
     name = f"{sheet.prefix}conditionalFormatting"
     block = f'<{name} sqref="{written_ranges(areas)}">{text}</{name}>'
@@ -175,8 +175,11 @@ class _RuleWriter:
         self._is_clear = cell_name(*corner) == self._first
         self._place = f"{sheet.name}!{written_ranges(areas)[:60]}: the rule"
 
-    def written(self, rule: FormatRule, *, stop: bool) -> str:
+    def written(self, rule: FormatRule, style: dict[str, Any] | None, *, stop: bool) -> str:
         """Return the rule as the part has it; raises ValidationFailed."""
+        is_shown = isinstance(rule, ColorScaleRule | DataBarRule | IconSetRule)
+        if is_shown and style is not None:
+            raise ValidationFailed(f"{self._place} shows values by itself and has no style")
         match rule:
             case ColorScaleRule():
                 kind, attributes, inner = "colorScale", "", self._color_scale(rule)
@@ -186,14 +189,14 @@ class _RuleWriter:
                 kind, attributes, inner = "iconSet", "", self._icon_set(rule)
             case _:
                 kind, attributes, inner = self._compared(rule)
-                attributes = f' dxfId="{self._format(rule.style)}"{attributes}'
+                attributes = f' dxfId="{self._format(style or {})}"{attributes}'
         stopping = ' stopIfTrue="1"' if stop else ""
         head = f'{self._prefix}cfRule type="{kind}" priority="{self._priority}"'
         if not inner:
             return f"<{head}{attributes}{stopping}/>"
         return f"<{head}{attributes}{stopping}>{inner}</{self._prefix}cfRule>"
 
-    def _format(self, style: dict[str, object]) -> int:
+    def _format(self, style: dict[str, Any]) -> int:
         styles: XlsxStyleSheet = self._book.styles
         index = styles.differential(style)
         if not len(styles.tables.entry("dxfs", index)):
@@ -270,23 +273,29 @@ class _RuleWriter:
             raise ValidationFailed(f"{self._place}: {text[:40]!r} is no color; write it as #FFAA00")
         return f'<{self._prefix}color rgb="FF{color}"/>'
 
-    def _points(self, points: Sequence[ScalePoint]) -> str:
+    def _points(self, points: Sequence[str]) -> str:
         return "".join(map(self._point, points))
 
-    def _point(self, point: ScalePoint) -> str:
-        kind, value = _POINTS[point.type], point.value
-        if point.type in ("min", "max"):
+    def _point(self, point: str) -> str:
+        word, _, value = point.strip().partition(" ")
+        if point.strip().startswith("="):
+            word, value = "formula", point.strip()
+        kind = _POINTS.get(word.lower())
+        if kind in ("min", "max") and not value:
             return f'<{self._prefix}cfvo type="{kind}"/>'
-        if point.type == "formula":
-            value = self._own(str(value or ""))
-        elif not isinstance(value, int | float) or isinstance(value, bool):
-            raise ValidationFailed(f"{self._place}: a point of type {point.type} needs a number")
-        elif point.type != "number" and not 0 <= value <= 100:
-            raise ValidationFailed(f"{self._place}: {point.type} goes from 0 to 100, not {value}")
-        return f'<{self._prefix}cfvo type="{kind}" val="{attribute_text(f"{value}")}"/>'
+        if kind == "formula":
+            value = self._own(value)
+        elif kind in ("min", "max", None) or not _NUMBER.fullmatch(value.strip()):
+            raise ValidationFailed(
+                f"{self._place}: {point[:40]!r} is no point; write min, max, number 5, percent 33, "
+                "percentile 50 or =$A$1"
+            )
+        elif kind != "num" and not 0 <= float(value) <= 100:
+            raise ValidationFailed(f"{self._place}: {kind} goes from 0 to 100, not {value}")
+        return f'<{self._prefix}cfvo type="{kind}" val="{attribute_text(value.strip())}"/>'
 
     def _color_scale(self, rule: ColorScaleRule) -> str:
-        usual = [ScalePoint("min"), ScalePoint("percentile", 50), ScalePoint("max")]
+        usual = ["min", "percentile 50", "max"]
         if len(rule.colors) == 2:
             del usual[1]
         points = rule.points or usual
@@ -298,7 +307,7 @@ class _RuleWriter:
         return f"<{self._prefix}colorScale>{inner}</{self._prefix}colorScale>"
 
     def _data_bar(self, rule: DataBarRule) -> str:
-        points = rule.points or (ScalePoint("min"), ScalePoint("max"))
+        points = rule.points or ("min", "max")
         if len(points) != 2:
             raise ValidationFailed(f"{self._place}: a data bar has two points, where it is empty "
                                    "and where it is full")  # fmt: skip
@@ -308,11 +317,13 @@ class _RuleWriter:
 
     def _icon_set(self, rule: IconSetRule) -> str:
         shares = _SHARES[rule.icons[0]]
-        points = rule.points or tuple(ScalePoint("percent", int(share)) for share in shares)
+        points = rule.points or tuple(f"percent {share}" for share in shares)
         if len(points) == len(shares) - 1:
             # Below where the second icon begins there is the first one.
-            points = (ScalePoint("percent", 0), *points)
-        if len(points) != len(shares) or any(each.type in ("min", "max") for each in points):
+            points = ("percent 0", *points)
+        if len(points) != len(shares) or any(
+            each.strip().lower() in ("min", "max") for each in points
+        ):
             raise ValidationFailed(
                 f"{self._place}: {rule.icons} needs {len(shares)} points, where each icon begins, "
                 "none of them min or max"
