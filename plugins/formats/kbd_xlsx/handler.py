@@ -75,8 +75,9 @@ class XlsxFormat(
         'of formulas are separated by commas. In set_range such values are objects: {"value": '
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
         "rows. In a workbook that exists a new sheet needs ensure_sheet. Results of formulas are "
-        "calculated when a person opens the file, not here. Not built yet: rename_sheet, inserting "
-        "and deleting rows and columns, add_table, conditional_format, data_validation, add_chart."
+        "calculated when a person opens the file, not here. Rows and columns that are put in or "
+        "taken out shift those behind them: operations after that count as the sheet is then. "
+        "Not built yet: rename_sheet, add_table, conditional_format, data_validation, add_chart."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
@@ -93,6 +94,9 @@ class XlsxFormat(
         "sort order", "validation",
     )  # fmt: skip
     compares_in_place = True
+    shifting: ClassVar[tuple[str, ...]] = (
+        "insert_rows", "delete_rows", "insert_columns", "delete_columns", "delete_rows_where",
+    )  # fmt: skip
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""

@@ -2,9 +2,12 @@
 
 book         a workbook while it is edited: its sheets, its styles, its warnings, its saving
 apply        operations applied, in order, all or nothing
+results      what changed, so that stored results are old
 cells        values into cells: single ones, ranges, what is cleared
 totals       results of plain totals, worked out and stored
 reach        what the workbook still reaches out to after an edit
+lines        rows and columns put in or taken out, with all that refers to them
+row_search   rows that meet a condition, and their deletion
 sheets       widths, heights, panes, merges, filters, and a sheet's deletion
 categories   amounts of several sheets, added up by category
 """

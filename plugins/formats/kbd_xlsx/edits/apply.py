@@ -1,5 +1,6 @@
 """Operations applied in order, all or nothing: the file is written when all went through."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ import msgspec
 from kbd.formats import Applied, FocusHint, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc.package import Package
-from kbd.sheets.areas import Area, parse_area, parse_cell
+from kbd.sheets.areas import Area, column_number, parse_area, parse_cell
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.lines import delete_columns, delete_rows, insert_columns, insert_rows
 from kbd_xlsx.edits.reach import reach_after
+from kbd_xlsx.edits.row_search import delete_rows_where
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
     filter_rows,
@@ -26,9 +29,14 @@ from kbd_xlsx.edits.sheets import (
 from kbd_xlsx.operations import (
     AutoFilter,
     ClearRange,
+    DeleteColumns,
+    DeleteRows,
+    DeleteRowsWhere,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
+    InsertColumns,
+    InsertRows,
     MergeCells,
     SetCells,
     SetColumnWidths,
@@ -85,6 +93,11 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
                 hint = _cell_focus(sheet, first.cell)
             case SetRange(start=start):
                 hint = _cell_focus(sheet, start)
+            case InsertRows(row=row) | DeleteRows(row=row):
+                hint = FocusHint(sheet=sheet, row_start=row - 1, col_start=0)
+            case InsertColumns(column=column) | DeleteColumns(column=column):
+                place = column_number(column.strip()) - 1
+                hint = FocusHint(sheet=sheet, row_start=0, col_start=place)
             case DeleteSheet():
                 if hint is not None and _is_same(hint.sheet, sheet):
                     hint = None
@@ -115,6 +128,11 @@ def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
         SetRange: writer.set_range,
         ClearRange: writer.clear_range,
         EnsureSheet: partial(_ensure_sheet, book),
+        InsertRows: partial(insert_rows, book),
+        DeleteRows: partial(delete_rows, book),
+        InsertColumns: partial(_with_widths, book, writer, insert_columns),
+        DeleteColumns: partial(_with_widths, book, writer, delete_columns),
+        DeleteRowsWhere: partial(delete_rows_where, book),
         DeleteSheet: partial(delete_sheet, book),
         SummarizeByCategory: partial(summarize_by_category, book, target=target),
         SetColumnWidths: partial(set_column_widths, book),
@@ -131,6 +149,17 @@ def _prepare(book: BookEdit, operation: Any) -> None:
     # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
     if book.is_new and not isinstance(operation, DeleteSheet):
         book.ensure(operation.sheet)
+
+
+def _with_widths(
+    book: BookEdit,
+    writer: CellWriter,
+    apply_to: Callable[[BookEdit, Any], str],
+    operation: InsertColumns | DeleteColumns,
+) -> str:
+    # Widths that dates need are of columns as they are before some move.
+    writer.fit_dates()
+    return apply_to(book, operation)
 
 
 def _ensure_sheet(book: BookEdit, operation: EnsureSheet) -> str:

@@ -30,6 +30,7 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands
 from kbd_xlsx.calculation.stale import stale_results
+from kbd_xlsx.edits.results import PendingResults
 from kbd_xlsx.edits.totals import open_totals, with_totals
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
@@ -42,6 +43,7 @@ __all__ = [
     "BookEdit",
     "WorkbookWarnings",
     "checked_sheet_name",
+    "forget_results",
     "has_formulas",
     "is_protected",
     "old_pivots",
@@ -160,7 +162,10 @@ def has_formulas(part: bytes) -> bool:
 
 
 def without_stale_results(
-    book: FormulaBook, parts: Mapping[str, bytes], changed: Mapping[str, Sequence[Area]]
+    book: FormulaBook,
+    parts: Mapping[str, bytes],
+    changed: Mapping[str, Sequence[Area]],
+    stale: Mapping[str, Sequence[Area]] | None = None,
 ) -> dict[str, bytes]:
     """Return the parts that lose old results, without them.
 
@@ -168,11 +173,15 @@ def without_stale_results(
         book: The formulas as they are after the edit.
         parts: The sheets' parts after the edit, by title.
         changed: The cells that the edit changed, by title.
+        stale: Cells whose results are old besides, by title.
     """
     found = {}
-    for title, areas in stale_results(book, changed).items():
+    old = {title: list(areas) for title, areas in stale_results(book, changed).items()}
+    for title, areas in (stale or {}).items():
+        old.setdefault(title, []).extend(areas)
+    for title, cells in old.items():
         sheet = SheetPart(parts[title], title)
-        for area in areas:
+        for area in cells:
             sheet.forget(area)
         found[title] = sheet.xml(_unchanged)
     return found
@@ -222,6 +231,7 @@ class BookEdit:
         is_new: Whether the workbook was made here.
         made: The titles of the sheets that were made here.
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
+        results: What changed, so that results are old.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -231,8 +241,7 @@ class BookEdit:
         self.made: set[str] = set()
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
         self._styles: XlsxStyleSheet | None = None
-        self._changed: dict[str, list[Area]] = {}
-        self._formulas_differ = False
+        self.results = PendingResults()
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
         for tab in self.book.tabs:
@@ -387,7 +396,7 @@ class BookEdit:
     def forget_sheet(self, name: str) -> None:
         """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
         found = self._sheet(name)
-        self._changed.pop(found.tab.title, None)
+        self.results.forget_sheet(found.tab.title)
         self.book.remove(self._sheets.index(found))
         self.rewriting.unrelate(self.main, found.tab.relation_id)
         self._sheets.remove(found)
@@ -424,7 +433,7 @@ class BookEdit:
         if not self._sheets:
             raise ValidationFailed("a workbook needs a sheet; begin with ensure_sheet")
         self.flush()
-        self._forget_results()
+        forget_results(self)
         # Last, for what they add up is what the whole edit leaves.
         for title, places in self.formulas_set.items():
             if self.find(title) is not None and (part := self.part(title)):
@@ -432,47 +441,25 @@ class BookEdit:
         # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
-        for sheet in self._sheets:
-            for table in sheet.tables or ():
-                if table.is_changed:
-                    self.rewriting.put(table.part, table.xml())
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
 
     def flush(self) -> None:
-        """Write the changed sheets into their parts, so that what follows sees them."""
+        """Write the changed sheets and tables into their parts, so that what follows sees them."""
         for sheet in self._sheets:
-            cells = sheet.cells
+            # Both are read anew if they are needed: their places are those of the part before.
+            cells, sheet.cells = sheet.cells, None
+            tables, sheet.tables = sheet.tables, None
+            for table in tables or ():
+                if table.is_changed:
+                    self.rewriting.put(table.part, table.xml())
             if cells is None or not cells.is_changed:
                 continue
-            self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
-            self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
+            self.results.add(sheet.tab.title, cells.changed_areas())
+            if cells.removes_or_adds_formulas():
+                self.results.formulas_differ = True
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
-            # Read anew if it is needed: its places are those of the part before.
-            sheet.cells = None
-
-    def _forget_results(self) -> None:
-        """Take away the results that the changed cells made old."""
-        changed = {title: areas for title, areas in self._changed.items() if areas}
-        # An edit may be saved twice, as for a summary; the second time only new changes count.
-        self._changed = {}
-        if not changed:
-            return
-        parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
-        # A pivot table keeps a copy of its data, which programs alone bring up to date.
-        for source in old_pivots(self.rewriting, self.main, partial(self.formulas, parts), changed):
-            self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
-        if self._formulas_differ:
-            self.drop_calculation_chain()
-        # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
-        if not any(map(has_formulas, parts.values())):
-            return
-        self.book.ask_for_calculation()
-        # Taken out as well: programs that do not calculate on opening would show old results.
-        for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
-            self.rewriting.put(self.part(title), data)
-            self.formulas_set.setdefault(title, set()).update(open_totals(data, title))
 
     def formulas(self, parts: Mapping[str, bytes]) -> FormulaBook:
         """Return the formulas of sheets' parts, with the workbook's names and tables."""
@@ -528,6 +515,29 @@ class BookEdit:
 
     def _sheet(self, name: str) -> _Worksheet:
         return self._sheets[self.titles.index(self.title(name))]
+
+
+def forget_results(book: BookEdit) -> None:
+    """Take away the results that the written changes of a workbook made old."""
+    # An edit may be saved twice, as for a summary; the second time only new changes count.
+    changed, stale = book.results.take()
+    if not changed:
+        return
+    parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
+    # A pivot table keeps a copy of its data, which programs alone bring up to date.
+    formulas = partial(book.formulas, parts)
+    for source in old_pivots(book.rewriting, book.main, formulas, changed):
+        book.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
+    if book.results.formulas_differ:
+        book.drop_calculation_chain()
+    # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
+    if not any(map(has_formulas, parts.values())):
+        return
+    book.book.ask_for_calculation()
+    # Taken out as well: programs that do not calculate on opening would show old results.
+    for title, data in without_stale_results(formulas(), parts, changed, stale).items():
+        book.rewriting.put(book.part(title), data)
+        book.formulas_set.setdefault(title, set()).update(open_totals(data, title))
 
 
 def checked_sheet_name(name: str) -> str:

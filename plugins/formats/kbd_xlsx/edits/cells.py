@@ -120,6 +120,7 @@ class CellWriter:
             sheet = self._book.sheet(title)
             if not sheet.has_width(column):
                 sheet.set_width(column, width)
+        self._date_widths.clear()
 
     def _typed(
         self,

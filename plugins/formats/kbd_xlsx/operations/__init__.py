@@ -2,6 +2,7 @@
 
 base    what they share: the base of records, values, styles
 cells   of cells and ranges
+lines   of rows and columns that are put in or taken out
 sheets  of whole sheets, their rows, columns and panes
 """
 
@@ -19,6 +20,15 @@ from kbd_xlsx.operations.cells import (
     TypedValue,
     UnmergeCells,
 )
+from kbd_xlsx.operations.lines import (
+    ConditionOp,
+    DeleteColumns,
+    DeleteRows,
+    DeleteRowsWhere,
+    InsertColumns,
+    InsertRows,
+    RowCondition,
+)
 from kbd_xlsx.operations.sheets import (
     ColumnWidth,
     DeleteSheet,
@@ -35,10 +45,17 @@ __all__ = [
     "CellSetting",
     "ClearRange",
     "ColumnWidth",
+    "ConditionOp",
+    "DeleteColumns",
+    "DeleteRows",
+    "DeleteRowsWhere",
     "DeleteSheet",
     "EnsureSheet",
     "FreezePanes",
+    "InsertColumns",
+    "InsertRows",
     "MergeCells",
+    "RowCondition",
     "RowHeight",
     "Scalar",
     "SetCells",
@@ -64,6 +81,11 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     UnmergeCells,
     ClearRange,
     AutoFilter,
+    InsertRows,
+    DeleteRows,
+    InsertColumns,
+    DeleteColumns,
+    DeleteRowsWhere,
     DeleteSheet,
     SummarizeByCategory,
 )

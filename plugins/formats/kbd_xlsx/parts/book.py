@@ -5,6 +5,7 @@ part of a table its range, the names of its columns and its filter.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -136,6 +137,20 @@ class BookPart:
             element.set("hidden", "1")
         element.text = text
         self.is_changed = True
+
+    def put_names(self, texts: Sequence[str | None]) -> None:
+        """Set the texts of all defined names, in the order of `names`; None takes one out."""
+        found = list(self._root.iterfind("{*}definedNames/{*}definedName"))
+        parent = self._child("definedNames")
+        for element, text in zip(found, texts, strict=True):
+            if text is None:
+                parent.remove(element)
+            elif text != (element.text or ""):
+                element.text = text
+            else:
+                continue
+            self.is_changed = True
+        self._drop_if_empty("definedNames")
 
     def ask_for_calculation(self) -> None:
         """Have programs that calculate do so when they open the workbook.
