@@ -13,6 +13,7 @@ from kbd.sheets.areas import (
     Area,
     cell_name,
     column_letters,
+    column_number,
     parse_area,
     parse_cell,
     whole_number,
@@ -24,9 +25,14 @@ from kbd_xlsx.operations import (
     AutoFilter,
     CellSetting,
     ClearRange,
+    DeleteColumns,
+    DeleteRows,
+    DeleteRowsWhere,
     DeleteSheet,
     EnsureSheet,
     FreezePanes,
+    InsertColumns,
+    InsertRows,
     MergeCells,
     SetCells,
     SetColumnWidths,
@@ -99,7 +105,9 @@ class _Carrier:
                 return replace(operation, sheet=sheet.name, cells=cells)
             case SetRange():
                 return self._range_set(operation)
-            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter():
+            case InsertRows() | DeleteRows() | InsertColumns() | DeleteColumns():
+                return self._lines(operation)
+            case MergeCells() | UnmergeCells() | ClearRange() | AutoFilter() | DeleteRowsWhere():
                 sheet = self._places.sheet(operation.sheet)
                 written = self._range(sheet, operation.sheet, operation.range)
                 return replace(operation, sheet=sheet.name, range=written)
@@ -123,6 +131,23 @@ class _Carrier:
         number = whole_number(str(row))
         # What is no row was skipped with a warning, and will be again.
         return sheet.row(number) if 1 <= number <= MAX_ROW else row
+
+    def _lines(
+        self, operation: InsertRows | DeleteRows | InsertColumns | DeleteColumns
+    ) -> XlsxOperation:
+        """Return an operation on whole rows or columns as it is there."""
+        replace = msgspec.structs.replace
+        sheet = self._places.sheet(operation.sheet)
+        match operation:
+            case InsertRows(row=row):
+                return replace(operation, sheet=sheet.name, row=sheet.row(row))
+            case DeleteRows(row=row, count=count):
+                # All of them in one piece: a row that somebody put among them stays.
+                moved = sheet.area(Area(row, 1, min(row + count - 1, MAX_ROW), 1))
+                return replace(operation, sheet=sheet.name, row=moved.top)
+            case InsertColumns(column=letters) | DeleteColumns(column=letters):
+                column = sheet.column(column_number(letters.strip()))
+                return replace(operation, sheet=sheet.name, column=column_letters(column))
 
     def _cell(self, sheet: SheetPlaces | OwnSheet, name: str, setting: CellSetting) -> CellSetting:
         row, column = parse_cell(setting.cell)
