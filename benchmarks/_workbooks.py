@@ -32,8 +32,11 @@ def rows(count: int) -> Iterator[list[Any]]:
         ]  # fmt: skip
 
 
-def write_workbook(path: Path, count: int) -> None:
-    """Write a workbook of one sheet, as spreadsheet programs do: shared texts, days as a format."""
+def write_workbook(path: Path, count: int, *, with_formulas: bool = False) -> None:
+    """Write a workbook of one sheet, as spreadsheet programs do: shared texts, days as a format.
+
+    With formulas each row's sum is one, its result beside it.
+    """
     texts: dict[str, int] = {}
 
     def cell(name: str, place: int, value: Any) -> str:
@@ -44,7 +47,10 @@ def write_workbook(path: Path, count: int) -> None:
                 return f'<c r="{name}" t="s"><v>{texts.setdefault(value, len(texts))}</v></c>'
             case _:
                 style = ' s="1"' if place == 1 else ""
-                return f'<c r="{name}"{style}><v>{value}</v></c>'
+                number = name[1:]
+                is_formula = with_formulas and place == 6
+                formula = f"<f>E{number}*F{number}</f>" if is_formula else ""
+                return f'<c r="{name}"{style}>{formula}<v>{value}</v></c>'
 
     def lines() -> Iterator[str]:
         for number, row in enumerate([list(HEADERS), *rows(count)], 1):

@@ -56,6 +56,13 @@ def kbd_set(*cells: str) -> Work:
     return made
 
 
+def kbd_insert(path: Path, folder: Path) -> Run:
+    """Put a row in above all others but the header; formulas and what names cells follow."""
+    operations = _operations({"op": "insert_rows", "sheet": "Data", "row": 2})
+    source = Source(path, path.name)
+    return lambda: XlsxFormat().apply(source, operations, folder / "edited.xlsx")
+
+
 def kbd_plain(_: Path, folder: Path) -> Run:
     """Make a workbook of plain values."""
     return _created(folder, {"values": block()})
@@ -107,6 +114,17 @@ def peer_set(*cells: str) -> Work:
     return made
 
 
+def peer_insert(path: Path, folder: Path) -> Run:
+    """Put a row in; openpyxl moves the cells, but no formula and nothing that names them."""
+
+    def run() -> None:
+        book = openpyxl.load_workbook(path)
+        book.worksheets[0].insert_rows(2)
+        book.save(folder / "edited.xlsx")
+
+    return run
+
+
 def peer_plain(_: Path, folder: Path) -> Run:
     """Make a workbook of plain values."""
     values = block()
@@ -142,9 +160,10 @@ def peer_styled(_: Path, folder: Path) -> Run:
 WORKS: Mapping[str, Work] = MappingProxyType({
     "kbd map": kbd_map, "kbd read": kbd_read, "kbd set 1": kbd_set("C3000"),
     "kbd set 2": kbd_set("C3000", "D3001"), "kbd plain": kbd_plain, "kbd styled": kbd_styled,
-    "kbd each styled": kbd_each_styled,
+    "kbd each styled": kbd_each_styled, "kbd insert row": kbd_insert,
     "openpyxl map": peer_map, "openpyxl read": peer_read, "openpyxl values": peer_values,
     "calamine values": calamine_values,
+    "openpyxl insert row": peer_insert,
     "openpyxl set 1": peer_set("C3000"), "openpyxl set 2": peer_set("C3000", "D3001"),
     "openpyxl plain": peer_plain, "openpyxl styled": peer_styled,
 })  # fmt: skip

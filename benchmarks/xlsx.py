@@ -98,6 +98,14 @@ def large(folder: Path) -> list[bool]:
         gate("set 1 cell, s CPU", ours.cpu_s, most=1.0),
         gate("the same, peak, MiB", ours.peak_bytes / MIB, most=200),
     ]
+    lines, lines_part = folder / "formulas.xlsx", folder / "formulas_part.xlsx"
+    write_workbook(lines, MIDDLE, with_formulas=True)
+    write_workbook(lines_part, PEER_ROWS - 1, with_formulas=True)
+    ours = spent("kbd insert row", lines, 3)
+    print(f"\n{MIDDLE:,} x 10 with {MIDDLE:,} formulas: insert a row above them")
+    shown("kbd", ours)
+    shown("openpyxl, formulas not moved", spent("openpyxl insert row", lines_part, 1), MIDDLE)
+    met.append(gate("insert a row, s CPU", ours.cpu_s, most=2.0))
     print(f"\n{LARGE:,} x 10: all values")
     shown("kbd, looked into and kept", spent("kbd map", bigger, 3))
     shown("python-calamine, alone", spent("calamine values", bigger, 3))

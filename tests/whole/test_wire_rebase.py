@@ -143,6 +143,23 @@ def test_edits_go_along_with_rows_that_somebody_inserted(bench: Wired) -> None:
     assert cells["C10"] == 18
 
 
+def test_rows_of_the_draft_go_along_with_rows_of_somebody(bench: Wired) -> None:
+    """Operations behind rows that the draft puts in count as the sheet is then, there too."""
+    wb = _book(bench)
+    new = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "A10", "value": "new"}]}
+    rows = {"op": "insert_rows", "sheet": "Data", "row": 10}
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="book.xlsx", ops=[rows, new])
+    _set(bench, wb, B15=99)
+    _beside(bench, wb, inserted=5)
+    done = bench.ask("DraftRebase", workbench_id=wb)
+
+    assert done["conflicts"] == []
+    bench.ask("DraftPublish", workbench_id=wb)
+    cells = _cells(bench.published(wb) / "book.xlsx")
+    wanted = {"A5": "a row of somebody's", "A11": "new", "A12": "name 10", "B16": 99}
+    assert {cell: cells.get(cell) for cell in wanted} == wanted
+
+
 def test_conflicts_are_named_and_nothing_is_done(bench: Wired) -> None:
     """With what was there, what the draft made of it, what is published, and who made it."""
     wb = _book(bench)

@@ -140,7 +140,7 @@ class FileRebase:
         assert isinstance(handler, FormatHandler)
         # Where no operation shifts anything, the draft's version counts as the base does.
         in_place, self._began = (False, False), None
-        if not handler.shifting:
+        if not await self._shifts(handler):
             moved = await self._formats.relocate((), base, theirs)
             in_place = handler.compares_in_place, handler.compares_in_place and moved.is_in_place
             self._began = base, theirs
@@ -151,6 +151,18 @@ class FileRebase:
         if clashes := await versions.losses(result):
             raise RebaseRefusedError(await self._with_makers(clashes))
         return made
+
+    async def _shifts(self, handler: Relocatable) -> bool:
+        """Tell whether operations of the draft count in another way than those before them."""
+        # Of a format that is compared by parts in order, the draft's version always counts.
+        if not handler.shifting or not handler.compares_in_place:
+            return bool(handler.shifting)
+        for step in self._steps:
+            call = self._calls.get(step.called_seq)
+            arguments = await call.text(self._workbench.blobs) if call is not None else ""
+            if not arguments or any(f'"{name}"' in arguments for name in handler.shifting):
+                return True
+        return False
 
     async def _with_makers(self, clashes: list[Clash]) -> list[FoundClash]:
         changes = [clash.change for clash in clashes if clash.change is not None]

@@ -8,11 +8,12 @@ its extent is bounded; `workbook_map`, `regions` and `grid` show it; `active_con
 it runs or fetches.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
-places the rows of tables, `styles` describes formatting, `assets` copies it, `drawings` are charts
-and pictures, `calculation` knows which results an edit makes old. `tables` reads the table of a
-sheet and writes one. `comparison` finds what differs between two versions, `relocation` carries
-operations over from one to the other; `receipt` finds the same as facts for receipts, and
-`receipt_check` finds those again, sharing no code.
+places the rows of tables, `shifting` carries references along where rows or columns are put in or
+taken out, `styles` describes formatting, `assets` copies it, `drawings` are charts and pictures,
+`calculation` knows which results an edit makes old, `results` works them out anew. `tables` reads
+the table of a sheet and writes one. `comparison` finds what differs between two versions,
+`relocation` carries operations over from one to the other; `receipt` finds the same as facts for
+receipts, and `receipt_check` finds those again, sharing no code.
 """
 
 from collections.abc import Sequence

@@ -92,7 +92,8 @@ class XlsxFormat(
         "are calculated: the answer has their `results`, errors first. xlsx_get_styles lists "
         "names, rules, validations, links, comments, print settings and pivots. Charts draw ranges "
         "(Data!B2:B13), columns of tables (Table1[Amount]), or table with columns; the map lists "
-        "the charts that there are."
+        "the charts that there are. Rows and columns that are put in or taken out shift those "
+        "behind them: operations after that count as the sheet is then."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
@@ -109,6 +110,9 @@ class XlsxFormat(
         "sort order", "validation",
     )  # fmt: skip
     compares_in_place = True
+    shifting: ClassVar[tuple[str, ...]] = (
+        "insert_rows", "delete_rows", "insert_columns", "delete_columns", "delete_rows_where",
+    )  # fmt: skip
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""

@@ -391,7 +391,7 @@ def _filled(
     # An empty result leaves nothing to look at but the sheet's beginning.
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
     focus = FocusHint(sheet=title, row_start=row, col_start=column)
-    _, results = book.open_results()
+    _, results = book.results.open_ranges()
     return Written(_range(area), count, len(columns), warnings, focus=focus, open_results=results)
 
 

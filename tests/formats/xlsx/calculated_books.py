@@ -22,7 +22,7 @@ from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import Result
 from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
-from kbd_xlsx.results.calculate import CalculationRun
+from kbd_xlsx.results.calculate import CalculationRun, shared_texts_part
 from kbd_xlsx.results.plan import Reason, calls_of
 from real_workbooks import real_workbooks
 
@@ -57,7 +57,7 @@ def compared(path: Path, folder: Path) -> Iterator[Compared]:
     with Package(Source(path, path.name)) as package:
         book = BookEdit.opened(package)
         parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
-        texts = SharedTexts(package, book.shared_texts_part)
+        texts = SharedTexts(package, shared_texts_part(book))
         wanted = Calculation(NOON_US, tuple((title, "") for title in parts))
         run = CalculationRun(book, wanted, folder / "target.xlsx")
         results = run.results()

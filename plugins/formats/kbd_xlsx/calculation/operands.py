@@ -6,7 +6,9 @@ scanned is said to be unclear. Places are those of the text: formulas that share
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -17,11 +19,15 @@ __all__ = [
     "LEFT",
     "RIGHT",
     "TOP",
+    "LocatedOperands",
+    "LocatedReference",
     "NameUse",
     "Operand",
     "Operands",
     "Reference",
+    "ReferenceKind",
     "TableUse",
+    "locate_references",
     "read_operands",
 ]
 
@@ -64,6 +70,9 @@ class TableUse(msgspec.Struct, frozen=True):
 
 
 Operand = Reference | NameUse | TableUse
+
+ReferenceKind = Literal["cell", "area", "columns", "rows"]
+"""How a reference is written: B3, B3:C5, B:C, 3:5."""
 
 
 class Operands(msgspec.Struct):
@@ -120,6 +129,10 @@ _CELL_ENDS = tuple(range(_CELL_GROUP + 1, _CELL_GROUP + 5))
 _AREA_ENDS = tuple(range(_AREA + 1, _AREA + 9))
 _COLUMNS_ENDS = tuple(range(_COLUMNS + 1, _COLUMNS + 5))
 _ROWS_ENDS = tuple(range(_ROWS + 1, _ROWS + 5))
+
+_KINDS: Mapping[int, ReferenceKind] = MappingProxyType(
+    {_CELL_GROUP: "cell", _AREA: "area", _COLUMNS: "columns", _ROWS: "rows"}
+)
 
 # CELL without a reference tells of the cell that was changed last, but for the file's name.
 _ABOUT_A_CELL = re.compile(r'\(\s*"[^"]*"\s*,|\(\s*"filename"\s*\)', re.IGNORECASE)
@@ -275,3 +288,38 @@ def _spans(text: str) -> Iterator[list[Operand]]:
             if holder.call != "INDEX" or holder.argument == 0:
                 holder.held.extend(found)
             last, before = found, None
+
+
+class LocatedReference(NamedTuple):
+    """A reference of a formula's text and where its coordinates stand, without their sheet."""
+
+    start: int
+    end: int
+    reference: Reference
+    kind: ReferenceKind
+
+
+class LocatedOperands(NamedTuple):
+    """References in the order of the text; `is_clear` as in Operands."""
+
+    references: list[LocatedReference]
+    is_clear: bool
+
+
+def locate_references(text: str) -> LocatedOperands:
+    """Return the cells that a formula names, and where in its text it does."""
+    found: list[LocatedReference] = []
+    if len(text) > MAX_FORMULA_CHARS:
+        return LocatedOperands(found, is_clear=False)
+    is_clear = True
+    for token in _TOKEN.finditer(text):
+        kind = token.lastindex
+        if kind == _STRAY:
+            is_clear = False
+        name = _KINDS.get(kind or 0)
+        if kind is None or name is None:
+            continue
+        operand = _operand(token, kind)
+        if isinstance(operand, Reference):
+            found.append(LocatedReference(token.start(kind), token.end(kind), operand, name))
+    return LocatedOperands(found, is_clear)

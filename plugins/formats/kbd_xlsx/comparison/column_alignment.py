@@ -68,7 +68,13 @@ def find_column_changes(
         _pair_columns(ours, theirs, before, after, (runs, removed, added))
     many = [column for column in removed if len(before.get(column, ())) > 1]
     many += [column for column in added if len(after.get(column, ())) > 1]
-    if not many and not moves:
+    # Columns that came or went empty are told by those behind them, which stand elsewhere.
+    is_shifted = any(
+        run.before != run.after
+        and any(len(before.get(run.before + k, ())) > 1 for k in range(run.length))
+        for run in runs
+    )
+    if not many and not moves and not is_shifted:
         return None
     names = [(run.before + k, run.after + k) for run in runs for k in range(run.length)]
     return ColumnChanges(

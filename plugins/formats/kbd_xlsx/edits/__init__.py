@@ -14,5 +14,9 @@ tabs            operations on sheets among the others
 objects         tables, names, rules, links, comments, print settings, protection
 charts          charts made, changed and deleted
 images          pictures put onto sheets, and taken off them
+pivot_sources   the cells of which pivot tables keep a copy
+results         what changed, so that stored results are old
+lines           rows and columns put in or taken out, with all that refers to them
+row_search      rows that meet a condition, and their deletion
 categories      amounts of several sheets, added up by category
 """

@@ -1,6 +1,6 @@
 """Operations applied in order, all or nothing: the file is written when all went through."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from kbd_xlsx.edits.cells import CellWriter
 from kbd_xlsx.edits.charts import ChartWriter
 from kbd_xlsx.edits.focus import find_focus
 from kbd_xlsx.edits.images import add_image, delete_image
+from kbd_xlsx.edits.lines import delete_columns, delete_rows, insert_columns, insert_rows
 from kbd_xlsx.edits.objects.comments import set_comment
 from kbd_xlsx.edits.objects.conditional_formats import add_rule
 from kbd_xlsx.edits.objects.hyperlinks import set_hyperlink
@@ -33,6 +34,7 @@ from kbd_xlsx.edits.ranges.formatting import format_range
 from kbd_xlsx.edits.ranges.replacement import replace_text
 from kbd_xlsx.edits.ranges.row_sort import sort_range
 from kbd_xlsx.edits.reach import reach_after
+from kbd_xlsx.edits.row_search import delete_rows_where
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
     filter_rows,
@@ -56,14 +58,19 @@ from kbd_xlsx.operations import (
     CopySheet,
     DefineName,
     DeleteChart,
+    DeleteColumns,
     DeleteImage,
     DeleteName,
+    DeleteRows,
+    DeleteRowsWhere,
     DeleteSheet,
     EnsureSheet,
     FillFormula,
     FormatRange,
     FreezePanes,
     HideSheet,
+    InsertColumns,
+    InsertRows,
     MergeCells,
     MoveSheet,
     ProtectSheet,
@@ -140,7 +147,7 @@ def _applied(
         title = book.find(focus.sheet or "")
         focus = None if title is None else msgspec.structs.replace(focus, sheet=title)
     reach = reach_after(book, source)
-    written, results = book.open_results()
+    written, results = book.results.open_ranges()
     return Applied(
         len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told),
         open_results=results, formulas_written=written,
@@ -157,6 +164,11 @@ def _table(
         SetRange: writer.set_range,
         ClearRange: writer.clear_range,
         EnsureSheet: partial(_ensure_sheet, book),
+        InsertRows: partial(insert_rows, book),
+        DeleteRows: partial(delete_rows, book),
+        InsertColumns: partial(_with_widths, book, writer, insert_columns),
+        DeleteColumns: partial(_with_widths, book, writer, delete_columns),
+        DeleteRowsWhere: partial(delete_rows_where, book),
         DeleteSheet: partial(delete_sheet, book),
         SummarizeByCategory: partial(summarize_by_category, book, target=target),
         SetColumnWidths: partial(set_column_widths, book),
@@ -210,8 +222,19 @@ def _recalculate(book: BookEdit, operation: Recalculate) -> str:
         titles = [book.title(operation.sheet)]
     for title in titles:
         # Old results stay where no new one is known.
-        book.stale[title] = [EVERYWHERE]
+        book.results.open[title] = [EVERYWHERE]
     return f"{', '.join(titles)}: calculated"
+
+
+def _with_widths(
+    book: BookEdit,
+    writer: CellWriter,
+    apply_to: Callable[[BookEdit, Any], str],
+    operation: InsertColumns | DeleteColumns,
+) -> str:
+    # Widths that dates need are of columns as they are before some move.
+    writer.fit_dates()
+    return apply_to(book, operation)
 
 
 def _ensure_sheet(book: BookEdit, operation: EnsureSheet) -> str:

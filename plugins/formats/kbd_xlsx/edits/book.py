@@ -17,20 +17,19 @@ from pathlib import Path
 from typing import Self
 
 import msgspec
-from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import EditWarnings, listed
 from kbd.opc import identify
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
-from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
+from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
-from kbd_xlsx.calculation.operand_ranges import OperandRanges
-from kbd_xlsx.calculation.operands import NameUse, Operands
-from kbd_xlsx.calculation.stale import column_runs, stale_results
+from kbd_xlsx.calculation.stale import stale_results
 from kbd_xlsx.edits.formula_names import FormulaNames
+from kbd_xlsx.edits.pivot_sources import old_pivots
+from kbd_xlsx.edits.results import PendingResults
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.markup import plain, utf8
@@ -42,17 +41,12 @@ __all__ = [
     "BookEdit",
     "WorkbookWarnings",
     "checked_sheet_name",
+    "forget_results",
     "has_formulas",
     "is_protected",
-    "old_pivots",
-    "pivot_sources",
     "without_results",
 ]
 
-SheetRanges = tuple[tuple[str, str], ...]
-"""Sheets with ranges of them; "" for a whole sheet."""
-
-_MAX_OPEN_AREAS = 5_000
 _MAX_LISTED = 20
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _PROTECTION = re.compile(rb"<(?:[\w.-]+:)?sheetProtection\s[^>]*\bsheet=[\"'](?:1|true)")
@@ -94,68 +88,6 @@ def is_protected(part: bytes) -> bool:
     return b"sheetProtection" in part and _PROTECTION.search(part) is not None
 
 
-def pivot_sources(rewriting: Rewriting, main: str) -> Iterator[etree._Element]:
-    """Yield the elements that say of which cells of this workbook pivot tables keep a copy."""
-    for relation in rewriting.relations(main):
-        if relation.kind == "pivotCacheDefinition" and relation.target in rewriting:
-            source = rewriting.root(relation.target).find("{*}cacheSource/{*}worksheetSource")
-            # One with a relation is of another workbook.
-            if source is not None and not any(str(key).endswith("}id") for key in source.attrib):
-                yield source
-
-
-def old_pivots(
-    rewriting: Rewriting,
-    main: str,
-    book: Callable[[], FormulaBook],
-    changed: Mapping[str, Sequence[Area]],
-) -> list[str]:
-    """Return the ranges whose data pivot tables keep a copy of, and which the edit changed.
-
-    Args:
-        rewriting: The package.
-        main: The workbook part.
-        book: Returns its names and tables; only asked where a source is called by such a name.
-        changed: The changed cells by the title of their sheet.
-    """
-    folded = {title.casefold(): areas for title, areas in changed.items()}
-    found = []
-    for source in pivot_sources(rewriting, main):
-        # Programs bring such a one up to date when they open the workbook.
-        if source.getroottree().getroot().get("refreshOnLoad") in ("1", "true"):
-            continue
-        title, ref = source.get("sheet", ""), source.get("ref", "")
-        name = "" if ref else source.get("name", "")
-        # Without a range the data may be anywhere on the sheet: better one warning too many.
-        area = _area(ref)
-        places = _named_areas(book(), title, name) if name else [(title, area)]
-        if any(overlaps(at, one) for on, at in places for one in folded.get(on.casefold(), ())):
-            found.append(name or (f"{title}!{area}" if area != _WHOLE else title))
-    return found
-
-
-def _named_areas(book: FormulaBook, title: str, name: str) -> list[tuple[str, Area]]:
-    """Return the areas that a table or a name means, with their titles; all if that is unclear."""
-    for table in book.tables:
-        # With its header, which names the fields of the pivot table; a formula leaves it out.
-        if table.name.casefold() == name.casefold():
-            return [(table.sheet, table.area)]
-    sheet = "'" + title.replace("'", "''") + "'" if title else None
-    operands = Operands([], [NameUse(sheet, name)], [], [], is_clear=True)
-    meaning = OperandRanges(book.titles, book.names, book.tables).of(operands, (0, 1, 1))
-    if meaning.reads_all:
-        return [(each, _WHOLE) for each in book.titles]
-    return [(book.titles[number], Area(*sides)) for number, *sides in meaning.cells]
-
-
-def _area(text: str) -> Area:
-    """Return a range, or the whole sheet where none is given."""
-    try:
-        return parse_area(text, _WHOLE) if text else _WHOLE
-    except ValidationFailed:
-        return _WHOLE
-
-
 # Two patterns that begin with a literal cost a tenth of one that has both.
 _FORMULA = re.compile(rb"<f[\s>/]")
 _PREFIXED_FORMULA = re.compile(rb":f[\s>/]")
@@ -172,12 +104,6 @@ def without_results(part: bytes, title: str, areas: Sequence[Area]) -> bytes:
     for area in areas:
         sheet.forget(area)
     return sheet.xml(_unchanged)
-
-
-def _ranges(title: str, areas: Sequence[Area]) -> list[tuple[str, str]]:
-    if len(areas) > _MAX_OPEN_AREAS:
-        return [(title, "")]
-    return [(title, str(area)) for area in areas]
 
 
 def _unchanged(base: int, _: object) -> int:
@@ -223,11 +149,8 @@ class BookEdit:
         notices: What the reader of the result must know.
         is_new: Whether the workbook was made here.
         made: The titles of the sheets that were made here.
-        formulas_set: Where formulas were written, by row and column, by the title of the sheet.
-        stale: Where results of other formulas are old since, by the title of the sheet.
         formula_names: The names in formulas that were written.
-        changed: The areas whose values changed, by the title of the sheet.
-        formulas_differ: Whether cells with formulas came or went.
+        results: What changed, so that results are old.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
@@ -235,13 +158,10 @@ class BookEdit:
         self.book = BookPart(rewriting.root(main))
         self.notices = WorkbookWarnings()
         self.made: set[str] = set()
-        self.formulas_set: dict[str, set[tuple[int, int]]] = {}
-        self.stale: dict[str, list[Area]] = {}
         self.formula_names = FormulaNames()
-        self.changed: dict[str, list[Area]] = {}
-        self.formulas_differ = False
         self.last: list[Callable[[], None]] = []
         self._styles: XlsxStyleSheet | None = None
+        self.results = PendingResults()
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
         for tab in self.book.tabs:
@@ -288,16 +208,6 @@ class BookEdit:
             ValidationFailed: It has macros and the suffix promises none, or the reverse.
         """
         SUFFIXES.fit(self.rewriting, self.main, name)
-
-    @property
-    def package(self) -> Package | None:
-        """The package that it was opened from, None for a new one."""
-        return self.rewriting.package
-
-    @property
-    def shared_texts_part(self) -> str:
-        """The part of the texts that cells share, "" if there is none."""
-        return self._related("sharedStrings")
 
     @property
     def titles(self) -> list[str]:
@@ -419,10 +329,8 @@ class BookEdit:
             sheet.tab, sheet.cells = tab, None
             self._sheets.append(sheet)
         for gone in {sheet.tab.title for sheet in former} - titles.keys():
-            self.changed.pop(gone, None)
-        self.changed = {titles.get(old, old): areas for old, areas in self.changed.items()}
-        self.formulas_set = {titles.get(old, old): at for old, at in self.formulas_set.items()}
-        self.stale = {titles.get(old, old): areas for old, areas in self.stale.items()}
+            self.results.forget_sheet(gone)
+        self.results.rename(titles)
         for old, new in titles.items():
             self.formula_names.rename_sheet(old, new)
         self.made = {titles.get(old, old) for old in self.made}
@@ -468,7 +376,7 @@ class BookEdit:
             has_macros=any(r.kind == "vbaProject" for r in self.rewriting.relations(self.main)),
         )
         self.flush()
-        self._forget_results()
+        forget_results(self)
         # What shows results of formulas, such as charts, is written when these are right.
         for write in self.last:
             write()
@@ -479,61 +387,24 @@ class BookEdit:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
 
-    def open_results(self) -> tuple[SheetRanges, SheetRanges]:
-        """Return the cells whose formulas were written, and all whose results are open since.
-
-        A sheet with very many of them counts as a whole.
-        """
-        written: list[tuple[str, str]] = []
-        for title, places in self.formulas_set.items():
-            if self.find(title) is not None:
-                runs = column_runs((column, row) for row, column in places)
-                written += _ranges(title, runs)
-        found = list(written)
-        for title, areas in self.stale.items():
-            found += _ranges(title, areas)
-        return tuple(written), tuple(found)
-
     def flush(self) -> None:
-        """Write the changed sheets into their parts, so that what follows sees them.
+        """Write the changed sheets and tables into their parts, so that what follows sees them.
 
-        Sheets are read anew afterwards: what follows may put something into a part.
+        Both are read anew afterwards: what follows may put something into a part.
         """
         for sheet in self._sheets:
-            cells = sheet.cells
-            # Read anew if it is needed: its places are those of the part before.
-            sheet.cells = None
-            if cells is None or not cells.is_changed:
-                continue
-            self.changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
-            self.formulas_differ = self.formulas_differ or cells.removes_or_adds_formulas()
-            self.rewriting.put(sheet.part, cells.xml(self.restyle))
-        for sheet in self._sheets:
-            for table in sheet.tables or ():
+            # Both are read anew if they are needed: their places are those of the part before.
+            cells, sheet.cells = sheet.cells, None
+            tables, sheet.tables = sheet.tables, None
+            for table in tables or ():
                 if table.is_changed:
                     self.rewriting.put(table.part, table.xml())
-
-    def _forget_results(self) -> None:
-        """Take away the results that the changed cells made old."""
-        changed = {title: areas for title, areas in self.changed.items() if areas}
-        # An edit may be saved twice, as for a summary; the second time only new changes count.
-        self.changed = {}
-        if not changed:
-            return
-        parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
-        # A pivot table keeps a copy of its data, which programs alone bring up to date.
-        for source in old_pivots(self.rewriting, self.main, partial(self.formulas, parts), changed):
-            self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
-        if self.formulas_differ:
-            self.drop_calculation_chain()
-        # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
-        if not any(map(has_formulas, parts.values())):
-            return
-        self.book.ask_for_calculation()
-        # Taken out as well: programs that do not calculate on opening would show old results.
-        for title, areas in stale_results(self.formulas(parts), changed).items():
-            self.stale.setdefault(title, []).extend(areas)
-            self.rewriting.put(self.part(title), without_results(parts[title], title, areas))
+            if cells is None or not cells.is_changed:
+                continue
+            self.results.add(sheet.tab.title, cells.changed_areas())
+            if cells.removes_or_adds_formulas():
+                self.results.formulas_differ = True
+            self.rewriting.put(sheet.part, cells.xml(self.restyle))
 
     def formulas(self, parts: Mapping[str, bytes]) -> FormulaBook:
         """Return the formulas of sheets' parts, with the workbook's names and tables."""
@@ -589,6 +460,32 @@ class BookEdit:
 
     def _sheet(self, name: str) -> _Worksheet:
         return self._sheets[self.titles.index(self.title(name))]
+
+
+def forget_results(book: BookEdit) -> None:
+    """Take away the results that the written changes of a workbook made old."""
+    # An edit may be saved twice, as for a summary; the second time only new changes count.
+    changed, stale = book.results.take()
+    if not changed:
+        return
+    parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
+    # A pivot table keeps a copy of its data, which programs alone bring up to date.
+    formulas = partial(book.formulas, parts)
+    for source in old_pivots(book.rewriting, book.main, formulas, changed):
+        book.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
+    if book.results.formulas_differ:
+        book.drop_calculation_chain()
+    # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
+    if not any(map(has_formulas, parts.values())):
+        return
+    book.book.ask_for_calculation()
+    old = {title: list(areas) for title, areas in stale_results(formulas(), changed).items()}
+    for title, areas in stale.items():
+        old.setdefault(title, []).extend(areas)
+    # Taken out as well: programs that do not calculate on opening would show old results.
+    for title, areas in old.items():
+        book.results.open.setdefault(title, []).extend(areas)
+        book.rewriting.put(book.part(title), without_results(parts[title], title, areas))
 
 
 def checked_sheet_name(name: str) -> str:

@@ -156,7 +156,7 @@ def _write(
         formula = f"SUM({cell_name(row, 2)}:{cell_name(row, last)})"
         total = Content("formula", formula, result=_plain(sum(amounts, Decimal(0))))
         sheet.set(row, last + 1, CellEdit(total, styles))
-        book.formulas_set.setdefault(title, set()).add((row, last + 1))
+        book.results.formulas_set.setdefault(title, set()).add((row, last + 1))
     return f"{title}!{area}"
 
 

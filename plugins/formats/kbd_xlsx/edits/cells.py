@@ -114,7 +114,7 @@ class CellWriter:
         """Set checked formulas, each with its row and column; raises ValidationFailed."""
         part = self._book.sheet(sheet)
         headers = _Headers(self._book, sheet, self._structured)
-        places = self._book.formulas_set.setdefault(sheet, set())
+        places = self._book.results.formulas_set.setdefault(sheet, set())
         for row, column, text in formulas:
             content = Content("formula", text)
             if headers.tables:
@@ -149,6 +149,7 @@ class CellWriter:
             sheet = self._book.sheet(title)
             if not sheet.has_width(column):
                 sheet.set_width(column, width)
+        self._date_widths.clear()
 
     def warn_of_figures(self) -> None:
         """Warn of the texts that were typed as dates or percents, and of those that were not."""
@@ -193,7 +194,7 @@ class CellWriter:
             content = content_of(cell_value(value, kind, place), from_1904=self._from_1904)
         if content.kind == "formula":
             self._notice_formula(content.text, f"{sheet}!{cell_name(row, column)}")
-            self._book.formulas_set.setdefault(sheet, set()).add((row, column))
+            self._book.results.formulas_set.setdefault(sheet, set()).add((row, column))
         elif content.show and sheet in self._book.made:
             known = self._date_widths.get((sheet, column), 0.0)
             self._date_widths[sheet, column] = max(known, _DATE_WIDTHS[content.show])

@@ -21,7 +21,8 @@ from kbd.sheets.areas import (
     parse_area,
 )
 from kbd_xlsx.calculation import mentions
-from kbd_xlsx.edits.book import BookEdit, pivot_sources
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.pivot_sources import pivot_sources
 from kbd_xlsx.operations import (
     AutoFilter,
     DeleteSheet,

@@ -5,6 +5,7 @@ cells   of cells and ranges
 ranges  of ranges as a whole: look, formulas, order, copies, texts
 objects of tables, names, links, comments, print settings, protection
 rules   of conditional formats and validations
+lines   of rows and columns that are put in or taken out
 sheets  of whole sheets, their rows, columns and panes
 tabs    of sheets among the others: names, order, copies
 drawings of charts and pictures
@@ -38,6 +39,15 @@ from kbd_xlsx.operations.drawings import (
     SeriesChange,
     SetChart,
     Stacking,
+)
+from kbd_xlsx.operations.lines import (
+    ConditionOp,
+    DeleteColumns,
+    DeleteRows,
+    DeleteRowsWhere,
+    InsertColumns,
+    InsertRows,
+    RowCondition,
 )
 from kbd_xlsx.operations.objects import (
     AddSheetTable,
@@ -106,13 +116,17 @@ __all__ = [
     "ColorScaleRule",
     "ColumnWidth",
     "Comparing",
+    "ConditionOp",
     "CopyRange",
     "CopySheet",
     "DataBarRule",
     "DefineName",
     "DeleteChart",
+    "DeleteColumns",
     "DeleteImage",
     "DeleteName",
+    "DeleteRows",
+    "DeleteRowsWhere",
     "DeleteSheet",
     "DrawingSize",
     "DuplicatesRule",
@@ -125,6 +139,8 @@ __all__ = [
     "HideSheet",
     "IconSet",
     "IconSetRule",
+    "InsertColumns",
+    "InsertRows",
     "LegendPlace",
     "Length",
     "MergeCells",
@@ -137,6 +153,7 @@ __all__ = [
     "RenameSheet",
     "ReplaceCellText",
     "ResizeSheetTable",
+    "RowCondition",
     "RowHeight",
     "Scalar",
     "SeriesChange",
@@ -176,6 +193,11 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     UnmergeCells,
     ClearRange,
     AutoFilter,
+    InsertRows,
+    DeleteRows,
+    InsertColumns,
+    DeleteColumns,
+    DeleteRowsWhere,
     DeleteSheet,
     SummarizeByCategory,
     Recalculate,

@@ -5,7 +5,7 @@ part of a table its range, the names of its columns and its filter.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -234,6 +234,20 @@ class BookPart:
             if same and element.get("localSheetId") == scope:
                 return element
         return None
+
+    def put_names(self, texts: Sequence[str | None]) -> None:
+        """Set the texts of all defined names, in the order of `names`; None takes one out."""
+        found = list(self._root.iterfind("{*}definedNames/{*}definedName"))
+        parent = self._child("definedNames")
+        for element, text in zip(found, texts, strict=True):
+            if text is None:
+                parent.remove(element)
+            elif text != (element.text or ""):
+                element.text = text
+            else:
+                continue
+            self.is_changed = True
+        self._drop_if_empty("definedNames")
 
     def ask_for_calculation(self) -> None:
         """Have programs that calculate do so when they open the workbook.

@@ -16,6 +16,7 @@ from kbd.sheets.areas import (
     Area,
     cell_name,
     column_letters,
+    column_number,
     parse_area,
     parse_cell,
     whole_number,
@@ -36,8 +37,11 @@ from kbd_xlsx.operations import (
     CopySheet,
     DefineName,
     DeleteChart,
+    DeleteColumns,
     DeleteImage,
     DeleteName,
+    DeleteRows,
+    DeleteRowsWhere,
     DeleteSheet,
     EnsureSheet,
     FillFormula,
@@ -45,6 +49,8 @@ from kbd_xlsx.operations import (
     FormatRule,
     FreezePanes,
     HideSheet,
+    InsertColumns,
+    InsertRows,
     MergeCells,
     MoveSheet,
     ProtectSheet,
@@ -140,6 +146,7 @@ class _Carrier:
                 | AutoFilter()
                 | FormatRange()
                 | AddSheetTable()
+                | DeleteRowsWhere()
             ):
                 sheet = self._places.sheet(operation.sheet)
                 written = self._range(sheet, operation.sheet, operation.range)
@@ -155,18 +162,20 @@ class _Carrier:
                     replace(each, row=self._row(sheet, each.row)) for each in operation.rows
                 )
                 return replace(operation, sheet=sheet.name, rows=heights)
-            case AddChart() | SetChart() | DeleteChart() | AddImage() | DeleteImage():
-                name, sheet = operation.sheet, self._places.sheet(operation.sheet)
-                formula = partial(self._range_text, name)
-                return carry_drawing(operation, sheet, formula, partial(self._range, sheet, name))
             case FreezePanes():
                 return self._frozen(operation)
             case _:
                 return self._of_ranges(operation)
 
     def _of_ranges(self, operation: XlsxOperation) -> XlsxOperation:
-        """Return an operation on a range as a whole."""
+        """Return an operation on a range, on rows or columns, or on what lies on them."""
         match operation:
+            case InsertRows() | DeleteRows() | InsertColumns() | DeleteColumns():
+                return self._lines(operation)
+            case AddChart() | SetChart() | DeleteChart() | AddImage() | DeleteImage():
+                name, sheet = operation.sheet, self._places.sheet(operation.sheet)
+                formula = partial(self._range_text, name)
+                return carry_drawing(operation, sheet, formula, partial(self._range, sheet, name))
             case FillFormula():
                 return self._filled(operation)
             case SortRange():
@@ -235,6 +244,23 @@ class _Carrier:
         number = whole_number(str(row))
         # What is no row was skipped with a warning, and will be again.
         return sheet.row(number) if 1 <= number <= MAX_ROW else row
+
+    def _lines(
+        self, operation: InsertRows | DeleteRows | InsertColumns | DeleteColumns
+    ) -> XlsxOperation:
+        """Return an operation on whole rows or columns as it is there."""
+        replace = msgspec.structs.replace
+        sheet = self._places.sheet(operation.sheet)
+        match operation:
+            case InsertRows(row=row):
+                return replace(operation, sheet=sheet.name, row=sheet.row(row))
+            case DeleteRows(row=row, count=count):
+                # All of them in one piece: a row that somebody put among them stays.
+                moved = sheet.area(Area(row, 1, min(row + count - 1, MAX_ROW), 1))
+                return replace(operation, sheet=sheet.name, row=moved.top)
+            case InsertColumns(column=letters) | DeleteColumns(column=letters):
+                column = sheet.column(column_number(letters.strip()))
+                return replace(operation, sheet=sheet.name, column=column_letters(column))
 
     def _cell(self, sheet: SheetPlaces | OwnSheet, name: str, setting: CellSetting) -> CellSetting:
         row, column = parse_cell(setting.cell)

@@ -25,7 +25,7 @@ from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.results.telling import tell
 from kbd_xlsx.values import stored_text
 
-__all__ = ["CalculationRun", "calculate"]
+__all__ = ["CalculationRun", "calculate", "shared_texts_part"]
 
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _MAX_FUNCTIONS = 3
@@ -138,7 +138,7 @@ class CalculationRun:
 
     @cached_property
     def _texts(self) -> SharedTexts:
-        return SharedTexts(self.book.package, self.book.shared_texts_part)
+        return SharedTexts(self.book.rewriting.package, shared_texts_part(self.book))
 
     def _moment(self, found: re.Match[str]) -> str:
         """Return the moment in place of TODAY() and NOW(), a text as it is."""
@@ -187,6 +187,12 @@ class CalculationRun:
             part = self.book.sheet(self.titles[sheet])
             part.set(row, column, CellEdit(result=_stored(answer)))
         self.book.save(self._target)
+
+
+def shared_texts_part(book: BookEdit) -> str:
+    """Return the part of the texts that cells share, "" if there is none."""
+    targets = (r.target for r in book.rewriting.relations(book.main) if r.kind == "sharedStrings")
+    return next((target for target in targets if target in book.rewriting), "")
 
 
 def _areas(places: Iterable[tuple[str, str]]) -> dict[str, list[Area]]:

@@ -8,9 +8,10 @@ from kbd.office.operations import listed
 from kbd.sheets.areas import Area, cell_name, parse_area
 from kbd_xlsx.calculation.cells import formula_cells
 from kbd_xlsx.calculation.operands import read_operands
-from kbd_xlsx.edits.book import BookEdit, has_formulas, pivot_sources
+from kbd_xlsx.edits.book import BookEdit, has_formulas
 from kbd_xlsx.edits.objects.formulas import checked_object_formula, quoted_sheet
 from kbd_xlsx.edits.objects.ranges import WHOLE, absolute
+from kbd_xlsx.edits.pivot_sources import pivot_sources
 from kbd_xlsx.operations import DefineName, DeleteName
 from kbd_xlsx.parts.markup import plain
 
@@ -160,7 +161,7 @@ def forget_users(book: BookEdit, name: str) -> None:
         for cell in using:
             area = Area(cell.row, cell.column, cell.row, cell.column)
             book.sheet(title).forget(area)
-            book.changed.setdefault(title, []).append(area)
+            book.results.add(title, [area])
 
 
 def delete_name(book: BookEdit, operation: DeleteName) -> str:

@@ -153,7 +153,7 @@ def _header(book: BookEdit, title: str, area: Area) -> list[str]:
     shared: list[etree._Element] | None = None
     for cell in StoredCells(book.rewriting.read(book.part(title)), title).of(row):
         place = f"{title}!{cell_name(cell.row, cell.column)}"
-        if cell.formula is not None or cell.kind in ("number", "other"):
+        if cell.formula is not None or cell.kind not in ("shared", "text"):
             what = "a formula" if cell.formula is not None else "a number or another value"
             raise ValidationFailed(
                 f"{place} is in the header of the table and holds {what}; write it as text first"
@@ -215,7 +215,7 @@ def _add_totals(
         formula = f"SUBTOTAL({number},{name}[{_in_brackets(columns[place])}])"
         column = area.left + place
         sheet.set(row.top, column, CellEdit(Content("formula", formula)))
-        book.formulas_set.setdefault(sheet.name, set()).add((row.top, column))
+        book.results.formulas_set.setdefault(sheet.name, set()).add((row.top, column))
     if entries[0].get("totalsRowFunction") is None:
         entries[0].set("totalsRowLabel", "Total")
         sheet.set(row.top, area.left, CellEdit(Content("text", "Total")))
@@ -290,7 +290,7 @@ def resize_table(book: BookEdit, operation: ResizeSheetTable) -> str:
         header = dict(enumerate(_header(book, title, area), area.left))
         added = {column: text for column, text in header.items() if column not in kept}
     table.reshape(area, added)
-    book.changed.setdefault(title, []).extend((old, area))
+    book.results.add(title, (old, area))
     forget_users(book, table.name)
     return f"{title}!{area}: table {table.name}, was {old}"
 

@@ -77,8 +77,8 @@ def put_cells(
     book.flush()
     book.rewriting.put(book.part(title), blocks.with_cells(new))
     if changed:
-        book.changed.setdefault(title, []).extend(changed)
-        book.formulas_differ = True
+        book.results.add(title, changed)
+        book.results.formulas_differ = True
 
 
 def check_groups(blocks: CellBlocks, area: Area, title: str, *, verb: str) -> None:
@@ -134,7 +134,7 @@ def check_pivots(book: BookEdit, title: str, area: Area) -> None:
 
 def note_formula(book: BookEdit, title: str, place: tuple[int, int], text: str) -> None:
     """Note a formula that was written: its results are to come, and what it reaches out to."""
-    book.formulas_set.setdefault(title, set()).add(place)
+    book.results.formulas_set.setdefault(title, set()).add(place)
     reach = reach_text(f"{title}!{cell_name(*place)}", text)
     if reach is not None:
         book.notices.note_external(reach)

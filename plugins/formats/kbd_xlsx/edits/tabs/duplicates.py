@@ -65,7 +65,7 @@ def copy_sheet(book: BookEdit, operation: CopySheet) -> str:
     with_selected(book, name, is_selected=False)
     tabs = book.titles
     names = book.book.copy_names(tabs.index(title), tabs.index(name), copier.formula)
-    book.formulas_differ = True
+    book.results.formulas_differ = True
     book.drop_calculation_chain()
     kinds = dict.fromkeys(_KINDS[relation.kind] for relation in relations)
     kinds |= {"names": None} if names else {}

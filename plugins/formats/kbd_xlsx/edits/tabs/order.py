@@ -109,7 +109,7 @@ def _spans(book: BookEdit, before: list[str], after: list[str]) -> None:
         if sets[0] != sets[1]:
             told.append(f"{first}:{last}")
             for title in sets[0] | sets[1]:
-                book.changed.setdefault(title, []).append(_WHOLE)
+                book.results.add(title, [_WHOLE])
     if told:
         book.notices.warn(
             f"Formulas over several sheets now span others than before: {listed(told)}."
