@@ -138,6 +138,8 @@ def test_a_defined_name_and_years_as_headers(tmp_path: Path) -> None:
 
     (told,) = charts_in(tmp_path / "out.xlsx", "Sheet")
     assert told["series"][0]["name"] == "2024"
+    edited(tmp_path / "years.xlsx", add(sheet="Sheet", series=[{"values": "Sheet!last"}]))
+    assert charts_in(tmp_path / "out.xlsx", "Sheet") == [told]
 
 
 @pytest.mark.parametrize(("fields", "words"), [
@@ -147,6 +149,7 @@ def test_a_defined_name_and_years_as_headers(tmp_path: Path) -> None:
     ({"series": [{"values": "Sums[Amont]"}]}, "it has: City, Amount"),
     ({"series": [{"values": "Total"}]}, "no range and no name"),
     ({"series": [{"values": "C2:D7"}]}, "several columns"),
+    ({"series": [{"values": "C2:C40000"}]}, "at most 32,000"),
     ({"series": [{"values": "[1]Data!C2:C7"}]}, "another workbook"),
     ({"table": "A1:E7", "columns": ["Costs"]}, "near it: Cost"),
     ({"table": "A1:E7", "series": [{"values": "C2:C7"}]}, "not both"),

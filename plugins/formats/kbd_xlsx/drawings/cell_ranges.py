@@ -20,6 +20,7 @@ from kbd_xlsx.reader.fallback_parser import text_of_item
 
 __all__ = [
     "MAX_POINTS",
+    "SAMPLED_ROWS",
     "CellRange",
     "RangeReader",
     "ReadCell",
@@ -28,9 +29,13 @@ __all__ = [
     "name_of",
 ]
 
-MAX_POINTS = 100_000
-"""Cells that a series may have: a chart holds a copy of each."""
+MAX_POINTS = 32_000
+"""Cells that a series may have: programs draw no more, and a chart holds a copy of each."""
 
+SAMPLED_ROWS = 1_000
+"""Rows of a sheet that tell what a column holds, where nobody has named it."""
+
+_NOWHERE = Area(0, 0, 0, 0)
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^'!]+))!(.+)", re.DOTALL)
 _COLUMN = re.compile(r"\s*([^\[\]!']+)\[\s*\[?([^\[\]]+)\]?\s*\]\s*")
 _PLAIN = re.compile(r"[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff]*")
@@ -110,6 +115,7 @@ class RangeReader:
         book.flush()
         self._book = book
         self._sheets: dict[str, StoredCells] = {}
+        self._known: dict[CellRange, list[ReadCell]] = {}
         self._texts: list[str] | None = None
 
     def find(self, text: str, sheet: str, *, depth: int = _DEPTH) -> CellRange:
@@ -133,14 +139,18 @@ class RangeReader:
                 raise ValidationFailed(
                     f"{text[:60]!r} is of another workbook; copy its cells first"
                 )
-            sheet, written = self._book.title(title), named[3]
-        elif _PLAIN.fullmatch(written) and not _CELL_LIKE.fullmatch(written):
+            sheet, written = self._book.title(title), named[3].strip()
+        # A name of the workbook may stand behind a sheet, too, as spreadsheet programs write it.
+        if _PLAIN.fullmatch(written) and not _CELL_LIKE.fullmatch(written):
             return self._named(written, sheet, depth)
         if "," in written or " " in written.strip():
             raise ValidationFailed(f"{text[:60]!r} is not one range; write it as Sheet1!B2:B9")
-        used = self._used(sheet)
         try:
-            return CellRange(sheet, parse_area(written, used))
+            area = parse_area(written, _NOWHERE)
+            if not area.top or not area.left:
+                # Whole columns or rows; only they need to know what the sheet holds.
+                area = parse_area(written, self._used(sheet))
+            return CellRange(sheet, area)
         except ValidationFailed as error:
             raise ValidationFailed(f"{text[:60]!r} is no range of cells: {error.message}") from None
 
@@ -167,8 +177,23 @@ class RangeReader:
         Raises:
             ValidationFailed, FileReadFailed: The sheet's part cannot be read so.
         """
-        stored = self._stored(found.sheet)
-        return [self._read(cell) for cell in stored.of(found.area)] if stored else []
+        known = self._known.get(found)
+        if known is None:
+            stored = self._stored(found.sheet)
+            known = [self._read(cell) for cell in stored.of(found.area)] if stored else []
+            self._known[found] = known
+        return known
+
+    def first_cells(self, found: CellRange) -> list[ReadCell]:
+        """Return those of the first rows of a range; they tell what it holds."""
+        area = found.area
+        bottom = min(area.bottom, area.top + SAMPLED_ROWS - 1)
+        return self.cells(CellRange(found.sheet, Area(area.top, area.left, bottom, area.right)))
+
+    def right_edge(self, sheet: str) -> int:
+        """Return the last column that the first rows of a sheet fill, 0 for none."""
+        first = CellRange(sheet, Area(1, 1, SAMPLED_ROWS, MAX_COLUMN))
+        return max((cell.column for cell in self.cells(first)), default=0)
 
     def number_code(self, sheet: str, row: int, column: int) -> str:
         """Return the number format that a cell shows its value in."""

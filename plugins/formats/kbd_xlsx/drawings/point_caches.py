@@ -14,7 +14,7 @@ from kbd.errors import ValidationFailed
 from kbd.opc.element_names import local_name, namespace_of
 from kbd_xlsx.drawings.cell_ranges import CellRange, RangeReader, ReadCell
 
-__all__ = ["PointCache", "cached", "fill_caches", "reference_element"]
+__all__ = ["PointCache", "announced", "cached", "fill_caches", "reference_element"]
 
 _CACHES = ("numCache", "strCache", "multiLvlStrCache")
 
@@ -35,26 +35,36 @@ class PointCache(msgspec.Struct, frozen=True):
     points: tuple[tuple[int, str], ...]
 
 
-def cached(reader: RangeReader, found: CellRange, *, as_text: bool | None = None) -> PointCache:
-    """Return what a chart stores of a range.
+def announced(reader: RangeReader, found: CellRange, *, as_text: bool | None = None) -> PointCache:
+    """Return what a chart stores of a range, yet without its points: `fill_caches` writes them.
 
     Args:
         reader: Of the workbook.
         found: The range.
-        as_text: Whether it is stored as texts; None finds out, False leaves texts out.
+        as_text: Whether it is stored as texts; None looks at the first rows.
 
     Raises:
         ValidationFailed, FileReadFailed: The cells cannot be read.
     """
-    cells = reader.cells(found)
+    cells = reader.first_cells(found)
     if as_text is None:
         as_text = any(cell.kind == "text" for cell in cells)
-    wanted = ("number", "text", "other") if as_text else ("number",)
     first = next((cell for cell in cells if cell.kind == "number"), None)
     code = "General" if first is None else reader.number_code(found.sheet, first.row, first.column)
-    points = tuple(
-        (_index(found, cell), cell.text) for cell in cells if cell.kind in wanted and cell.text
-    )
+    return PointCache("str" if as_text else "num", code, found.count, ())
+
+
+def cached(reader: RangeReader, found: CellRange, *, as_text: bool) -> PointCache:
+    """Return what a chart stores of a range, with its points; where not `as_text`, of numbers.
+
+    Raises:
+        ValidationFailed, FileReadFailed: The cells cannot be read.
+    """
+    wanted = ("number", "text", "other") if as_text else ("number",)
+    cells = [cell for cell in reader.cells(found) if cell.kind in wanted and cell.text]
+    first = next((cell for cell in cells if cell.kind == "number"), None)
+    code = "General" if first is None else reader.number_code(found.sheet, first.row, first.column)
+    points = tuple((_index(found, cell), cell.text) for cell in cells)
     return PointCache("str" if as_text else "num", code, found.count, points)
 
 

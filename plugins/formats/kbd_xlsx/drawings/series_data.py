@@ -189,7 +189,7 @@ class SeriesFinder:
                 else Area(line, area.left, line, area.right)
             )
             candidate = CellRange(values.sheet, moved)
-            cells = [cell for cell in self._reader.cells(candidate) if cell.text]
+            cells = self._filled(candidate)
             if not cells and table is None:
                 break
             if self._may_be_categories(values.sheet, cells):
@@ -253,7 +253,9 @@ class SeriesFinder:
         return found
 
     def _filled(self, found: CellRange) -> list[ReadCell]:
-        return [cell for cell in self._reader.cells(found) if cell.text or cell.kind == "pending"]
+        """Return the first cells of a column that hold something."""
+        cells = self._reader.first_cells(found)
+        return [cell for cell in cells if cell.text or cell.kind == "pending"]
 
     def _are_numbers(self, sheet: str, cells: Sequence[ReadCell]) -> bool:
         numbers = sum(cell.kind in ("number", "pending") for cell in cells)

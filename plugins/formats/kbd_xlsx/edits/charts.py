@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc.rewriter import xml_bytes
-from kbd.sheets.areas import MAX_COLUMN, Area, overlaps
+from kbd.sheets.areas import MAX_COLUMN, overlaps
 from kbd_xlsx.drawings.anchors import anchor_markup, place_drawn
 from kbd_xlsx.drawings.cell_ranges import CellRange, RangeReader
 from kbd_xlsx.drawings.chart_facts import chart_title
@@ -22,7 +22,7 @@ from kbd_xlsx.drawings.drawing_part import (
     require_drawing,
 )
 from kbd_xlsx.drawings.geometry import Corner, SheetGeometry, Span, parse_place
-from kbd_xlsx.drawings.point_caches import PointCache, cached, fill_caches
+from kbd_xlsx.drawings.point_caches import PointCache, announced, fill_caches
 from kbd_xlsx.drawings.series_data import SeriesData, SeriesFinder
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import AddChart, ChartSeries, DeleteChart, SeriesChange, SetChart
@@ -78,7 +78,7 @@ class ChartWriter:
         made = chart_markup(self._look(reader, operation, series), [
             _markup(reader, each, is_scatter=is_scatter) for each in series
         ])  # fmt: skip
-        span = self._span(title, operation)
+        span = self._span(title, operation, reader)
         folder = posixpath.dirname(book.main)
         part = book.rewriting.free_name(posixpath.join(folder, "charts/chart{}.xml"))
         drawing = require_drawing(book, title)
@@ -154,7 +154,7 @@ class ChartWriter:
             **texts,
         )
 
-    def _span(self, title: str, operation: AddChart) -> Span:
+    def _span(self, title: str, operation: AddChart, reader: RangeReader) -> Span:
         geometry = SheetGeometry(self._book.rewriting.read(self._book.part(title)), title)
         area = None if operation.place is None else parse_place(operation.place, "chart")
         if area is not None and (area.top, area.left) != (area.bottom, area.right):
@@ -163,18 +163,19 @@ class ChartWriter:
             return geometry.covering(area)
         if area is not None:
             return geometry.span(Corner(area.top, area.left), operation.size, _USUAL)
-        return self._free_span(title, geometry, operation)
+        return self._free_span(title, geometry, operation, reader)
 
-    def _free_span(self, title: str, geometry: SheetGeometry, operation: AddChart) -> Span:
+    def _free_span(
+        self, title: str, geometry: SheetGeometry, operation: AddChart, reader: RangeReader
+    ) -> Span:
         """Return where a chart lies that was given no place: right of the cells, under others."""
-        used = self._book.sheet(title).used() or Area(1, 0, 1, 0)
-        left = used.right + 2
+        left = reader.right_edge(title) + 2
         if left + 20 > MAX_COLUMN:
             raise ValidationFailed("there is no room at the right of the cells; give a place")
         drawing = drawing_part(self._book, title)
         root = self._book.rewriting.root(drawing) if drawing else None
         others = [] if root is None else [area_of(each.range) for each in drawn_objects(root)]
-        row = used.top
+        row = 1
         while True:
             found = geometry.span(Corner(row, left), operation.size, _USUAL)
             under = [each.bottom for each in others if each and overlaps(each, found.area)]
@@ -288,14 +289,17 @@ def _markup(reader: RangeReader, series: SeriesData, *, is_scatter: bool) -> Ser
     """Return a series as a chart stores it."""
     name: str | tuple[str, PointCache] | None = None
     if isinstance(series.name, CellRange):
-        name = series.name.formula, cached(reader, series.name, as_text=True)
+        name = series.name.formula, announced(reader, series.name, as_text=True)
     elif series.name is not None:
         name = series.name
     categories = None
     if series.categories is not None:
         as_text = False if is_scatter and _has_numbers(reader, series.categories) else None
-        categories = series.categories.formula, cached(reader, series.categories, as_text=as_text)
-    values = series.values.formula, cached(reader, series.values, as_text=False)
+        categories = (
+            series.categories.formula,
+            announced(reader, series.categories, as_text=as_text),
+        )
+    values = series.values.formula, announced(reader, series.values, as_text=False)
     return SeriesMarkup(values, categories, name)
 
 
@@ -303,7 +307,7 @@ def _edit(
     reader: RangeReader, finder: SeriesFinder, series: SeriesChange, *, is_scatter: bool
 ) -> SeriesEdit:
     """Return what is to be changed of a series that there is."""
-    store = partial(cached, reader)
+    store = partial(announced, reader)
     values = categories = name = None
     if series.values is not None:
         found = finder.one(ChartSeries(series.values, name=""))
@@ -319,12 +323,12 @@ def _edit(
 
 
 def _has_numbers(reader: RangeReader, found: CellRange) -> bool:
-    return any(cell.kind == "number" for cell in reader.cells(found))
+    return any(cell.kind == "number" for cell in reader.first_cells(found))
 
 
 def _date_unit(reader: RangeReader, found: CellRange) -> str | None:
     """Return the unit of an axis of dates: days, months or years; None where it is none."""
-    cells = [cell for cell in reader.cells(found) if cell.text]
+    cells = [cell for cell in reader.first_cells(found) if cell.text]
     if not cells or any(cell.kind != "number" for cell in cells):
         return None
     if not reader.is_date(found.sheet, cells[0].row, cells[0].column):

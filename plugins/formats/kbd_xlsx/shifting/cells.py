@@ -108,9 +108,10 @@ def _is_regular(outline: Outline, count: int) -> bool:
     row, cell = outline.qualified(b"row"), outline.qualified(b"c")
     if data.count(b"<" + row + b' r="', start, end) != count:
         return False
-    all_cells = re.compile(rb"<" + re.escape(cell) + rb"[\s/>]")
     named = data.count(b"<" + cell + b' r="', start, end)
-    found = sum(1 for _ in all_cells.finditer(data, start, end))
+    # Counted by what may follow the name: a pattern takes ten times as long.
+    ends = (b" ", b">", b"/", b"\t", b"\n", b"\r")
+    found = sum(data.count(b"<" + cell + each, start, end) for each in ends)
     return named == found
 
 
