@@ -30,6 +30,7 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands
 from kbd_xlsx.calculation.stale import stale_results
+from kbd_xlsx.edits.leftovers import Leftovers
 from kbd_xlsx.edits.totals import open_totals, with_totals
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
@@ -239,6 +240,7 @@ class BookEdit:
             relation = relations.get(tab.relation_id)
             part = relation.target if relation and relation.target in rewriting else ""
             self._sheets.append(_Worksheet(tab, part, relation.kind if relation else ""))
+        self._leftovers = Leftovers(rewriting, main, self._tab_parts())
 
     @classmethod
     def blank(cls, name: str) -> Self:
@@ -334,6 +336,7 @@ class BookEdit:
                     f"{_OTHER_SHEETS.get(found.kind, 'no worksheet')}"
                 )
             data = self.rewriting.read(found.part)
+            self._leftovers.keep(found.part, data)
             if is_protected(data):
                 self.notices.warn(
                     f"Sheet {found.tab.title} is protected: a person would have to lift that "
@@ -438,6 +441,7 @@ class BookEdit:
                     self.rewriting.put(table.part, table.xml())
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
+        self._leftovers.erase(self._tab_parts(), self.notices)
         self.rewriting.save(target)
 
     def flush(self) -> None:
@@ -462,7 +466,10 @@ class BookEdit:
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
         # A pivot table keeps a copy of its data, which programs alone bring up to date.
         for source in old_pivots(self.rewriting, self.main, partial(self.formulas, parts), changed):
-            self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
+            self.notices.warn(
+                f"A pivot table still shows {source} as it was, from a copy that the file keeps; "
+                "refresh it."
+            )
         if self._formulas_differ:
             self.drop_calculation_chain()
         # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
@@ -525,6 +532,10 @@ class BookEdit:
         relations = self.rewriting.relations(self.main)
         found = next((r.target for r in relations if r.kind == kind), "")
         return found if found in self.rewriting else ""
+
+    def _tab_parts(self) -> list[tuple[SheetTab, str]]:
+        """List the sheets with their parts, as the workbook part has them by now."""
+        return list(zip(self.book.tabs, (sheet.part for sheet in self._sheets), strict=True))
 
     def _sheet(self, name: str) -> _Worksheet:
         return self._sheets[self.titles.index(self.title(name))]
