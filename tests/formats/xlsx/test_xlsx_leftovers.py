@@ -224,9 +224,10 @@ def test_unused_items_of_the_same_text_go_as_well(staff: Path) -> None:
 def test_the_review_tells_the_cells_alone(staff: Path, *, turned: bool) -> None:
     """Items that were made empty are no change, in either direction."""
     edit(staff, put("Data", "A2", "x"), clear("Data", "A4"))
-    sides = Source(staff, "a.xlsx"), Source(staff.with_name("out.xlsx"), "a.xlsx")
+    one, other = Source(staff, "a.xlsx"), Source(staff.with_name("out.xlsx"), "a.xlsx")
 
-    found = FORMAT.compare(*(reversed(sides) if turned else sides), CompareOptions())
+    before, after = (other, one) if turned else (one, other)
+    found = FORMAT.compare(before, after, CompareOptions())
 
     assert [change.place.title for change in found.changes] == ["Data!A2", "Data!A4"]
 

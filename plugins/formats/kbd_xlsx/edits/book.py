@@ -34,7 +34,7 @@ from kbd_xlsx.edits.leftovers import Leftovers
 from kbd_xlsx.edits.totals import open_totals, with_totals
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
-from kbd_xlsx.parts.markup import plain, utf8
+from kbd_xlsx.parts.markup import check_well_formed, plain, utf8
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.workbook import FAMILY, SUFFIXES, is_early
@@ -342,6 +342,8 @@ class BookEdit:
                     f"Sheet {found.tab.title} is protected: a person would have to lift that "
                     "before making this change."
                 )
+            if not self.rewriting.is_changed(found.part):
+                check_well_formed(data, found.tab.title)
             found.cells = SheetPart(data, found.tab.title)
         return found.cells
 

@@ -52,7 +52,7 @@ _REFERENCE = re.compile(rb"<((?:[\w.-]+:)?)(strRef|multiLvlStrRef)\s*>(.*?)</\1\
 _POINT = re.compile(rb"<((?:[\w.-]+:)?)pt(?=[\s>])[^<>]*>\s*<\1v\s*>([^<]*)</\1v\s*>\s*</\1pt\s*>")
 _KINDS = (
     ("pivotcache", "a pivot table's data"), ("externallink", "a link's data"),
-    ("chart", "a chart's data"), ("worksheets/", "a filter or link"), ("tables/", "a filter"),
+    ("chart", "a chart's own text"), ("worksheets/", "a filter or link"), ("tables/", "a filter"),
     ("metadata", "a cube's members"), ("customxml", "mapped data"), ("revision", "tracked changes"),
 )  # fmt: skip
 
@@ -128,8 +128,8 @@ class Leftovers:
         ]
         if left:
             notices.warn(
-                f"Deleted texts stay readable in {listed(left, _MAX_LISTED)}; refresh and save "
-                "the workbook in a spreadsheet program to have such copies made anew."
+                f"Deleted texts stay readable in {listed(left, _MAX_LISTED)}; copies of data are "
+                "made anew when a spreadsheet program refreshes and saves the workbook."
             )
 
     def _gone(self, parts: set[str]) -> _Held:

@@ -20,7 +20,7 @@ __all__ = ["FileSection", "SectionFile", "ShelfDamagedError", "write_sections"]
 
 _MAGIC = b"KBDSHEET"
 # Another one wherever values are read otherwise, or files would show those of before.
-_VERSION = b"\x02"
+_VERSION = b"\x03"
 _END = struct.Struct("<II8s")
 
 
