@@ -12,7 +12,7 @@ import pytest
 from openpyxl.chart import BarChart, Reference
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Applied, CompareOptions, Source
+from kbd.formats import Applied, CompareOptions, Placement, Source
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 from kbd_xlsx.parts.shared_strings import string_uses, usual_uses
@@ -27,6 +27,7 @@ from leftover_texts import (
     unpacked,
 )
 from real_workbooks import real_workbooks
+from written_rows import write
 
 FORMAT = XlsxFormat()
 SAMPLED = 4
@@ -149,6 +150,23 @@ def test_lists_that_do_not_agree_are_left_out(staff: Path) -> None:
     properties = unpacked(staff.with_name("out.xlsx"))["docProps/app.xml"]
     assert b"TitlesOfParts" not in properties
     assert b"<Company>Us</Company>" in properties
+
+
+@pytest.mark.parametrize(
+    "placement",
+    [
+        Placement("Data", "replace_sheet"),
+        Placement("Data", "write_range", start_cell="A1", clear_target_range=True),
+    ],
+)
+def test_rows_written_over_a_sheet_leave_none_of_its_texts(
+    staff: Path, placement: Placement
+) -> None:
+    """A table that takes a sheet's place takes its texts out of the file as well."""
+    write(staff, staff.with_name("out.xlsx"), [["Nobody", 1]], placement)
+
+    assert not parts_with("Ada Byron", staff)
+    assert parts_with("Grace Hopper", staff)
 
 
 def test_points_that_a_chart_keeps_go_with_their_texts(staff: Path) -> None:
