@@ -69,8 +69,8 @@ class Suffixes:
         wanted = self._types.get(suffix, content_type)
         if has_macros(content_type) and not has_macros(wanted):
             raise ValidationFailed(
-                f"the {self._noun} has macros, which a {suffix} file may not have; write it as "
-                f"{self._with_macros}"
+                f"the {self._noun} has macros, which a {suffix} file may not have: office programs "
+                f"do not open it; write it as {self._with_macros}, into a copy of that name"
             )
         if has_macros(wanted) and not has_macros(content_type):
             raise ValidationFailed(

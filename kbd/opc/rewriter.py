@@ -78,6 +78,21 @@ class Rewriting:
         """The keys of the parts that are replaced or added."""
         return frozenset(self._new)
 
+    @property
+    def has_original(self) -> bool:
+        """Whether there is a package that it started from."""
+        return self.package is not None
+
+    def is_changed(self, part: str) -> bool:
+        """Tell whether a part is replaced or added."""
+        return part_key(part) in self._new
+
+    def original(self, part: str) -> bytes | None:
+        """Return a part's bytes as they were, None if the package did not have it."""
+        if self.package is None or part_key(part) not in self._original:
+            return None
+        return self.package.read(part)
+
     def parts(self) -> list[str]:
         """List the parts that there will be, in order."""
         kept = [info.filename for info in self._original.values() if not info.is_dir()]

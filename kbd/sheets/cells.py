@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from kbd.sheets.areas import Area
-from kbd.sheets.islands import SAMPLE_ROWS, Island, names_columns
+from kbd.sheets.islands import SAMPLE_ROWS, Island, gives_number, names_columns
 from kbd.sheets.values import Value, plain_text
 
 __all__ = ["CellMark", "Formula", "Marks", "ResultState", "SheetCells"]
@@ -50,6 +50,9 @@ class CellMark(msgspec.Struct, frozen=True):
                     at = end
                 return "".join([*pieces, text[at:]])
 
+
+_SOME_NUMBER = 0.5
+"""What stands for a number that is not known; no year, for one may head a column."""
 
 Marks = dict[int, dict[int, CellMark]]
 """Marks of cells by row and column."""
@@ -126,11 +129,18 @@ class SheetCells(ABC):
         sample = Area(area.top, area.left, min(area.bottom, area.top + SAMPLE_ROWS - 1), area.right)
         width = area.right - area.left + 1
         rows = dict(self.rows(sample))
+        unstored: dict[int, str] = {}
         for row, column, text in self.computed(sample):
-            values = rows.setdefault(row, [""] * width)
-            # A formula without a result still fills its cell, so for the header test it is text.
-            if values[column - area.left] == "":
-                values[column - area.left] = text
+            values, place = rows.setdefault(row, [""] * width), column - area.left
+            if values[place] != "":
+                continue
+            # Without a result it still fills its cell; which kind the result has may be known.
+            values[place] = _SOME_NUMBER if gives_number(text) else text
+            if row == area.top:
+                unstored[place] = text
         filled = [rows.get(row, [""] * width) for row in range(sample.top, sample.bottom + 1)]
-        headers = tuple(map(plain_text, filled[0])) if names_columns(filled) else None
+        headers = None
+        if names_columns(filled):
+            shown = enumerate(map(plain_text, filled[0]))
+            headers = tuple(unstored.get(place, text) for place, text in shown)
         return Island(area, headers)

@@ -223,7 +223,8 @@ def grid_reading(
     is_whole = taken.top <= used.top and taken.bottom >= used.bottom
     if is_whole and rows is None:
         return Reading(text, warnings=warnings)
-    total = -(-(used.bottom - used.top + 1) // ROWS_PER_CHUNK)
+    # What holds all rows is one chunk, however many its rows would fill.
+    total = 1 if is_whole else -(-(used.bottom - used.top + 1) // ROWS_PER_CHUNK)
     index = min(max(0, taken.top - used.top) // ROWS_PER_CHUNK, total - 1)
     more = taken.bottom < used.bottom
     if rows is not None:

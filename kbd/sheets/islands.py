@@ -5,6 +5,7 @@ one run; so a table of a million rows is a run or two. Runs are split at blank r
 columns, again and again until nothing splits. The first row of an island may name its columns.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,7 +15,15 @@ from kbd.formats.headings import are_series
 from kbd.sheets.areas import Area
 from kbd.sheets.values import Stamp, Value, plain_text
 
-__all__ = ["SAMPLE_ROWS", "Island", "RowRun", "find_areas", "joined", "names_columns"]
+__all__ = [
+    "SAMPLE_ROWS",
+    "Island",
+    "RowRun",
+    "find_areas",
+    "gives_number",
+    "joined",
+    "names_columns",
+]
 
 SAMPLE_ROWS = 51
 """The rows of an island that show whether its first one is a header."""
@@ -111,6 +120,30 @@ def _split_columns(group: list[RowRun]) -> list[list[RowRun]]:
         list(joined(RowRun(run.top, run.bottom, run.mask & span) for run in group))
         for span in spans
     ]
+
+
+# Names of sheets and columns may look like operators.
+_QUOTED = re.compile(r"'[^']*'|\[[^\]]*\]")
+_NUMBER_CALL = re.compile(
+    r"=[-+(]*(?:SUM|SUMIFS?|SUMPRODUCT|PRODUCT|SUBTOTAL|AGGREGATE|AVERAGE(?:IFS?|A)?|MEDIAN|COUNT"
+    r"(?:A|BLANK|IFS?)?|MIN|MAX|ROUND(?:UP|DOWN)?|INT|ABS|SQRT|MOD|STDEV|VAR|NPV|PMT|YEAR|MONTH"
+    r"|DAY|LEN)\(",
+    re.IGNORECASE,
+)
+# A sum or a difference may be the next year or month, which heads a column.
+_TIMES = frozenset("*/^")
+_NO_PLAIN = frozenset('"&(),;{}<>')
+
+
+def gives_number(formula: str) -> bool:
+    """Tell whether a formula surely has a number for a result, or is an error, which names none."""
+    if not formula.startswith("="):
+        return formula.startswith("#")
+    bare = _QUOTED.sub("x", formula.replace(" ", ""))
+    if "&" in bare:
+        return False
+    signs = set(bare)
+    return bool(_NUMBER_CALL.match(bare)) or bool(signs & _TIMES and not signs & _NO_PLAIN)
 
 
 def names_columns(rows: Sequence[Sequence[Value]]) -> bool:

@@ -1,6 +1,8 @@
 """Headers of sheets, told by their cells."""
 
-from kbd.sheets.islands import names_columns
+import pytest
+
+from kbd.sheets.islands import gives_number, names_columns
 
 
 class CountedText(str):
@@ -30,3 +32,24 @@ def test_years_that_count_on_are_names_without_a_corner() -> None:
     assert names_columns([[2022.0, 2023.0], [10.0, 20.0]])
     assert not names_columns([["", 2022.0, 2023.0], ["North", 2023.0, 2024.0]])
     assert not names_columns([["", 2022.0, 2020.0, 2021.0], ["North", 1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_number"),
+    [
+        ("=SUM(B2:B9)", True),
+        ('=-(COUNTIF(A:A,"x"))', True),
+        ("=B2*'a & b'!C2", True),
+        ("=Sales[Net / gross]*2", True),
+        ("#DIV/0!", True),
+        ("=Sheet1!B1", False),
+        ("=B1+1", False),
+        ('=SUM(B2:B9)&" in all"', False),
+        ('=TEXT(B1/2,"0")', False),
+        ('="a/b"', False),
+        ("='in/out'!A1", False),
+    ],
+)
+def test_formulas_that_surely_have_a_number_for_a_result(formula: str, *, is_number: bool) -> None:
+    """Sums, products and errors name no column; what may be a text, a date or a year may."""
+    assert gives_number(formula) is is_number

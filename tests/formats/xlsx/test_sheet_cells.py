@@ -178,7 +178,7 @@ def test_new_rows_go_where_they_belong() -> None:
     [
         ('<row r="2"/><row r="1"/>', "row 1 comes after row 2"),
         ('<row r="2"/><row r="2"/>', "row 2 comes twice"),
-        ('<row r="0"/>', "no proper number"),
+        ('<row r="0"/>', "first row has no proper number.*counted from 1"),
         ('<row r="1048577"/>', "no proper number"),
         ('<row r="x"/>', "no proper number"),
         ('<row><c r="A7"/></row>', "does not say its number"),

@@ -8,6 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 from openpyxl.comments import Comment
+from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from kbd.formats import ReadAs, Region, Source
@@ -129,6 +130,25 @@ def test_durations_below_zero_keep_their_hours(tmp_path: Path) -> None:
 
     texts = ("-0:30:00", "0:30:00", "-1:30:00", "-1:00:00", "27:00:00")
     assert reading.rows == (tuple({"duration": text} for text in texts),)
+
+
+@pytest.mark.parametrize("is_1904", [False, True])
+def test_numbers_below_zero_are_no_times(tmp_path: Path, *, is_1904: bool) -> None:
+    """A negative number in the format of a time or a date is the number, not a time of the day."""
+    book = openpyxl.Workbook()
+    page: Any = book.active
+    for column, (value, look) in enumerate(
+        ((-0.25, "h:mm"), (-5, "yyyy-mm-dd"), (0.25, "h:mm"), (-0.25, "[h]:mm"), (-0.25, "0.00")), 1
+    ):
+        page.cell(1, column, value).number_format = look
+    if is_1904:
+        book.epoch = CALENDAR_MAC_1904
+    book.save(tmp_path / "a.xlsx")
+
+    reading = FORMAT.cells(Source(tmp_path / "a.xlsx", "a.xlsx"), Region())
+
+    time, duration = {"time": "06:00:00"}, {"duration": "-6:00:00"}
+    assert reading.rows == ((-0.25, -5, time, duration, -0.25),)
 
 
 def test_what_a_stored_result_is_worth(tmp_path: Path) -> None:

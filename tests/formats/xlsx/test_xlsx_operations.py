@@ -11,7 +11,7 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.worksheet.table import Table, TableFormula
 from python_calamine import CalamineWorkbook
 
-from kbd.errors import ValidationFailed
+from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Applied, Source
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
@@ -20,6 +20,7 @@ from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS, CellSetting, SetCells
 
 FORMAT = XlsxFormat()
+WIDTHS = {"op": "set_column_widths", "sheet": "Spare", "columns": [{"column": "A", "width": 9}]}
 
 
 def edit(book: Path, *found: dict[str, Any], to: str = "out.xlsx") -> Applied:
@@ -448,3 +449,43 @@ def test_a_summary_that_cannot_be_made(
     }  # fmt: skip
     with pytest.raises(ValidationFailed, match=message):
         edit(quarters(tmp_path / "q.xlsx"), {**asked, **changes})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"</worksheet>", b""),
+        (b"</worksheet>", b"</worksheet>more"),
+        (b"<sheetData>", b"<sheetData><row>"),
+        (b"nobody refers", b"nobody & refers"),
+        (b"nobody refers", b"nobody \x01 refers"),
+    ],
+)
+def test_a_sheet_that_is_no_xml_is_not_edited(sales: Path, old: bytes, new: bytes) -> None:
+    """A part that no program opens is refused with the place of the fault; others are edited."""
+    parts = entries(sales)
+    parts["xl/worksheets/sheet3.xml"] = parts["xl/worksheets/sheet3.xml"].replace(old, new)
+    with zipfile.ZipFile(sales, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+    for operation in (cells("Spare", B9=1), WIDTHS):
+        with pytest.raises(FileReadFailed, match=r"Spare .* no XML from line 1, column \d+ on"):
+            edit(sales, operation)
+    edit(sales, cells("Sums", D1=1))
+
+
+def test_macros_under_a_plain_name_are_refused_with_what_to_do(sales: Path) -> None:
+    """Programs open no such file: the suffix that it needs is named."""
+    parts = entries(sales)
+    types = parts["[Content_Types].xml"]
+    plain = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
+    macros = b"application/vnd.ms-excel.sheet.macroEnabled.main+xml"
+    parts["[Content_Types].xml"] = types.replace(plain, macros)
+    with zipfile.ZipFile(sales, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+    with pytest.raises(ValidationFailed, match=r"programs do not open it; write it as \.xlsm"):
+        edit(sales, cells("Sums", D1=1))
+    edit(sales, cells("Sums", D1=1), to="out.xlsm")

@@ -155,6 +155,39 @@ def test_chunks(tmp_path: Path) -> None:
     assert (last.chunk_index, last.has_more) == (2, False)
 
 
+def test_what_holds_all_rows_is_one_chunk(tmp_path: Path) -> None:
+    """Cells of all rows are no chunk of several, however many rows there are."""
+    source = save(tmp_path / "a.xlsx", [[number] for number in range(1, 121)])
+
+    whole = FORMAT.cells(source, Region(range="A1:A120")).chunk_info
+    part = FORMAT.cells(source, Region(range="A1:A119")).chunk_info
+
+    assert whole is not None
+    assert (whole.chunk_index, whole.total_chunks, whole.has_more) == (0, 1, False)
+    assert part is not None
+    assert (part.chunk_index, part.total_chunks, part.has_more) == (0, 3, True)
+
+
+@pytest.mark.parametrize(
+    ("first", "headers"),
+    [
+        (["=SUM(A2:A4)", "=SUM(B2:B4)"], None),
+        (["=SUM(A2:A4)", "#N/A"], None),
+        (["=Names!A1", "=Names!B1"], ["=Names!A1", "=Names!B1"]),
+        (["Cost", '="in "&A1'], ["Cost", '="in "&A1']),
+    ],
+)
+def test_sums_above_numbers_are_no_names(
+    tmp_path: Path, first: list[str], headers: list[str] | None
+) -> None:
+    """A formula without a stored result names columns only if it may have a text for one."""
+    source = save(tmp_path / "a.xlsx", [first, [1, 2], [3, 4], [5, 6]])
+
+    (island,) = FORMAT.map(source)["sheets"][0]["islands"]
+
+    assert island["headers"] == headers
+
+
 def test_formulas_are_shown_with_what_was_stored(tmp_path: Path) -> None:
     """A formula's text and an error are shown; a missing result is said not to be there."""
     source = save(tmp_path / "a.xlsx", [[1, "#N/A", "=A1*2"]])

@@ -370,7 +370,9 @@ def test_a_pivot_table_that_shows_old_figures_is_told(
 
     written = write(path, tmp_path / "b.xlsx", [["c", 3]], Placement("Data", "append_rows"))
 
-    note = [f"A pivot table still shows {shown} as it was; refresh it."]
+    note = [
+        f"A pivot table still shows {shown} as it was, from a copy that the file keeps; refresh it."
+    ]
     assert [text for text in written.warnings if "pivot" in text] == (note if shown else [])
 
 

@@ -21,6 +21,7 @@ from kbd_xlsx.comparison.row_alignment import SheetAlignment, align_sheets
 from kbd_xlsx.comparison.row_tokens import tokenize
 from kbd_xlsx.comparison.sheet_objects import compare_objects, own_parts
 from kbd_xlsx.comparison.sheet_settings import compare_settings, tab_color
+from kbd_xlsx.parts.shared_strings import string_uses
 from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["BookComparison", "SheetPair", "compare"]
@@ -384,4 +385,18 @@ def _size(side: SheetSide) -> dict[str, Any]:
 def _is_comparable(before: BookSide, after: BookSide) -> bool:
     """Tell whether numbers of texts and looks mean the same in both versions."""
     looks = zip(before.looks.keys, after.looks.keys, strict=False)
-    return all(one == two for one, two in looks) and before.texts.agrees(after.texts)
+    if not all(one == two for one, two in looks):
+        return False
+    emptied = before.texts.emptied(after.texts)
+    # Edits empty a text that no cell uses any more: where no cell has its number, none differs.
+    return emptied is not None and not (
+        _uses_any(before, emptied[0]) or _uses_any(after, emptied[1])
+    )
+
+
+def _uses_any(book: BookSide, places: set[int]) -> bool:
+    """Tell whether a cell has one of some numbers of texts; raises FileReadFailed."""
+    if book.package is None or not places:
+        return False
+    parts = {sheet.part for sheet in book.sheets if sheet.part}
+    return any(not places.isdisjoint(string_uses(book.package.read(part), part)) for part in parts)

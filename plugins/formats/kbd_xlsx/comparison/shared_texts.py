@@ -29,6 +29,9 @@ CellText = tuple[str, bytes]
 """A text, and what its runs look like if that says more than the text."""
 
 
+_NO_TEXT: CellText = ("", b"")
+
+
 def read_text(markup: bytes) -> CellText:
     """Return the text of what is inside of `si` or `is`."""
     found = _PLAIN.fullmatch(markup)
@@ -121,13 +124,22 @@ class SharedTexts:
             found = self._known[index] = read_text(self._items[index]) if there else ("", b"")
         return found
 
-    def agrees(self, other: "SharedTexts") -> bool:
-        """Tell whether each number that both have stands for the same text in both."""
-        pairs = zip(self._items, other.markup, strict=False)
-        return all(
-            one == two or self.get(place) == other.get(place)
-            for place, (one, two) in enumerate(pairs)
-        )
+    def emptied(self, other: "SharedTexts") -> tuple[set[int], set[int]] | None:
+        """Return the numbers of texts that only one has empty: of this one, and of the other.
+
+        None if any text differs otherwise. Numbers that only one of the two has do not count.
+        """
+        own, others = set[int](), set[int]()
+        for place, (one, two) in enumerate(zip(self._items, other.markup, strict=False)):
+            if one == two or self.get(place) == other.get(place):
+                continue
+            if other.get(place) == _NO_TEXT:
+                others.add(place)
+            elif self.get(place) == _NO_TEXT:
+                own.add(place)
+            else:
+                return None
+        return own, others
 
 
 def _items(package: Package, part: str) -> list[bytes]:

@@ -7,6 +7,7 @@ figure_texts    dates and percents that are given as texts, typed by the column'
 style_mistakes  keys and values of styles whose right form is plain
 formula_names   functions, sheets, names and tables in formulas, which must exist
 focus           where a person looks first
+leftovers       deleted texts that stay elsewhere in the file: erased, or named
 reach           what the workbook still reaches out to after an edit
 ranges          operations on ranges as a whole
 sheets          widths, heights, panes, merges, filters, and a sheet's deletion

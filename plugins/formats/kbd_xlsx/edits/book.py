@@ -28,11 +28,12 @@ from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.stale import stale_results
 from kbd_xlsx.edits.formula_names import FormulaNames
+from kbd_xlsx.edits.leftovers import Leftovers
 from kbd_xlsx.edits.pivot_sources import old_pivots
 from kbd_xlsx.edits.results import PendingResults
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
-from kbd_xlsx.parts.markup import plain, utf8
+from kbd_xlsx.parts.markup import check_well_formed, plain, utf8
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.workbook import FAMILY, SUFFIXES, is_early
@@ -168,6 +169,7 @@ class BookEdit:
             relation = relations.get(tab.relation_id)
             part = relation.target if relation and relation.target in rewriting else ""
             self._sheets.append(_Worksheet(tab, part, relation.kind if relation else ""))
+        self._leftovers = Leftovers(rewriting, main, self._tab_parts())
 
     @classmethod
     def blank(cls, name: str) -> Self:
@@ -263,11 +265,14 @@ class BookEdit:
                     f"{_OTHER_SHEETS.get(found.kind, 'no worksheet')}"
                 )
             data = self.rewriting.read(found.part)
+            self._leftovers.keep(found.part, data)
             if is_protected(data):
                 self.notices.warn(
                     f"Sheet {found.tab.title} is protected: a person would have to lift that "
                     "before making this change."
                 )
+            if not self.rewriting.is_changed(found.part):
+                check_well_formed(data, found.tab.title)
             found.cells = SheetPart(data, found.tab.title)
         return found.cells
 
@@ -385,6 +390,7 @@ class BookEdit:
             self._write_styles()
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
+        self._leftovers.erase(self._tab_parts(), self.notices)
         self.rewriting.save(target)
 
     def flush(self) -> None:
@@ -458,6 +464,10 @@ class BookEdit:
         found = next((r.target for r in relations if r.kind == kind), "")
         return found if found in self.rewriting else ""
 
+    def _tab_parts(self) -> list[tuple[SheetTab, str]]:
+        """List the sheets with their parts, as the workbook part has them by now."""
+        return list(zip(self.book.tabs, (sheet.part for sheet in self._sheets), strict=True))
+
     def _sheet(self, name: str) -> _Worksheet:
         return self._sheets[self.titles.index(self.title(name))]
 
@@ -472,7 +482,10 @@ def forget_results(book: BookEdit) -> None:
     # A pivot table keeps a copy of its data, which programs alone bring up to date.
     formulas = partial(book.formulas, parts)
     for source in old_pivots(book.rewriting, book.main, formulas, changed):
-        book.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
+        book.notices.warn(
+            f"A pivot table still shows {source} as it was, from a copy that the file keeps; "
+            "refresh it."
+        )
     if book.results.formulas_differ:
         book.drop_calculation_chain()
     # Without formulas nothing has to be calculated, and the workbook part stays unchanged.

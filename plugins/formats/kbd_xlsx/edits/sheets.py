@@ -180,6 +180,7 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
     _check_parts(book, title, owned)
     if book.book.locks_structure:
         book.notices.warn("The workbook's structure is protected; a sheet was deleted anyway.")
+    _tell_of_pivots(book, owned)
     tab = book.book.tabs[book.titles.index(title)]
     book.book.remove(book.titles.index(title))
     book.rewriting.unrelate(book.main, tab.relation_id)
@@ -237,6 +238,16 @@ def _check_pivots(book: BookEdit, title: str) -> None:
     for table in book.tables(title):
         if table.name.casefold() in named:
             raise ValidationFailed(f"{title} stays: a pivot table shows its table {table.name}")
+
+
+def _tell_of_pivots(book: BookEdit, owned: set[str]) -> None:
+    """Warn of the data that a pivot table of the deleted sheet leaves in the workbook."""
+    for part in sorted(owned):
+        for relation in book.rewriting.relations(part):
+            if relation.kind == "pivotCacheDefinition" and relation.target not in owned:
+                book.notices.warn(
+                    f"The data that a deleted pivot table kept stays in {relation.target}."
+                )
 
 
 def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:

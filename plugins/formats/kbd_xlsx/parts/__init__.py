@@ -5,6 +5,8 @@ stylesheet      the styles: formatting is added, indices never move
 style_elements  the sections of the styles, and changed copies of their elements
 formatting      style objects of operations, and the built-in number formats
 cells           edits of cells, their areas, and the XML of a cell
+shared_strings  which shared strings cells use, and items made empty
+app_properties  the titles of sheets in the properties
 sheet           one worksheet: what is to change, merged cells, and the part as it will be
 
 The worksheet is made of these, the lowest first:

@@ -360,6 +360,11 @@ class Rows:
 
 
 def _disorder(number: int, last: int) -> str:
+    if not number and not last:
+        return (
+            "its first row has no proper number, and programs do not open it, for rows are counted "
+            "from 1; have it exported again, or make a new workbook with what it holds"
+        )
     if not number or number > MAX_ROW:
         return f"the row after row {last} has no proper number"
     return f"row {number} comes {'twice' if number == last else f'after row {last}'}"

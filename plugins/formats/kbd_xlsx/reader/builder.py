@@ -351,7 +351,7 @@ def _rows(
                 takers.unseen.take(piece.data)
                 takers.rich.take(piece)
                 takers.paid.take(piece.data)
-                scan.are_values_odd = scan.are_values_odd or are_misread(piece.data)
+                scan.are_values_odd = scan.are_values_odd or are_misread(piece.data, looks.moments)
                 if b"hidden=" in piece.data or _LOW.search(piece.data):
                     _add_hidden(scan, piece.data)
                 yield piece

@@ -15,7 +15,7 @@ from kbd.office.theme import look_alike
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
 from kbd.sheets.values import Value
-from kbd_xlsx.reader.fallback_parser import related_part
+from kbd_xlsx.reader.fallback_parser import format_meanings, related_part
 from kbd_xlsx.styles.theme import XlsxTheme, read_workbook_theme
 
 __all__ = [
@@ -82,6 +82,7 @@ class WorkbookLooks(msgspec.Struct, frozen=True):
         changes: What each format for conditions (dxf) changes.
         styled_tables: The styles of tables of its own, and whether each puts anything behind cells.
         theme: Its colors.
+        moments: The cell formats that show a date or a time.
     """
 
     looks: tuple[CellLook, ...] = ()
@@ -89,6 +90,7 @@ class WorkbookLooks(msgspec.Struct, frozen=True):
     changes: tuple[LookChange, ...] = ()
     styled_tables: dict[str, bool] = {}
     theme: XlsxTheme = XlsxTheme()
+    moments: frozenset[int] = frozenset()
 
     def hiding(self) -> dict[int, int]:
         """Return the cell formats that may hide what cells hold, with the places of their looks."""
@@ -124,8 +126,10 @@ def read_looks(package: Package) -> WorkbookLooks:
         )
         of_format.append(places.setdefault(look, len(places)))
     changes = tuple(read_change(each, theme) for each in root.iterfind("{*}dxfs/{*}dxf"))
+    meanings = enumerate(format_meanings(root))
+    moments = frozenset(number for number, meaning in meanings if meaning == "moment")
     return WorkbookLooks(
-        tuple(places), tuple(of_format), changes, _styled_tables(root, changes), theme
+        tuple(places), tuple(of_format), changes, _styled_tables(root, changes), theme, moments
     )
 
 

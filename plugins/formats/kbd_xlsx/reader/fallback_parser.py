@@ -15,7 +15,7 @@ import datetime as dt
 import math
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Literal
@@ -92,10 +92,11 @@ def moment(value: float, meaning: Meaning, *, from_1904: bool) -> Raw:
     try:
         if meaning == "duration":
             return dt.timedelta(milliseconds=_whole_number(value * _DAY_MS))
+        if value < 0:
+            # Programs show no time for it; one of the day before would be another value.
+            return value
         if value < 1:
-            return (
-                _FIRST_DAY + dt.timedelta(milliseconds=_whole_number(value % 1 * _DAY_MS))
-            ).time()
+            return (_FIRST_DAY + dt.timedelta(milliseconds=_whole_number(value * _DAY_MS))).time()
         days = value + _DAYS_TO_1904 if from_1904 else value
         if days >= _LAST_DAY + 1:
             return value
@@ -146,23 +147,26 @@ Place = tuple[int, int, Raw]
 _UNLIKE_NUMBERS = re.compile(rb"<v(?!>-?[0-9.]++(?:[eE][-+]?[0-9]++)?</v>)")
 _UNLIKE_PLACES = re.compile(rb"t=\"s\"[^>]*><v>(?![0-9]++</v>)")
 _ODD_VALUE = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^>]*)?>(?:[\s+]|[^<&]*&|[^<]*\s</|[^<]*<(?!/))")
+_FORMAT = re.compile(rb"\ss=[\"']([0-9]{1,9})[\"']")
 _IS_TEXT = re.compile(rb"\st=[\"'](?:str|inlineStr)[\"']")
 
 
-def are_misread(rows: bytes) -> bool:
+def are_misread(rows: bytes, moments: Container[int] = ()) -> bool:
     """Tell whether calamine may read a value of some rows as another one, without a word.
 
     It takes a number up to an entity, a comment or the like for all of it, and the first of the
     shared texts where the number of one is not written in digits alone. Office programs read both
-    as they are meant, or differ.
+    as they are meant, or differ. A negative number that is shown as a time it takes for a time of
+    the day.
 
     Args:
         rows: Whole rows of a sheet's XML.
+        moments: The cell formats that show a date or a time.
     """
     # One byte is looked for much faster than two.
     if (b"!" in rows and b"<!" in rows) or (b"?" in rows and b"<?" in rows):
         return True
-    if _UNLIKE_PLACES.search(rows):
+    if _UNLIKE_PLACES.search(rows) or (moments and _have_negative(rows, moments)):
         return True
     has_prefix = b":" in rows and b":v" in rows
     if not has_prefix and not _UNLIKE_NUMBERS.search(rows):
@@ -172,6 +176,19 @@ def are_misread(rows: bytes) -> bool:
         cell = rows[max(begin, 0) : found.start()]
         if begin < 0 or not _IS_TEXT.search(cell[: cell.find(b">")]):
             return True
+    return False
+
+
+def _have_negative(rows: bytes, moments: Container[int]) -> bool:
+    """Tell whether a negative number has one of some formats."""
+    at = rows.find(b"v>-")
+    while at >= 0:
+        # Not past the cell's tag: its attributes are where its format is.
+        begin = max(rows.rfind(opens, 0, at) for opens in (b"<c ", b":c "))
+        found = _FORMAT.search(rows, max(begin, 0), rows.find(b">", max(begin, 0)))
+        if found is not None and int(found[1]) in moments:
+            return True
+        at = rows.find(b"v>-", at + 1)
     return False
 
 

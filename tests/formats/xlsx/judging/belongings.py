@@ -8,11 +8,12 @@ first, the others in their order.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
 from lxml import etree
 
 from judging.book import Book
-from judging.cells import Value
+from judging.cells import Value, shared_strings
 from judging.contents import plain
 from judging.differences import Difference
 from judging.package import Element, Parts, children, local
@@ -38,6 +39,11 @@ _IMMATERIAL_LINES = re.compile(
     r"|updatedVersion|count|uniqueCount|dataOnRows|editAs)="
 )
 """Lines whose loss nobody can see: identities, versions, counts."""
+
+_CACHED_TEXT = re.compile(
+    r"(?:strCache|multiLvlStrCache/lvl)/pt(?:@idx=|\[idx=\d+\]/v(?:=(.*))?|$)"
+)
+"""Lines of a text that a chart keeps of a cell."""
 
 _CONTROL = re.compile(rb"ObjectType\s*=\s*[\"'](\w+)[\"']")
 
@@ -114,12 +120,25 @@ class _Pairing:
                 yield Difference("bytes", place, one, other, self.material)
                 return
             loss = lost(was, now)
-            gone = [line for line in loss.gone if not _IMMATERIAL_LINES.search(line)]
+            gone = [
+                line
+                for line in loss.gone
+                if not _IMMATERIAL_LINES.search(line) and not self._is_outdated(line)
+            ]
             texts = "; ".join(gone or loss.gone)[:400], "; ".join(loss.came)[:400]
             if gone:
                 yield Difference("content", place, *texts, self.material)
             elif loss.gone or loss.came:
                 yield Difference("content", place, *texts, material=False)
+
+    def _is_outdated(self, line: str) -> bool:
+        """Tell a point that a chart kept of a text which the workbook does not have any more."""
+        found = _CACHED_TEXT.search(line)
+        return found is not None and (found[1] is None or found[1] not in self._texts)
+
+    @cached_property
+    def _texts(self) -> set[str]:
+        return {str(plain(each)).strip() for each in shared_strings(self.new)}
 
     def _vml(self, place: str, one: str, other: str) -> Iterator[Difference]:
         """Boxes of comments may be drawn anew; controls and pictures may not."""
