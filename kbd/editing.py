@@ -83,14 +83,8 @@ async def apply_operations(
     """
     if not operations and copy_from is None:
         raise ValidationFailed("operations is empty; give at least one")
-    if copy_from is not None:
-        source: FileRef | None = own_file(formats, handler, files.get(copy_from))
-        name = _new(files, formats, handler, path)
-    elif create_new or (create_if_missing and files.find(path) is None):
-        source, name = None, _new(files, formats, handler, path)
-    else:
-        source = own_file(formats, handler, _existing(files, path))
-        name = source.name
+    is_new = create_new or (create_if_missing and files.find(path) is None)
+    source, name = _start(files, formats, handler, path, copy_from, is_new=is_new)
     staged = files.stage(PurePosixPath(name).suffix)
     named = find_named_files(files, handler, operations)
     applied = await formats.apply(handler, source, operations, staged, named)
@@ -113,6 +107,25 @@ async def apply_operations(
     )
     created = source is None or copy_from is not None
     return _edited(name, applied, carried, created=created)
+
+
+def _start(
+    files: Files,
+    formats: FormatCatalog,
+    handler: FormatHandler,
+    path: str,
+    copy_from: str | None,
+    *,
+    is_new: bool,
+) -> tuple[FileRef | None, FileName]:
+    """Return the file that an edit starts from, None for none, and the name of the result."""
+    if copy_from is not None:
+        source = own_file(formats, handler, files.get(copy_from))
+        return source, _new(files, formats, handler, path)
+    if is_new:
+        return None, _new(files, formats, handler, path)
+    source = own_file(formats, handler, _existing(files, path))
+    return source, source.name
 
 
 def find_named_files(

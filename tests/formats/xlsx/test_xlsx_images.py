@@ -1,12 +1,13 @@
 """Pictures of the workbench put onto sheets, and taken off them."""
 
-import struct
+import io
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
 from lxml import etree
+from PIL import Image
 
 from charted_books import FORMAT, entries, months_book, records
 from drawn_books import drawn_book
@@ -76,17 +77,19 @@ def test_sizes_keep_the_proportions(book: Path) -> None:
 
 def test_pictures_of_other_kinds(book: Path) -> None:
     """JPEG, GIF and BMP are told by their bytes, whatever their names say."""
-    jpeg = (
-        b"\xff\xd8\xff\xe0" + struct.pack(">H5sHBHHBB", 16, b"JFIF\0", 258, 1, 96, 96, 0, 0)
-        + b"\xff\xc0" + struct.pack(">HBHHB", 11, 8, 64, 128, 1) + b"\0\0\0\xff\xd9"
-    )  # fmt: skip
-    gif = b"GIF89a" + struct.pack("<HH", 64, 20) + b"\0\0\0;"
-    bmp = b"BM" + bytes(12) + struct.pack("<IiiHHIIiiII", 40, 64, 20, 1, 24, 0, 0, 2835, 2835, 0, 0)
+    jpeg, gif, bmp = (drawn(kind) for kind in ("JPEG", "GIF", "BMP"))
     put(book, add(image="a.png"), add(image="b", place="G9"), add(image="c.bin", place="G20"),
         pictures={"a.png": jpeg, "b": gif, "c.bin": bmp})  # fmt: skip
 
     media = {name for name in entries(book.with_name("out.xlsx")) if name.startswith("xl/media/")}
     assert media == {"xl/media/image1.jpeg", "xl/media/image1.gif", "xl/media/image1.bmp"}
+
+
+def drawn(kind: str) -> bytes:
+    """A picture of a kind, as Pillow writes it."""
+    made = io.BytesIO()
+    Image.new("RGB", (64, 20)).save(made, kind)
+    return made.getvalue()
 
 
 @pytest.mark.parametrize(("data", "words"), [
@@ -95,7 +98,7 @@ def test_pictures_of_other_kinds(book: Path) -> None:
     (b"MZ\x90\0", "PNG, JPEG, GIF and BMP"),
     (png(4, 4)[:18], "damaged"),
     (b"\xff\xd8\xff\xe0\0\x10", "damaged"),
-    (b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + b"\0" * 30, "0 by 0"),
+    (b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + b"\0" * 30, "damaged"),
 ])  # fmt: skip
 def test_what_is_no_picture_is_refused(book: Path, data: bytes, words: str) -> None:
     """Something else under a picture's name, or a damaged one, is refused with what can be."""

@@ -23,6 +23,10 @@ from kbd_xlsx.values import checked_text
 __all__ = ["add_image", "delete_image"]
 
 
+_KINDS = {"PNG": "png", "JPEG": "jpeg", "GIF": "gif", "BMP": "bmp"}
+"""Kinds of pictures that programs show."""
+
+
 def add_image(book: BookEdit, operation: AddImage, files: Mapping[str, Source]) -> str:
     """Put a picture of the workbench onto a sheet and say where.
 
@@ -45,7 +49,7 @@ def add_image(book: BookEdit, operation: AddImage, files: Mapping[str, Source]) 
     if source is None:
         raise ValidationFailed(f"the picture {operation.image!r} was not given with the operations")
     data = _read(source)
-    facts = picture_facts(data, source.name)
+    facts = picture_facts(data, source.name, _KINDS)
     book.sheet(title)
     span = _span(book, title, operation, (facts.width, facts.height))
     drawing = require_drawing(book, title)

@@ -21,8 +21,8 @@ from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, find_empty
 from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
+from kbd_xlsx.results.report import tell
 from kbd_xlsx.results.small_book import write_small_book
-from kbd_xlsx.results.telling import tell
 from kbd_xlsx.values import stored_text
 
 __all__ = ["CalculationRun", "calculate", "shared_texts_part"]

@@ -1,4 +1,4 @@
-"""Telling of a calculation: its results in words, and why others are missing."""
+"""Report of a calculation: its results in words, and why others are missing."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
