@@ -67,7 +67,7 @@ def picture_facts(data: bytes, name: str, kinds: Mapping[str, str]) -> PictureFa
             with Image.open(io.BytesIO(data), formats=list(kinds)) as image:
                 (width, height) = image.size
                 # Of several pictures in one file the class is derived from that of the first.
-                names = [getattr(each, "format", None) for each in type(image).__mro__]
+                names = [str(getattr(each, "format", "")) for each in type(image).__mro__]
                 dpi = image.info.get("dpi", (0, 0))
     except UnidentifiedImageError:
         raise ValidationFailed(
