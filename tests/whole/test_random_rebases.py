@@ -99,7 +99,14 @@ def _edit(bench: Wired, wb: str, path: str, *operations: dict[str, Any]) -> None
 
 
 @pytest.mark.sampled(60)
-@pytest.mark.parametrize("seed", range(60))
+def seeds(count: int) -> list[Any]:
+    """Seeds of a test; the second half of them takes hours' tier, for each is a whole job."""
+    half = count // 2
+    rest = (pytest.param(seed, marks=pytest.mark.soak) for seed in range(half, count))
+    return [*range(half), *rest]
+
+
+@pytest.mark.parametrize("seed", seeds(60))
 def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     """Values, new cells, cells below the table, ranges; rows that somebody inserted or removed."""
     chance = Random(f"cells {seed}")
@@ -134,7 +141,7 @@ def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
 
 
 @pytest.mark.sampled(20)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_cells_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
     chance = Random(f"orders of cells {seed}")
@@ -164,7 +171,7 @@ def test_cells_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
 
 
 @pytest.mark.sampled(60)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_the_same_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     """The conflicts are the cells that both changed to something else, and only those."""
     chance = Random(f"same cells {seed}")
@@ -197,7 +204,7 @@ def test_the_same_cells_of_a_workbook(bench: Wired, seed: int) -> None:
 
 
 @pytest.mark.sampled(60)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_other_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     """Texts replaced, paragraphs put in and taken out, cells of a table, on either side."""
     chance = Random(f"paragraphs {seed}")
@@ -227,7 +234,7 @@ def test_other_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
 
 
 @pytest.mark.sampled(20)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_paragraphs_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
     chance = Random(f"orders of paragraphs {seed}")
@@ -259,7 +266,7 @@ def test_paragraphs_come_out_as_in_either_order(bench: Wired, seed: int) -> None
 
 
 @pytest.mark.sampled(30)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_the_same_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     """The conflicts are the paragraphs and cells that both changed, and only those."""
     chance = Random(f"same paragraphs {seed}")
@@ -299,7 +306,7 @@ def test_the_same_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
 
 
 @pytest.mark.sampled(60)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_other_slides_of_a_deck(bench: Wired, seed: int) -> None:
     """Texts, notes, slides put in and taken out, on either side."""
     chance = Random(f"slides {seed}")
@@ -358,7 +365,7 @@ def _stays(wanted: list[tuple[int, Any]], number: int) -> bool:
 
 
 @pytest.mark.sampled(20)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_slides_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
     chance = Random(f"orders of slides {seed}")
@@ -394,7 +401,7 @@ def test_slides_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
 
 
 @pytest.mark.sampled(30)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_the_same_slides_of_a_deck(bench: Wired, seed: int) -> None:
     """The conflicts are what both changed of a slide, or one side took away, and only those."""
     chance = Random(f"same slides {seed}")

@@ -31,6 +31,7 @@ from kbd.formats import (
     Relocatable,
     Source,
 )
+from kbd.testing.formats import calculate_open
 from kbd_docx import DocxFormat
 from kbd_pptx import PptxFormat
 from kbd_xlsx import XlsxFormat
@@ -135,7 +136,8 @@ def _apply(handler: FormatHandler, source: Path, edits: list[dict[str, Any]], ta
         for edit in edits
     ]  # fmt: skip
     try:
-        handler.apply(Source(source, source.name), tuple(records), target)
+        applied = handler.apply(Source(source, source.name), tuple(records), target)
+        calculate_open(handler, Source(target, target.name), applied)
     except KbdError:
         return False
     return True
@@ -215,7 +217,11 @@ def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) ->
 @pytest.mark.parametrize("kind", PATTERNS)
 @pytest.mark.parametrize(
     "some",
-    [slice(n, None, SHARDS) for n in range(SHARDS)],
+    [
+        # The second half takes as long as a twentieth of the whole tier.
+        pytest.param(slice(n, None, SHARDS), marks=[pytest.mark.soak] if n % 2 else [])
+        for n in range(SHARDS)
+    ],
     ids=map(str, range(SHARDS)),
 )
 def test_no_mark_is_lost(
