@@ -230,7 +230,9 @@ def suffix_names(handler: FormatHandler) -> str:
 
 
 def _edited(name: FileName, applied: Applied, carried: tuple[str, ...], *, created: bool) -> Edited:
-    warnings = dict.fromkeys((*applied.warnings, *carried, *applied.external))
+    # Of results the review tells by the cells as they are: a later edit may give them some.
+    told = (*applied.warnings, *applied.result_warnings)
+    warnings = dict.fromkeys((*told, *carried, *applied.external))
     return Edited(
         name,
         created,

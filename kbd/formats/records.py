@@ -143,7 +143,8 @@ class Applied(msgspec.Struct, frozen=True):
         open_results: The cells whose formulas have no result, or an old one, since this edit, as
             sheets and ranges; of a format that is `Calculable`.
         formulas_written: Of these, those that the edit wrote.
-        results: What formulas came to, in words; filled in by who has them calculated.
+        results: What formulas came to, in words; filled in by who has them calculated, as is
+        result_warnings: Which of them have none, and why; errors.
     """
 
     applied: int
@@ -156,6 +157,7 @@ class Applied(msgspec.Struct, frozen=True):
     open_results: tuple[tuple[str, str], ...] = ()
     formulas_written: tuple[tuple[str, str], ...] = ()
     results: tuple[str, ...] = ()
+    result_warnings: tuple[str, ...] = ()
 
 
 class Calculation(msgspec.Struct, frozen=True):
@@ -254,7 +256,7 @@ class Written(msgspec.Struct, frozen=True):
     """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size.
 
     `remaining` is that of `Applied`, where a part of a file was written; `focus` says where to look
-    first. `open_results` and `results` are those of `Applied`, too.
+    first. `open_results`, `results` and `result_warnings` are those of `Applied`, too.
     """
 
     written_range: str
@@ -265,6 +267,7 @@ class Written(msgspec.Struct, frozen=True):
     focus: FocusHint | None = None
     open_results: tuple[tuple[str, str], ...] = ()
     results: tuple[str, ...] = ()
+    result_warnings: tuple[str, ...] = ()
 
 
 class Preview(msgspec.Struct, frozen=True):

@@ -297,7 +297,7 @@ class _Formats(_Catalog):
             applied = handler.apply(start, plain, target)
         found = calculate_open(handler, Source(target, target.name), applied)
         return msgspec.structs.replace(
-            applied, results=found.results, warnings=(*applied.warnings, *found.warnings)
+            applied, results=found.results, result_warnings=found.warnings
         )
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
@@ -339,7 +339,7 @@ class _Formats(_Catalog):
         written = handler.write_table(getter, rows, placement, target)
         found = calculate_open(handler, Source(target, target.name), written)
         return msgspec.structs.replace(
-            written, results=found.results, warnings=(*written.warnings, *found.warnings)
+            written, results=found.results, result_warnings=found.warnings
         )
 
 

@@ -218,7 +218,7 @@ def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) ->
 @pytest.mark.parametrize(
     "some",
     [
-        # The second half takes as long as a twentieth of the whole tier.
+        # The second half takes a fourteenth of the time of all tests, so it is of the soak tier.
         pytest.param(slice(n, None, SHARDS), marks=[pytest.mark.soak] if n % 2 else [])
         for n in range(SHARDS)
     ],

@@ -333,7 +333,7 @@ class FormatCalls(RebaseCalls, Formats):
             handler, name, target, applied.open_results, applied.formulas_written
         )
         return msgspec.structs.replace(
-            applied, results=found.results, warnings=(*applied.warnings, *found.warnings)
+            applied, results=found.results, result_warnings=found.warnings
         )
 
     async def read_table(
@@ -372,7 +372,7 @@ class FormatCalls(RebaseCalls, Formats):
             handler, source.name if source else "", target, written.open_results
         )
         return msgspec.structs.replace(
-            written, results=found.results, warnings=(*written.warnings, *found.warnings)
+            written, results=found.results, result_warnings=found.warnings
         )
 
     async def _calculate(

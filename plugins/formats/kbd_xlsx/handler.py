@@ -89,8 +89,8 @@ class XlsxFormat(
         '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
         "rows. One formula over many cells is one fill_formula; looks of ranges, whole columns and "
         "rows are format_range. In a workbook that exists a new sheet needs ensure_sheet. Formulas "
-        "are calculated: the answer has their `results`, errors first. xlsx_get_styles lists "
-        "names, rules, validations, links, comments, print settings and pivots. Charts draw ranges "
+        "are calculated: the answer has their `results`, errors first. Names, rules, validations, "
+        "links, comments, print settings and pivots are listed with styles. Charts draw ranges "
         "(Data!B2:B13), columns of tables (Table1[Amount]), or table with columns; the map lists "
         "the charts that there are. Rows and columns that are put in or taken out shift those "
         "behind them: operations after that count as the sheet is then."

@@ -280,7 +280,7 @@ class TableExport(_ExportTool):
             "format": handler.name,
             "row_count": written.row_count,
             "column_count": written.column_count,
-            "warnings": [*exported.notes, *warnings, *written.warnings],
+            "warnings": [*exported.notes, *warnings, *written.warnings, *written.result_warnings],
         }
         if has_sheets(handler):
             value["sheet"] = arguments.sheet
@@ -351,7 +351,7 @@ class TableUpdateFromExport(_ExportTool):
             "written_range": written.written_range,
             "row_count": written.row_count,
             "column_count": written.column_count,
-            "warnings": [*exported.notes, *written.warnings],
+            "warnings": [*exported.notes, *written.warnings, *written.result_warnings],
         }
         return ToolResult(value, is_action=True, told=exported.told)
 

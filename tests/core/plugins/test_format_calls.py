@@ -142,11 +142,11 @@ async def test_open_results_are_worked_out(formats: FormatCalls, tmp_path: Path)
     done = await formats.at(7).apply(handler, None, [{"op": "put", "text": "sum"}], target)
 
     assert (target.read_text(), done.results) == ("sum=7", ("sum = 7",))
-    assert done.warnings == ("(('note', 'sum'),)",)
+    assert done.result_warnings == ("(('note', 'sum'),)",)
     for timed, text in ((formats, "sum"), (formats.at(7), "none")):
         target.unlink()
         done = await timed.apply(handler, None, [{"op": "put", "text": text}], target)
-        assert (target.read_text(), done.results, done.warnings) == (text, (), ())
+        assert (target.read_text(), done.results, done.result_warnings) == (text, (), ())
     assert os.listdir(tmp_path) == ["target"]
 
 
@@ -167,8 +167,8 @@ async def test_an_edit_stands_without_its_results(
     done = await formats.at(7).apply(handler, None, [{"op": "put", "text": text}], target)
 
     assert target.read_text() == text
-    assert [warning.startswith(told) for warning in done.warnings] == [True]
-    assert str(tmp_path) not in "".join(done.warnings)
+    assert [warning.startswith(told) for warning in done.result_warnings] == [True]
+    assert str(tmp_path) not in "".join(done.result_warnings)
 
 
 async def test_a_field_may_have_another_name(formats: FormatCalls, tmp_path: Path) -> None:

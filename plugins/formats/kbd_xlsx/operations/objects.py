@@ -137,7 +137,7 @@ class SetPrint(XlsxOperation, frozen=True, tag="set_print"):
     paper: Literal["letter", "legal", "a3", "a4", "a5"] | None = None
     fit_to_width: _Pages | None = None
     fit_to_height: _Pages | None = None
-    scale: Annotated[int, msgspec.Meta(ge=10, le=400)] | None = None
+    scale: Annotated[int | None, msgspec.Meta(description="Percent, 10 to 400.")] = None
     margins: PrintMargins | None = None
     center_horizontally: bool | None = None
     center_vertically: bool | None = None

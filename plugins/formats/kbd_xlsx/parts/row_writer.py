@@ -80,6 +80,10 @@ class RowWriter:
         self._result = re.compile(
             b"<(" + result + rb")(?=[\s/>])" + ATTRIBUTES + rb">(?:(?<=/>)|.*?</\1\s*+>)", re.DOTALL
         )
+        self._filled = re.compile(
+            rb"<%b(?:\s[^<>]*)?>[^<]|<%b(?=[\s>])"
+            % (re.escape(outline.qualified(b"v")), re.escape(outline.qualified(b"is")))
+        )
         self._formula = b"<" + outline.qualified(b"f")
         self._whole_formula = re.compile(
             self._formula + rb"(?=[\s/>])" + ATTRIBUTES + rb">(?:(?<=/>)|.*?</"
@@ -240,8 +244,10 @@ class RowWriter:
         after = inner if own is None else own
         forgets = (edit is not None and edit.forget) or _reached(reach.forgets, cell.column)
         if forgets and (self._formula in inner or _reached(reach.members, cell.column)):
-            after, count = self._result.subn(b"", after)
-            if count:
+            is_text = attribute(cell.attributes, b"t") == "str"
+            # An element without a value is no result, but of a text.
+            if is_text or self._filled.search(after):
+                after = self._result.sub(b"", after)
                 # Type and value metadata belong to the result that goes.
                 changes |= {b"t": None, b"vm": None}
         if edit is not None and edit.result is not None and self._formula in after:

@@ -7,6 +7,7 @@ being written anew. One that no cell uses is made empty where it stands.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator
+from hashlib import blake2b
 from io import BytesIO
 from xml.sax.saxutils import escape
 
@@ -55,13 +56,18 @@ def differing(old: bytes, new: bytes) -> tuple[Iterator[bytes], Iterator[bytes]]
     return _rows_not_in(has, old, start, ends - kept), _rows_not_in(had, new, start, also - kept)
 
 
-def _hashes(data: bytes, start: int, stop: int) -> set[int]:
-    return {hash(row) for block in _blocks(data, start, stop) for row in block}
+def _hashes(data: bytes, start: int, stop: int) -> set[bytes]:
+    return {_digest(row) for block in _blocks(data, start, stop) for row in block}
 
 
-def _rows_not_in(known: set[int], data: bytes, start: int, stop: int) -> Iterator[bytes]:
+def _rows_not_in(known: set[bytes], data: bytes, start: int, stop: int) -> Iterator[bytes]:
     for block in _blocks(data, start, stop):
-        yield _ROW_END.join(row for row in block if hash(row) not in known)
+        yield _ROW_END.join(row for row in block if _digest(row) not in known)
+
+
+def _digest(row: bytes) -> bytes:
+    # Wide enough that no two rows of a sheet have one, and the same in each process.
+    return blake2b(row, digest_size=16).digest()
 
 
 def _blocks(data: bytes, start: int, stop: int) -> Iterator[list[bytes]]:

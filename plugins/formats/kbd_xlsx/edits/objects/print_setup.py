@@ -25,6 +25,10 @@ _ROWS = re.compile(r"\$?\d{1,7}(?::\$?\d{1,7})?")
 _COLUMNS = re.compile(r"\$?[A-Za-z]{1,3}(?::\$?[A-Za-z]{1,3})?")
 
 
+_MIN_SCALE, _MAX_SCALE = 10, 400
+"""Percent (ECMA-376 part 1, 18.3.1.63)."""
+
+
 def set_print(book: BookEdit, operation: SetPrint) -> str:
     """Set how a sheet is printed and say what of it; raises ValidationFailed."""
     sheet = book.sheet(operation.sheet)
@@ -118,6 +122,10 @@ def _set_page(sheet: SheetPart, operation: SetPrint) -> list[str]:
         changes |= {b"paperWidth": None, b"paperHeight": None}
         told.append(f"paper {operation.paper}")
     is_fitted = operation.fit_to_width is not None or operation.fit_to_height is not None
+    if operation.scale is not None and not _MIN_SCALE <= operation.scale <= _MAX_SCALE:
+        raise ValidationFailed(
+            f"{sheet.name}: a scale is {_MIN_SCALE} to {_MAX_SCALE} percent, not {operation.scale}"
+        )
     if is_fitted and operation.scale is not None:
         raise ValidationFailed(f"{sheet.name}: a scale and a fit to pages exclude each other")
     if is_fitted:

@@ -267,10 +267,10 @@ def find_table(book: BookEdit, name: str) -> tuple[str, TablePart]:
 
 def resize_table(book: BookEdit, operation: ResizeSheetTable) -> str:
     """Have a table cover another range and say which; raises ValidationFailed."""
+    # What is pending is written first; tables are read anew after that.
+    book.flush()
     title, table = find_table(book, operation.table)
     old = table.area
-    book.sheet(title)
-    book.flush()
     sheet = book.sheet(title)
     area = parse_area(operation.range, WHOLE)
     if area == old:
