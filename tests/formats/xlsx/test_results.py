@@ -223,14 +223,14 @@ def test_subtotals_pass_over_each_other_and_over_nothing_hidden(tmp_path: Path) 
     assert "SUBTOTAL: it leaves out rows that are hidden" in warned(found)
 
 
-def test_precision_as_displayed_is_left_to_programs(tmp_path: Path) -> None:
-    """There formulas see what cells show, which engines do not."""
-    path = made(tmp_path / "a.xlsx", S={"A1": 0.126})
+def test_precision_as_displayed_counts_for_fractions(tmp_path: Path) -> None:
+    """There formulas see what cells show, which engines do not; whole numbers show all digits."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 0.126, "A2": 3})
     book = openpyxl.load_workbook(path)
     book.calculation.fullPrecision = False
     book.save(path)
-    _, found = edit(path, B1="=A1*100")
-    assert results(path, "B1") == [None]
+    _, found = edit(path, B1="=A1*100", B2="=A2*2", B3="=A2/2", B4="=B3*2", B5="=IF(A2=3,4,A2)")
+    assert results(path, "B1", "B2", "B3", "B4", "B5") == [None, 6, None, None, 4]
     assert "the digits that it shows" in warned(found)
 
 

@@ -19,7 +19,7 @@ from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.engines import agreed, ask_engines
-from kbd_xlsx.results.inputs import InputReader, find_empty
+from kbd_xlsx.results.inputs import InputReader, find_empty, find_fractions, is_fraction
 from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
 from kbd_xlsx.results.report import tell
 from kbd_xlsx.results.small_book import write_small_book
@@ -37,6 +37,7 @@ _EPOCH = 25_569
 _FROM_1904 = 1_462
 """Days from there to 1904, day 0 of other workbooks."""
 
+_ROUNDED = Reason("the workbook calculates with the digits that it shows")
 _MOMENT = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])(TODAY|NOW)\(\s*\)', re.IGNORECASE)
 _HIDDEN_ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*\bhidden=[\"'](?:1|true)")
 _LEAVES_OUT_HIDDEN = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
@@ -91,22 +92,19 @@ class CalculationRun:
         """Return the results that both engines agree on."""
         plan = self.plan
         self._leave_out_hidden()
-        if self.book.book.is_precision_as_displayed:
-            reason = Reason("the workbook calculates with the digits that it shows")
-            plan.reasons.update(dict.fromkeys(plan.texts, reason))
-        texts = {
-            place: _MOMENT.sub(self._moment, text)
-            for place, text in plan.texts.items()
-            if place not in plan.reasons
-        }
+        texts = self._open_texts()
         if plan.wanted.isdisjoint(texts):
             return {}
         reader = InputReader(
             self._formulas, self._cells, self._texts, from_1904=self.book.book.from_1904
         )
-        small = self._target.with_name(_SMALL_BOOK)
         sheets = reader.sheets(plan, texts)
         self.empty = find_empty(plan, sheets, self._written())
+        is_rounded = self.book.book.is_precision_as_displayed
+        if is_rounded:
+            plan.leave_out(dict.fromkeys(find_fractions(sheets), _ROUNDED))
+            texts = self._open_texts()
+        small = self._target.with_name(_SMALL_BOOK)
         write_small_book(small, sheets, from_1904=self.book.book.from_1904)
         answers = list(ask_engines(small, self.titles, list(texts)))
         small.unlink()
@@ -116,11 +114,22 @@ class CalculationRun:
             for place, one, other in answers
             if found[place] is None
         }
+        if is_rounded:
+            fractions = (p for p, answer in found.items() if answer and is_fraction(answer))
+            doubts |= dict.fromkeys(fractions, _ROUNDED)
         plan.leave_out(doubts)
         return {
             place: answer
             for place, answer in found.items()
             if answer is not None and place in plan.wanted and place not in plan.reasons
+        }
+
+    def _open_texts(self) -> dict[Place, str]:
+        """Return the formulas that may have a result, with the moment that it is."""
+        return {
+            place: _MOMENT.sub(self._moment, text)
+            for place, text in self.plan.texts.items()
+            if place not in self.plan.reasons
         }
 
     def _written(self) -> Iterator[Place]:

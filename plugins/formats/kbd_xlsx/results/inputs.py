@@ -15,7 +15,7 @@ from kbd_xlsx.results.plan import CalculationPlan
 from kbd_xlsx.results.small_book import SmallCell, SmallSheet
 from kbd_xlsx.values import CellValue, content_of, datetime_value
 
-__all__ = ["InputReader", "find_empty"]
+__all__ = ["InputReader", "find_empty", "find_fractions", "is_fraction"]
 
 
 class InputReader:
@@ -144,6 +144,20 @@ def find_empty(
                 found[place] = f"{sheets[sheet].title}!{Area(top, left, bottom, right)}"
                 break
     return found
+
+
+def find_fractions(sheets: Sequence[SmallSheet]) -> Iterator[Place]:
+    """Yield the places of values that are no whole numbers: cells may show fewer digits."""
+    for number, sheet in enumerate(sheets):
+        for row, cells in sheet.rows.items():
+            for cell in cells:
+                if cell.value is not None and is_fraction(cell.value):
+                    yield number, row, cell.column
+
+
+def is_fraction(value: Result) -> bool:
+    """Tell whether a value is a number with digits after the point."""
+    return value.kind == "number" and not float(value.text).is_integer()
 
 
 def _holds_any(filled: Mapping[int, set[int]], area: Area) -> bool:
