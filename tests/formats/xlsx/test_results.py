@@ -1,5 +1,6 @@
 """Results of formulas after an edit: stored with their types, or left out and named."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,16 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Calculated, Calculation, Source
 from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.operations import CellSetting, EnsureSheet, Recalculate, SetCells
+from kbd_xlsx.operations import (
+    AddChart,
+    CellSetting,
+    ChartSeries,
+    EnsureSheet,
+    FillFormula,
+    Recalculate,
+    SetCells,
+    SetRange,
+)
 
 FORMAT = XlsxFormat()
 NOON_US = 1_772_539_200_000_000
@@ -278,6 +288,29 @@ def test_recalculate_works_out_all_of_a_sheet_or_of_the_book(tmp_path: Path) -> 
         ]
         assert after == wanted
     assert "S!B2 (RAND: it is another number each time)" in warned(found)
+
+
+def test_charts_over_results_have_their_points(tmp_path: Path) -> None:
+    """A chart of formulas that the same call has written shows them, and follows the next edit."""
+    path = tmp_path / "a.xlsx"
+    rows = (("Item", "Cost", "Twice"), ("a", 1), ("b", 2))
+    series = (ChartSeries(values="C2:C3", categories="A2:A3", name="=S!C1"),)
+    operations = (
+        SetRange("S", "A1", rows), FillFormula("S", "C2:C3", "=B2*2"),
+        AddChart("S", "column", series=series),
+    )  # fmt: skip
+    applied = FORMAT.apply(None, operations, path)
+    calculate_open(FORMAT, Source(path, "a.xlsx"), applied)
+    assert applied.warnings == ()
+    assert points(path) == ["2", "4"]
+    edit(path, B3=5)
+    assert points(path) == ["2", "10"]
+
+
+def points(path: Path) -> list[str]:
+    """The numbers that the chart of a workbook stores."""
+    chart = ZipFile(path).read("xl/charts/chart1.xml").decode()
+    return re.findall(r"<c:v>([0-9]+)</c:v>", chart)
 
 
 def test_too_much_is_left_to_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,11 +148,6 @@ class SeriesFinder:
         if texts:
             places = listed([name_of(values, cell) for cell in texts], 5)
             self._warnings.warn(f"Text among the values is drawn as 0: {places}.")
-        if all(cell.kind == "pending" for cell in numbers):
-            self._warnings.warn(
-                f"Values {values} are formulas without results; the chart is empty until a "
-                "program has calculated them."
-            )
 
     def _categories(
         self, wanted: str | None, values: CellRange, *, has_header: bool

@@ -10,6 +10,7 @@ references        names and structured references as plain ones
 inputs            the values that are read, as sheets of a small book
 small_book        the package that engines are given
 engines           the engines, and what they answer
+charts           what charts store of cells whose results are new
 report            what came out, in words
 calculate         all of it: from a workbook to the same with results
 """

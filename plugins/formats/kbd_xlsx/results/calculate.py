@@ -18,6 +18,7 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
+from kbd_xlsx.results.charts import refresh_charts
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, find_empty, find_fractions, is_fraction
 from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
@@ -195,6 +196,7 @@ class CalculationRun:
         for (sheet, row, column), answer in results.items():
             part = self.book.sheet(self.titles[sheet])
             part.set(row, column, CellEdit(result=_stored(answer)))
+        self.book.last.append(lambda: refresh_charts(self.book, results, self.titles))
         self.book.save(self._target)
 
 
