@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
 
+import formualizer
+import ironcalc
 import msgspec
 import openpyxl
 from openpyxl.styles import Border, Font, PatternFill, Side
@@ -16,7 +18,7 @@ from python_calamine import CalamineWorkbook
 
 from benchmarks._child import Run, Work, answer
 from benchmarks._workbooks import HEADERS, rows
-from kbd.formats import Region, Source
+from kbd.formats import Calculation, Region, Source
 from kbd_xlsx import XlsxFormat
 
 MADE_ROWS = 5_000
@@ -61,6 +63,22 @@ def kbd_insert(path: Path, folder: Path) -> Run:
     operations = _operations({"op": "insert_rows", "sheet": "Data", "row": 2})
     source = Source(path, path.name)
     return lambda: XlsxFormat().apply(source, operations, folder / "edited.xlsx")
+
+
+def kbd_calculate(path: Path, folder: Path) -> Run:
+    """Work out all formulas of a workbook that has no results, and store them."""
+    source = Source(path, path.name)
+    return lambda: XlsxFormat().calculate(source, Calculation(0), folder / "calculated.xlsx")
+
+
+def formualizer_calculate(path: Path, _: Path) -> Run:
+    """Load a workbook and calculate it: the one engine with nothing around it."""
+    return lambda: formualizer.Workbook.from_path(str(path)).evaluate_all()
+
+
+def ironcalc_calculate(path: Path, _: Path) -> Run:
+    """Load a workbook and calculate it: the other engine."""
+    return lambda: ironcalc.load_from_xlsx(str(path), "en", "UTC").evaluate()
 
 
 def kbd_plain(_: Path, folder: Path) -> Run:
@@ -161,6 +179,8 @@ WORKS: Mapping[str, Work] = MappingProxyType({
     "kbd map": kbd_map, "kbd read": kbd_read, "kbd set 1": kbd_set("C3000"),
     "kbd set 2": kbd_set("C3000", "D3001"), "kbd plain": kbd_plain, "kbd styled": kbd_styled,
     "kbd each styled": kbd_each_styled, "kbd insert row": kbd_insert,
+    "kbd calculate": kbd_calculate, "formualizer calculate": formualizer_calculate,
+    "ironcalc calculate": ironcalc_calculate,
     "openpyxl map": peer_map, "openpyxl read": peer_read, "openpyxl values": peer_values,
     "calamine values": calamine_values,
     "openpyxl insert row": peer_insert,

@@ -6,7 +6,9 @@ that loads all values goes through a worker, as the daemon's do, and is timed as
 Gates: facts of the formats, goals.
 """
 
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -106,6 +108,7 @@ def large(folder: Path) -> list[bool]:
     shown("kbd", ours)
     shown("openpyxl, formulas not moved", spent("openpyxl insert row", lines_part, 1), MIDDLE)
     met.append(gate("insert a row, s CPU", ours.cpu_s, most=2.0))
+    calculation(lines, folder)
     print(f"\n{LARGE:,} x 10: all values")
     shown("kbd, looked into and kept", spent("kbd map", bigger, 3))
     shown("python-calamine, alone", spent("calamine values", bigger, 3))
@@ -113,6 +116,28 @@ def large(folder: Path) -> list[bool]:
     seconds = anyio.run(loaded, bigger)
     met.append(gate("in a worker, s as its caller sees it", statistics.median(seconds), most=2.0))
     return met
+
+
+def calculation(path: Path, folder: Path) -> None:
+    """Print what it costs to calculate a workbook, beside what else does."""
+    print(f"\n{MIDDLE:,} x 10 with {MIDDLE:,} formulas: calculate all, store their results")
+    shown("kbd, by both engines", spent("kbd calculate", path, 3))
+    shown("formualizer alone, nothing stored", spent("formualizer calculate", path, 3))
+    shown("ironcalc alone, nothing stored", spent("ironcalc calculate", path, 3))
+    office = shutil.which("soffice")
+    if office is None:
+        print("  LibreOffice is not installed here")
+        return
+    profile = (folder / "profile").as_uri()
+    command = [office, f"-env:UserInstallation={profile}", "--headless", "--convert-to", "xlsx",
+               "--outdir", str(folder / "office"), str(path)]  # fmt: skip
+    seconds = []
+    for _ in range(2):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        seconds.append(time.perf_counter() - start)
+    # The first start makes a profile.
+    print(f"  {'LibreOffice, loaded and saved':<34} {seconds[-1]:>6.2f} s")
 
 
 def shown(name: str, cost: Spent, rows: int = 0) -> None:
