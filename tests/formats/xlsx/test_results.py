@@ -30,6 +30,8 @@ from kbd_xlsx.operations import (
     SetCells,
     SetRange,
 )
+from kbd_xlsx.parts.cells import CellEdit, Result
+from kbd_xlsx.parts.sheet import SheetPart
 
 FORMAT = XlsxFormat()
 NOON_US = 1_772_539_200_000_000
@@ -311,6 +313,34 @@ def points(path: Path) -> list[str]:
     """The numbers that the chart of a workbook stores."""
     chart = ZipFile(path).read("xl/charts/chart1.xml").decode()
     return re.findall(r"<c:v>([0-9]+)</c:v>", chart)
+
+
+def test_a_result_changes_nothing_else_of_its_cell() -> None:
+    """Shared formulas stay shared, extensions and looks stay; the type is that of the result."""
+    rows = (
+        b'<row r="1"><c r="B1"><f t="shared" ref="B1:B3" si="0">A1*2</f><v>9</v></c></row>'
+        b'<row r="2"><c r="B2" t="str"><f t="shared" si="0"/><v>old</v></c></row>'
+        b'<row r="3"><c r="B3" s="2" vm="1"><f t="shared" si="0"/></c>'
+        b'<c r="C3"><f>1&lt;2</f><v/><extLst><ext/></extLst></c><c r="D3"><v>5</v></c></row>'
+    )
+    space = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    part = b'<worksheet xmlns="%b"><sheetData>%b</sheetData></worksheet>' % (space, rows)
+    sheet = SheetPart(part, "S")
+    sheet.set(1, 2, CellEdit(result=Result("number", "2")))
+    sheet.set(2, 2, CellEdit(result=Result("number", "4")))
+    sheet.set(3, 2, CellEdit(result=Result("text", "a<b ")))
+    sheet.set(3, 3, CellEdit(result=Result("boolean", "1")))
+    # A cell without a formula has no result.
+    sheet.set(3, 4, CellEdit(result=Result("number", "7")))
+    found = sheet.xml(lambda base, _: base)
+    assert (
+        b'<row r="1"><c r="B1"><f t="shared" ref="B1:B3" si="0">A1*2</f><v>2</v></c></row>'
+        b'<row r="2"><c r="B2"><f t="shared" si="0"/><v>4</v></c></row>'
+        b'<row r="3"><c r="B3" s="2" t="str"><f t="shared" si="0"/>'
+        b'<v xml:space="preserve">a&lt;b </v></c>'
+        b'<c r="C3" t="b"><f>1&lt;2</f><v>1</v><extLst><ext/></extLst></c>'
+        b'<c r="D3"><v>5</v></c></row>'
+    ) in found
 
 
 def test_too_much_is_left_to_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
