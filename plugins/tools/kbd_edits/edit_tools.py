@@ -26,11 +26,17 @@ __all__ = [
 ]
 
 
+_NULL = {"type": "null"}
+_INTEGER = {"type": "integer"}
+_NUMBER = {"type": "number"}
+
+
 def operations_schema(records: Sequence[type[msgspec.Struct]]) -> dict[str, Any]:
     """Return the schema of one operation: the union of the records, told apart by `op`.
 
-    References are resolved, titles and argument lists of docstrings left out, and a choice of one
-    is a const: models follow such schemas better, and they cost fewer tokens.
+    References are resolved, titles and argument lists of docstrings left out, a choice of one is a
+    const, and a field that may be left out is not said to take null as well: models follow such
+    schemas better, and they cost fewer tokens.
     """
     schemas, definitions = msgspec.json.schema_components(records)
     return {"anyOf": [_plain(schema, definitions) for schema in schemas]}
@@ -43,15 +49,27 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
             return _plain(definitions[reference.rpartition("/")[2]], definitions)
         case {"enum": [only]}:
             return {"const": only}
+        case {"anyOf": [*branches], "default": None} if _NULL in branches:
+            rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+            others = [branch for branch in branches if branch != _NULL]
+            chosen = {"anyOf": others} if len(others) > 1 else others[0]
+            return _plain(chosen, definitions) | _plain(rest, definitions)
         case dict():
             return {
                 key: _plain(_first_paragraph(key, value), definitions)
                 for key, value in schema.items()
                 # A field that is called "title" has a schema below that name, not a text.
-                if not (key == "title" and isinstance(value, str)) and key != "discriminator"
+                if not (key == "title" and isinstance(value, str))
+                and key != "discriminator"
+                and (key, value) != ("required", [])
             }
         case list():
-            return [_plain(item, definitions) for item in schema]
+            # Each integer is a number, too.
+            return [
+                _plain(item, definitions)
+                for item in schema
+                if item != _INTEGER or _NUMBER not in schema
+            ]
         case _:
             return schema
 
