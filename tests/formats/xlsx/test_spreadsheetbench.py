@@ -2,6 +2,8 @@
 
 They are of SpreadsheetBench, each with three workbooks and what must stand in which cells. Judged
 is as there: stored values, numbers to two digits, days as numbers, an empty text as nothing.
+Left out are tasks that can be read in several ways (184-45, 38985, 48799, 50066, 51899) and 570-43,
+whose answer is a row that stood there before.
 """
 
 import datetime as dt
@@ -22,8 +24,12 @@ from kbd_xlsx.operations import (
     DeleteRowsWhere,
     FillFormula,
     FormatRange,
+    FormulaRule,
     RowCondition,
     SetCells,
+    SetConditionalFormat,
+    SetRange,
+    TypedValue,
 )
 
 FORMAT = XlsxFormat()
@@ -146,6 +152,77 @@ def rows_there_before(book: Any) -> Operations:
         yield DeleteRows(sheet.title, row)
 
 
+def scores_of_names(book: Any) -> Operations:
+    """Put the scores of each name beside it, the highest first, each once."""
+    sheet = book["Sheet1"]
+    scores: dict[str, set[float]] = {}
+    for name, score in sheet.iter_rows(2, sheet.max_row, 1, 2, values_only=True):
+        if name is not None:
+            scores.setdefault(name, set()).add(score)
+    rows: list[tuple[str | float, ...]] = [
+        (name, *sorted(scores[name], reverse=True)) for name in sorted(scores)
+    ]
+    width = max(map(len, rows))
+    values = tuple((*row, *("",) * (width - len(row))) for row in rows)
+    yield SetRange("Sheet1", "E2", values)
+
+
+def parts_of_messages(book: Any) -> Operations:
+    """Take day, time, number and text out of messages of a second form."""
+    form = re.compile(r"\[(\d+):(\d+) (AM|PM), (\d+)/(\d+)/(\d+)\] \+91 (\d+) (\d+): (.*)")
+    sheet = book["Sheet3"]
+    for row in range(2, sheet.max_row + 1):
+        if (found := form.fullmatch(str(sheet.cell(row, 1).value))) is None:
+            continue
+        hour, minute, half, month, day, year, start, end, text = found.groups()
+        minutes = (int(hour) % 12 + 12 * (half == "PM")) * 60 + int(minute)
+        yield SetRange("Sheet3", f"B{row}", ((
+            TypedValue(f"{year}-{month}-{day}", "date"),
+            TypedValue(minutes / 1440, style={"number_format": "h:mm AM/PM"}),
+            int(start + end),
+            text,
+        ),))  # fmt: skip
+
+
+def last_day_of_brands(book: Any) -> Operations:
+    """Show the last day of each brand, with the sum of its quantities."""
+    sheet = book.worksheets[0]
+    brands: dict[tuple[str, ...], list[tuple[dt.datetime, float]]] = {}
+    for day, *brand, quantity in sheet.iter_rows(2, sheet.max_row, 1, 5, values_only=True):
+        if day is not None:
+            brands.setdefault(tuple(brand), []).append((day, quantity))
+    for row, (brand, days) in enumerate(brands.items(), 2):
+        last = max(day for day, _ in days)
+        total = sum(quantity for day, quantity in days if day == last)
+        day = TypedValue(f"{last:%Y-%m-%d}", "date", {"number_format": "dd/mm/yyyy"})
+        yield SetRange(sheet.title, f"H{row}", ((day, *brand, total),))
+
+
+def rows_that_cancel(book: Any) -> Operations:
+    """Delete pairs of rows that are alike but for the sign of an amount, the last first."""
+    sheet = book["Sheet1"]
+    waiting: dict[tuple[Any, ...], list[int]] = {}
+    found = []
+    for row in range(3, sheet.max_row + 1):
+        key = tuple(sheet.cell(row, column).value for column in (1, 4, 6, 11))
+        amount = sheet.cell(row, 10).value
+        if not isinstance(amount, int | float):
+            continue
+        if others := waiting.get((*key, -amount)):
+            found += [row, others.pop(0)]
+        else:
+            waiting.setdefault((*key, amount), []).append(row)
+    for row in sorted(found, reverse=True):
+        yield DeleteRows("Sheet1", row)
+
+
+def cells_with_links(book: Any) -> Operations:
+    """Color cells that are not empty."""
+    del book
+    rule = FormulaRule("=LEN(E2)>0")
+    yield SetConditionalFormat("Data", "E2:E8", rule, {"fill_color": "#FFFF00"})
+
+
 TASKS: dict[str, tuple[str, str, Callable[[Any], Operations]]] = {
     "37609": ("", "C2:C11", equal_to_seven),
     "39604": ("", "C4", zero_up_to_twenty),
@@ -158,11 +235,16 @@ TASKS: dict[str, tuple[str, str, Callable[[Any], Operations]]] = {
     "134-14": ("Outstanding Recons", "A2:B8", rows_with_ticks),
     "599-9": ("Before", "K2:K19", dates_that_are_there),
     "416-15": ("Sheet1", "A2:A19", dates_without_times),
+    "336-1": ("Sheet1", "E1:I4", scores_of_names),
+    "504-10": ("Sheet3", "B2:E6", parts_of_messages),
+    "516-46": ("", "H2:L4", last_day_of_brands),
+    "321-9": ("Sheet1", "A3:M70", rows_that_cancel),
+    "CF_8276": ("Data", "E2:E8", cells_with_links),
     "398-47": ("Sheet1", "A1:H38", rows_there_before),
 }
 
 
-ANSWERS_OF_OTHER_WORKBOOKS = {("290-27", 3), ("193-42", 3)}
+ANSWERS_OF_OTHER_WORKBOOKS = {("290-27", 3), ("193-42", 3), ("504-10", 3)}
 """Their answers hold values that the workbook that was given has not, and nobody asked for."""
 
 
