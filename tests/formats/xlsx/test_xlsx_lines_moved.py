@@ -262,7 +262,11 @@ def test_cells_of_real_workbooks_are_at_their_places(
                 continue
             done["done"] += 1
             found: list[Any] = [*list(misplaced(path, out, move))[:2]]
-            found += unnamed_differences(path, out)
+            differences = unnamed_differences(path, out)
+            if move.lines < 0:
+                # Texts of deleted cells are gone from there; the values prove the others.
+                differences = [key for key in differences if key != "xl/sharedstrings.xml"]
+            found += differences
             if move.lines > 0 and any("#REF!" in text for text in applied.warnings):
                 found.append(("lost", applied.warnings))
             if found:

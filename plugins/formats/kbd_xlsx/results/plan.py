@@ -67,8 +67,8 @@ _CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\
 _OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
 _SHEETS = re.compile(r"(?:'[^']*:[^']*'|[\w.]+:[\w.]+)!")
 _EARLY_DATE = re.compile(r"(?<![\w.])DATE\(\s*(?:1900|0)\s*,", re.IGNORECASE)
-_NUMBER = re.compile("[1-9][0-9]*")
-"""Numbers but their zeros, which formats of TEXT are made of."""
+_NUMBER = re.compile("[1-9][0-9]*(?![0-9A-Za-z_(])")
+"""Numbers but their zeros, which formats of TEXT are made of, and those in a function's name."""
 
 _TEXT_CALL = re.compile(r"(?<![\w.])TEXT\(", re.IGNORECASE)
 _TEXT_FORMAT = re.compile(r',\s*"([^"]*)"\s*\)')
