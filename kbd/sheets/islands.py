@@ -122,8 +122,9 @@ def _split_columns(group: list[RowRun]) -> list[list[RowRun]]:
     ]
 
 
-# Names of sheets and columns may look like operators.
-_QUOTED = re.compile(r"'[^']*'|\[[^\]]*\]")
+# Names of sheets and columns may look like operators. A bracket that nothing closes takes the rest:
+# each of many would be searched to the end.
+_QUOTED = re.compile(r"'[^']*'|\[[^\]]*\]?")
 _NUMBER_CALL = re.compile(
     r"=[-+(]*(?:SUM|SUMIFS?|SUMPRODUCT|PRODUCT|SUBTOTAL|AGGREGATE|AVERAGE(?:IFS?|A)?|MEDIAN|COUNT"
     r"(?:A|BLANK|IFS?)?|MIN|MAX|ROUND(?:UP|DOWN)?|INT|ABS|SQRT|MOD|STDEV|VAR|NPV|PMT|YEAR|MONTH"

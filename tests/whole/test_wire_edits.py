@@ -58,8 +58,9 @@ def test_a_formula_that_reaches_out_is_accepted_first(wire: Wired) -> None:
         warnings: list[str] = written["warnings"]
         return warnings
 
-    (warning,) = edit("B2", '=WEBSERVICE("https://example.org")', create_new=True)
-    assert "S!B2" in warning
+    *unknown, warning = edit("B2", '=WEBSERVICE("https://example.org")', create_new=True)
+    assert "S!B2: WEBSERVICE reaches out" in warning
+    assert unknown[0].startswith("Not calculated here: S!B2")
     assert edit("A1", 5) == []
     (row,) = wire.ask("ReviewGetChangeSet", **named)["changes"]
     assert row["warnings"] == [warning]

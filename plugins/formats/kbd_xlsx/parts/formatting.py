@@ -95,6 +95,7 @@ _LITERAL = re.compile(r'"[^"]*"?|[\\_*].|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNOR
 _DATE_LETTER = re.compile(r"[dmhys]", re.IGNORECASE)
 # Standard, the German General, holds letters that stand for parts of dates.
 _NOT_DATES = re.compile(r"general|standard", re.IGNORECASE)
+_SEARCHED_CHARACTERS = 1_000
 
 
 def shows_date(number: int, code: str | None) -> bool:
@@ -108,6 +109,8 @@ def shows_date(number: int, code: str | None) -> bool:
         if number in _OTHER_DATE_IDS:
             return True
         code = BUILTIN_CODES.get(number, "General")
+    # A code may be of any length, and brackets that nothing closes are each searched to its end.
+    code = code[:_SEARCHED_CHARACTERS]
     # The first section formats positive numbers; the later ones negative numbers and text.
     first = _NOT_DATES.sub("", _LITERAL.sub("", code).partition(";")[0])
     return _DATE_LETTER.search(first) is not None
