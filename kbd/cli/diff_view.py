@@ -216,9 +216,10 @@ def render_value(value: Any) -> str:
             return " | ".join("" if each is None else render_value(each) for each in value)
         case {"formula": formula, **rest}:
             stored = rest.get("value")
-            if rest.get("current") is False or stored is None:
+            # A result may be an empty text; None is one only where the format says no more.
+            if not rest.get("current", stored is not None):
                 return f"{formula} (not calculated)"
-            return f"{formula} ({render_value(stored)})"
+            return f"{formula} ({'empty' if stored in (None, '') else render_value(stored)})"
         case {"size_bytes": int() as count, "sha256": str() as digest}:
             return f"{size(count)}, SHA-256 {digest[:12]}…"
         case {"date": text} | {"datetime": text} | {"time": text} | {"duration": text}:

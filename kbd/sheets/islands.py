@@ -21,6 +21,7 @@ __all__ = [
     "RowRun",
     "find_areas",
     "gives_number",
+    "is_year",
     "joined",
     "names_columns",
 ]
@@ -189,13 +190,13 @@ def _heads_series(first: Sequence[Value], below: Sequence[Sequence[Value]]) -> b
     What else it has is no more than the names above texts.
     """
     places = [place for place, value in enumerate(first) if _kind(value) == "number"]
-    years = [int(value) for value in first if isinstance(value, int | float) and _is_year(value)]
+    years = [int(value) for value in first if isinstance(value, int | float) and is_year(value)]
     if len(places) < 2 or len(years) < len(places) or not are_series(years):
         return False
     under = [[row[place] for row in below if row[place] != ""] for place in range(len(first))]
     if any(not under[n] or {*map(_kind, under[n])} != {"number"} for n in places):
         return False
-    if any(all(map(_is_year, under[n])) for n in places):
+    if any(all(map(is_year, under[n])) for n in places):
         return False
     others = [place for place in range(len(first)) if place not in places]
     return all(first[n] == "" or _kind(first[n]) == "text" for n in others) and all(
@@ -231,8 +232,9 @@ def _kind(value: Value) -> str:
 
 def _heads_as_year(value: Value, under: list[Value]) -> bool:
     """Tell whether a number is a year above numbers that are not all years."""
-    return _is_year(value) and not all(map(_is_year, under))
+    return is_year(value) and not all(map(is_year, under))
 
 
-def _is_year(value: Value) -> bool:
+def is_year(value: Value) -> bool:
+    """Tell whether a value is a number that looks like a year."""
     return isinstance(value, int | float) and _FIRST_YEAR <= value <= _LAST_YEAR and value % 1 == 0

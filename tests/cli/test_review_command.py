@@ -142,6 +142,8 @@ def test_who_made_all_changes_is_named_once_else_with_each() -> None:
         (None, "(empty)"), ("", "(empty)"), (True, "TRUE"), (1.5, "1.5"), (" a", "“ a”"),
         ({"formula": "=A1", "value": 3, "current": True}, "=A1 (3)"),
         ({"formula": "=A1", "value": 3, "current": False}, "=A1 (not calculated)"),
+        ({"formula": "=A1", "value": None, "current": True}, "=A1 (empty)"),
+        ({"formula": "=A1", "value": None}, "=A1 (not calculated)"),
         ({"date": "2024-01-31"}, "2024-01-31"), ({"error": "#N/A"}, "#N/A"),
         ([1, None, "x"], "1 |  | x"),
         ({"size_bytes": 1024, "sha256": "ab" * 32}, "1.0 KiB, SHA-256 abababababab…"),

@@ -11,12 +11,15 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FileOverview, FormatCalls
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
+from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import AssetPick, Placement, ReadAs, Region
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName
 
 pytestmark = pytest.mark.anyio
+
+PACKAGES = Path(__file__).with_name("packages")
 
 
 def blob(folder: Path, text: str, name: str = "a.note") -> FileRef:
@@ -154,7 +157,6 @@ async def test_open_results_are_worked_out(formats: FormatCalls, tmp_path: Path)
     ("text", "told"),
     [
         ("exit 3 sum", "Results of formulas were not worked out here"),
-        ("spin sum", "Results of formulas were not worked out here"),
         ("memory sum", "Results of formulas were not worked out here"),
         ("sum of nothing", "nothing is known"),
     ],
@@ -169,6 +171,22 @@ async def test_an_edit_stands_without_its_results(
     assert target.read_text() == text
     assert [warning.startswith(told) for warning in done.result_warnings] == [True]
     assert str(tmp_path) not in "".join(done.result_warnings)
+
+
+async def test_an_edit_stands_though_a_calculation_does_not_end(
+    faulty: Plugins, tmp_path: Path
+) -> None:
+    """It is ended at its call's limit, which does not take the edit along."""
+    settings = Settings(workers=WorkerLimits(sandbox="off", cpu_s=1))
+    target = tmp_path / "target"
+    async with WorkerPool(faulty, settings, extra_paths=[PACKAGES]) as workers:
+        formats = FormatCalls(Catalog(faulty), workers, tmp_path / "cache").at(7)
+        spin = [{"op": "put", "text": "spin sum"}]
+        done = await formats.apply(formats.handlers()[0], None, spin, target)
+
+    assert target.read_text() == "spin sum"
+    (told,) = done.result_warnings
+    assert told.startswith("Results of formulas were not worked out here")
 
 
 async def test_a_field_may_have_another_name(formats: FormatCalls, tmp_path: Path) -> None:

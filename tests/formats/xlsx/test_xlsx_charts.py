@@ -140,6 +140,9 @@ def test_a_defined_name_and_years_as_headers(tmp_path: Path) -> None:
     assert told["series"][0]["name"] == "2024"
     edited(tmp_path / "years.xlsx", add(sheet="Sheet", series=[{"values": "Sheet!last"}]))
     assert charts_in(tmp_path / "out.xlsx", "Sheet") == [told]
+    # The figure above is one of the series, that a part of it is drawn does not make it a name.
+    edited(tmp_path / "years.xlsx", add(sheet="Sheet", series=[{"values": "C3"}]))
+    assert "name" not in charts_in(tmp_path / "out.xlsx", "Sheet")[0]["series"][0]
 
 
 @pytest.mark.parametrize(("fields", "words"), [

@@ -13,6 +13,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.office.operations import EditWarnings, listed
 from kbd.sheets.areas import Area
+from kbd.sheets.islands import is_year
 from kbd_xlsx.drawings.cell_ranges import (
     MAX_POINTS,
     CellRange,
@@ -167,7 +168,8 @@ class SeriesFinder:
             # A number before numbers is one of them, but for a year beside a header of categories.
             corner = None if categories is None else _before(categories)
             headed = [] if corner is None else self._reader.cells(corner)
-            return found if headed and headed[0].kind == "text" else None
+            has_year = is_year(float(cells[0].text))
+            return found if has_year and headed and headed[0].kind == "text" else None
         return found
 
     def _beside(self, values: CellRange) -> CellRange | None:

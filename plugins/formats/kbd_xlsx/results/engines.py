@@ -5,12 +5,14 @@ sees the time: TODAY and NOW are values by then.
 """
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import formualizer
 import ironcalc
 
+from kbd.errors import ValidationFailed
 from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.parts.cells import Result
 
@@ -49,8 +51,14 @@ def ask_engines(
         book: The small book.
         titles: Of its sheets, in order.
         places: The cells.
+
+    Raises:
+        ValidationFailed: An engine failed on all of it.
     """
-    first, second = _Formualizer(book.read_bytes(), titles), _Ironcalc(book)
+    with _temporary_files_in(book.parent):
+        first, second = _Formualizer(book.read_bytes(), titles), _Ironcalc(book)
+    if not (first.has_loaded and second.has_loaded):
+        raise ValidationFailed("one of the engines failed")
     for place in places:
         yield place, first.answer(*place), second.answer(*place)
 
@@ -90,6 +98,11 @@ class _Formualizer:
             book.evaluate_all()
             self._book = book
 
+    @property
+    def has_loaded(self) -> bool:
+        """Whether it has read and calculated the book."""
+        return self._book is not None
+
     def answer(self, sheet: int, row: int, column: int) -> Result | None:
         """Return what a cell comes to."""
         value = None
@@ -119,6 +132,11 @@ class _Ironcalc:
             book.evaluate()
             self._book = book
 
+    @property
+    def has_loaded(self) -> bool:
+        """Whether it has read and calculated the book."""
+        return self._book is not None
+
     def answer(self, sheet: int, row: int, column: int) -> Result | None:
         """Return what a cell comes to."""
         if self._book is None:
@@ -146,6 +164,24 @@ def _number(value: float) -> Result | None:
     exact, shown = repr(value), repr(float(f"{value:.{_SHOWN_DIGITS}g}"))
     # 124.99000000000001 is 124.99 after some additions; a third keeps all of its digits.
     return Result("number", shown if len(shown) + _NOISE <= len(exact) else exact)
+
+
+@contextlib.contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Have engines put temporary files into a folder.
+
+    One of them keeps the formulas of a large book in such a file, and elsewhere a worker may not
+    write. They look where the environment says, each time.
+    """
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
 
 
 @contextlib.contextmanager
