@@ -116,6 +116,10 @@ def test_dependents_follow_an_edit_and_nothing_else_does(tmp_path: Path) -> None
         ('=CUBEVALUE("a","b")', "CUBEVALUE: it asks a database"),
         ("=LOOKUP(2,A1:A2)", "LOOKUP: engines agree on results of it that are not"),
         ("=SUMX2PY2(A1:A2,A1:A2)", "SUMX2PY2: engines agree on results of it that are not"),
+        ('=A1/3&""', "a number becomes a text"),
+        ("=LEN(A1/3)", "LEN: a number becomes a text"),
+        ('=COUNTIF(A1:A2,">"&AVERAGE(A1:A2))', "COUNTIF: a number becomes a text"),
+        ("=RIGHT(T!B1,2)", "RIGHT: a number becomes a text"),
         ("=BAHTTEXT(A1)", "not all engines here know it"),
         ("=DATE(1900,2,29)", "DATE: programs count the first days of 1900"),
         ("=B1+1", "it refers to itself"),
@@ -128,7 +132,7 @@ def test_what_is_not_known_for_sure_is_left_out_and_named(
     tmp_path: Path, formula: str, told: str
 ) -> None:
     """Neither the formula nor what reads it gets a result; everything else does."""
-    path = made(tmp_path / "a.xlsx", S={"A1": 2, "A2": 3}, T={"A1": 1})
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "A2": 3}, T={"A1": 1, "B1": 1 / 3})
     _, found = edit(path, B1=formula, C1="=B1&A1", D1="=A1+A2")
 
     assert results(path, "B1", "C1", "D1") == [None, None, 5]
@@ -136,6 +140,19 @@ def test_what_is_not_known_for_sure_is_left_out_and_named(
     assert "Not calculated here: S!B1" in warned(found)
     # Of a ring nobody can say where it begins.
     assert "Nor what depends on such cells: S!C1." in found.warnings or "B1+1" in formula
+
+
+def test_numbers_of_few_digits_become_texts(tmp_path: Path) -> None:
+    """They are written alike everywhere, however they are joined, measured or looked for."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2.5, "A2": "a,b,c", "A3": 1 / 3})
+    edit(
+        path,
+        B1='="Sum: "&SUM(A1:A1)',
+        B2='=LEN(A2)-LEN(SUBSTITUTE(A2,",",""))',
+        B3='=COUNTIF(A1:A3,">"&A1-1)',
+        B4='=MID(A2,FIND(",",A2)+1,1)',
+    )
+    assert results(path, "B1", "B2", "B3", "B4") == ["Sum: 2.5", 2, 1, "b"]
 
 
 def test_what_a_new_array_may_fill_is_not_read_as_empty(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Results worked out where kbd has them worked out: in a worker, which may write in one folder."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,4 +36,4 @@ async def test_a_large_workbook_is_calculated(tmp_path: Path) -> None:
     assert done.result_warnings == ()
     sheet = openpyxl.load_workbook(target, data_only=True)["S"]
     assert [sheet[f"B{row}"].value for row in (1, 2, FORMULAS)] == [8, 9, FORMULAS + 7]
-    assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == [target.name]
+    assert {*os.listdir(tmp_path)} <= {target.name, "cache"}

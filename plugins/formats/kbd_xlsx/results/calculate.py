@@ -21,6 +21,7 @@ from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.charts import refresh_charts
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, find_empty, find_fractions, is_fraction
+from kbd_xlsx.results.number_texts import find_number_texts
 from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
 from kbd_xlsx.results.report import tell
 from kbd_xlsx.results.small_book import write_small_book
@@ -115,6 +116,7 @@ class CalculationRun:
             for place, one, other in answers
             if found[place] is None
         }
+        doubts |= find_number_texts(plan, sheets, texts, found)
         if is_rounded:
             fractions = (p for p, answer in found.items() if answer and is_fraction(answer))
             doubts |= dict.fromkeys(fractions, _ROUNDED)
