@@ -115,6 +115,7 @@ def _resolve_aliases(
 
 
 T = TypeVar("T")
+_Edited = TypeVar("_Edited", Applied, Written)
 
 
 class FileOverview(msgspec.Struct, frozen=True):
@@ -326,15 +327,8 @@ class FormatCalls(RebaseCalls, Formats):
             "files": named,
         }
         applied = await self._write(handler, "apply", Applied, arguments)
-        if not applied.open_results:
-            return applied
-        name = source.name if source else ""
-        found = await self._calculate(
-            handler, name, target, applied.open_results, applied.formulas_written
-        )
-        return msgspec.structs.replace(
-            applied, results=found.results, result_warnings=found.warnings
-        )
+        written = applied.formulas_written
+        return await self._with_results(handler, source, target, applied, written)
 
     async def read_table(
         self, file: FileRef, sheet: str | None, read_as: ReadAs, target: Path
@@ -366,34 +360,27 @@ class FormatCalls(RebaseCalls, Formats):
             "target": target,
         }
         written = await self._write(handler, "write_table", Written, arguments)
-        if not written.open_results:
-            return written
-        found = await self._calculate(
-            handler, source.name if source else "", target, written.open_results
-        )
-        return msgspec.structs.replace(
-            written, results=found.results, result_warnings=found.warnings
-        )
+        return await self._with_results(handler, source, target, written)
 
-    async def _calculate(
+    async def _with_results(
         self,
         handler: FormatHandler,
-        name: str,
+        source: FileRef | None,
         staged: Path,
-        places: tuple[tuple[str, str], ...],
+        edited: _Edited,
         written: tuple[tuple[str, str], ...] = (),
-    ) -> Calculated:
-        """Have the open results of a staged file worked out, and put them into it.
+    ) -> _Edited:
+        """Have the results worked out that an edit left open, into the staged file; tell them.
 
         Without them the edit stands: it says that they are missing, and programs calculate.
         """
-        if self._now_us is None or not isinstance(handler, Calculable):
-            return Calculated(0)
+        if self._now_us is None or not (edited.open_results and isinstance(handler, Calculable)):
+            return edited
         made = staged.with_name(f"{staged.name}-calculated")
-        wanted = Calculation(self._now_us, places, written)
+        wanted = Calculation(self._now_us, edited.open_results, written)
         arguments = {
             "path": staged,
-            "name": name,
+            "name": source.name if source else "",
             "wanted": msgspec.to_builtins(wanted),
             "target": made,
         }
@@ -403,10 +390,12 @@ class FormatCalls(RebaseCalls, Formats):
             raise
         except KbdError as error:
             text = f"Results of formulas were not worked out here ({error.message})."
-            return Calculated(0, warnings=(text,))
+            found = Calculated(0, warnings=(text,))
         if found.count:
             await to_thread.run_sync(os.replace, made, staged)
-        return found
+        return msgspec.structs.replace(
+            edited, results=found.results, result_warnings=found.warnings
+        )
 
     async def _read_region(
         self,

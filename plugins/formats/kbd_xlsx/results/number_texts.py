@@ -7,11 +7,14 @@ engines agree. Such a result is found by its digits where it shows them, else by
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import msgspec
 
 from kbd_xlsx.calculation.operand_ranges import Cells, Place
 from kbd_xlsx.parts.cells import Result
-from kbd_xlsx.results.plan import CalculationPlan, Reason, calls_of
+from kbd_xlsx.results.plan import CalculationPlan, Reason, calls_of, shape_of
 from kbd_xlsx.results.small_book import SmallSheet
 
 __all__ = ["find_number_texts"]
@@ -51,36 +54,56 @@ def find_number_texts(
         texts: The formulas.
         found: Their results.
     """
+    turning = {
+        place: (result, turn)
+        for place, result in found.items()
+        if result is not None and (turn := _turn_of(shape_of(texts[place]))) is not None
+    }
+    if not turning:
+        return {}
     numbers, long = _number_places(sheets, found)
     doubted = {}
-    for place, result in found.items():
-        code = _STRING.sub('""', texts[place])
-        calls = calls_of(code)
-        is_joined = "&" in code or not calls.isdisjoint(_JOINING)
-        is_cut = not calls.isdisjoint(_CUTTING)
-        if result is None or not (is_joined or is_cut):
-            continue
+    for place, (result, turn) in turning.items():
+        reads = plan.reads[place]
+        is_shown = result.kind == "text" and not turn.is_cut
+        if not turn.is_cut:
+            # Only single cells are joined; a condition looks at a range as it is.
+            reads = [cells for cells in reads if cells[1:3] == cells[3:5]]
         if result.kind == "text" and _tells_long_number(result.text):
             is_doubted = bool(numbers) or not plan.reads[place]
-        elif is_cut or result.kind != "text":
-            reads = plan.reads[place]
-            if not is_cut:
-                # Only single cells are joined; a condition looks at a range as it is.
-                reads = [cells for cells in reads if cells[1:3] == cells[3:5]]
-            is_doubted = long.has_any(reads) or (
-                _divides(code, calls) and (not reads or numbers.has_any(reads))
-            )
         else:
-            is_doubted = False
+            is_doubted = not is_shown and (
+                long.has_any(reads) or (turn.divides and (not reads or numbers.has_any(reads)))
+            )
         if is_doubted:
-            blamed = sorted(calls & (_CUTTING if is_cut else calls))
-            doubted[place] = Reason(_REASON, ", ".join(blamed[:_MAX_FUNCTIONS]))
+            doubted[place] = Reason(_REASON, turn.functions)
     return doubted
 
 
-def _divides(code: str, calls: Collection[str]) -> bool:
-    """Tell whether a formula may come upon a number of many digits, whatever it reads."""
-    return any(sign in code for sign in "/^%") or not _DIVIDING.isdisjoint(calls)
+class _Turn(msgspec.Struct, frozen=True):
+    """How a formula turns numbers into texts.
+
+    Args:
+        is_cut: Whether it measures or cuts the text, so that the result does not show all of it.
+        divides: Whether it may come upon a number of many digits, whatever it reads.
+        functions: The functions that are to blame.
+    """
+
+    is_cut: bool
+    divides: bool
+    functions: str
+
+
+@lru_cache(maxsize=4_096)
+def _turn_of(shape: str) -> _Turn | None:
+    """Return how formulas of a shape turn numbers into texts, None if they do not."""
+    code = _STRING.sub('""', shape)
+    calls = calls_of(code)
+    cutting = calls & _CUTTING
+    if "&" not in code and not cutting and calls.isdisjoint(_JOINING):
+        return None
+    divides = any(sign in code for sign in "/^%") or not calls.isdisjoint(_DIVIDING)
+    return _Turn(bool(cutting), divides, ", ".join(sorted(cutting or calls)[:_MAX_FUNCTIONS]))
 
 
 def _tells_long_number(text: str) -> bool:

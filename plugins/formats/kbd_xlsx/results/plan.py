@@ -23,7 +23,7 @@ from kbd_xlsx.parts.cells import AreaIndex
 from kbd_xlsx.results.references import PlainReferences
 from kbd_xlsx.values import spills
 
-__all__ = ["CalculationPlan", "Reason", "calls_of", "plan_calculation"]
+__all__ = ["CalculationPlan", "Reason", "calls_of", "plan_calculation", "shape_of"]
 
 MAX_WORK = 400_000_000
 """Cells that the formulas of one calculation may read, each as often as it is read: several
@@ -302,11 +302,15 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
         return _ARRAY
     if "DATE" in text.upper() and _EARLY_DATE.search(text):
         return Reason("programs count the first days of 1900 in two ways", "DATE")
-    # Formulas that were filled down a column differ in their numbers alone.
-    reason = _unfit_shape(_NUMBER.sub("1", text))
+    reason = _unfit_shape(shape_of(text))
     if reason is None and formula.meaning.reads_all:
         return Reason("what it reads cannot be told")
     return reason
+
+
+def shape_of(text: str) -> str:
+    """Return a formula with other numbers: those that were filled down a column differ in them."""
+    return _NUMBER.sub("1", text)
 
 
 @lru_cache(maxsize=4_096)
