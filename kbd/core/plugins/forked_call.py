@@ -93,7 +93,12 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
         channel.settimeout(None)
         _limit_process(call.limits)
         # Written by the daemon; what follows it may be of anybody's making.
-        _confine(msgspec.msgpack.decode(_receive(channel), type=CallReach), call.layers, workplace)
+        reach = msgspec.msgpack.decode(_receive(channel), type=CallReach)
+        if reach.folders:
+            # Libraries put temporary files where the environment says, and may nowhere else: an
+            # engine for formulas keeps those of a large workbook in one.
+            os.environ["TMPDIR"] = reach.folders[0]
+        _confine(reach, call.layers, workplace)
         _part_from_output()
         answer = _encode_answer(channel, workplace.package, call.limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)

@@ -5,7 +5,6 @@ sees the time: TODAY and NOW are values by then.
 """
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,8 +54,7 @@ def ask_engines(
     Raises:
         ValidationFailed: An engine failed on all of it.
     """
-    with _temporary_files_in(book.parent):
-        first, second = _Formualizer(book.read_bytes(), titles), _Ironcalc(book)
+    first, second = _Formualizer(book.read_bytes(), titles), _Ironcalc(book)
     if not (first.has_loaded and second.has_loaded):
         raise ValidationFailed("one of the engines failed")
     for place in places:
@@ -164,24 +162,6 @@ def _number(value: float) -> Result | None:
     exact, shown = repr(value), repr(float(f"{value:.{_SHOWN_DIGITS}g}"))
     # 124.99000000000001 is 124.99 after some additions; a third keeps all of its digits.
     return Result("number", shown if len(shown) + _NOISE <= len(exact) else exact)
-
-
-@contextlib.contextmanager
-def _temporary_files_in(folder: Path) -> Iterator[None]:
-    """Have engines put temporary files into a folder.
-
-    One of them keeps the formulas of a large book in such a file, and elsewhere a worker may not
-    write. They look where the environment says, each time.
-    """
-    before = os.environ.get("TMPDIR")
-    os.environ["TMPDIR"] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["TMPDIR"]
-        else:
-            os.environ["TMPDIR"] = before
 
 
 @contextlib.contextmanager
