@@ -24,6 +24,9 @@ SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 endif
 ANEW = --hypothesis-profile=anew --hypothesis-seed=$(SEED)
 
+# The rules of the sources themselves. They are tests of the second tier, too.
+HOUSE := tests/test_house.py tests/test_steady_sources.py tests/test_opened_paths.py
+
 .PHONY: help demo test test-full soak lint bench clean
 
 help:
@@ -57,6 +60,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/pytest -q $(HOUSE)
 
 bench: $(VENV)/.bench
 	@failed=0; for bench in $(BENCHES); do \

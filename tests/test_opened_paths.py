@@ -13,6 +13,10 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+import pytest
+
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parent.parent
 
 OF_OS = frozenset(

@@ -8,6 +8,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.full
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = ("plugins", "kbd/office", "kbd/opc", "kbd/plaintext", "kbd/formats", "kbd/editing.py")
 

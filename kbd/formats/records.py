@@ -143,6 +143,7 @@ class Applied(msgspec.Struct, frozen=True):
         open_results: The cells whose formulas have no result, or an old one, since this edit, as
             sheets and ranges; of a format that is `Calculable`.
         formulas_written: Of these, those that the edit wrote.
+        lacks_results: Whether formulas of the file have no result, these or any others.
         results: What formulas came to, in words; filled in by who has them calculated, as is
         result_warnings: Which of them have none, and why; errors.
     """
@@ -156,22 +157,22 @@ class Applied(msgspec.Struct, frozen=True):
     told: tuple[str, ...] = ()
     open_results: tuple[tuple[str, str], ...] = ()
     formulas_written: tuple[tuple[str, str], ...] = ()
+    lacks_results: bool = False
     results: tuple[str, ...] = ()
     result_warnings: tuple[str, ...] = ()
 
 
 class Calculation(msgspec.Struct, frozen=True):
-    """Results of formulas that are asked for.
+    """Results of formulas that are asked for; those that have none are worked out besides.
 
     Args:
         now_us: What time it is for functions that ask, in microseconds since 1970 UTC.
-        places: The cells whose formulas are worked out, as sheets and ranges ("Sheet1", "C2:C9");
-            None for all that have no stored result.
+        places: The cells whose formulas are worked out, as sheets and ranges ("Sheet1", "C2:C9").
         written: Of these, the cells whose formulas somebody wrote just now.
     """
 
     now_us: int
-    places: tuple[tuple[str, str], ...] | None = None
+    places: tuple[tuple[str, str], ...] = ()
     written: tuple[tuple[str, str], ...] = ()
 
 
@@ -256,7 +257,8 @@ class Written(msgspec.Struct, frozen=True):
     """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size.
 
     `remaining` is that of `Applied`, where a part of a file was written; `focus` says where to look
-    first. `open_results`, `results` and `result_warnings` are those of `Applied`, too.
+    first. `open_results`, `lacks_results`, `results` and `result_warnings` are those of `Applied`,
+    too.
     """
 
     written_range: str
@@ -266,6 +268,7 @@ class Written(msgspec.Struct, frozen=True):
     remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
     open_results: tuple[tuple[str, str], ...] = ()
+    lacks_results: bool = False
     results: tuple[str, ...] = ()
     result_warnings: tuple[str, ...] = ()
 

@@ -64,7 +64,8 @@ def calculate_open(
         edited: What the edit answered.
         now_us: What time it is, in microseconds since 1970 UTC.
     """
-    if not edited.open_results or not isinstance(handler, Calculable):
+    is_open = bool(edited.open_results) or edited.lacks_results
+    if not (is_open and isinstance(handler, Calculable)):
         return Calculated(0)
     written = edited.formulas_written if isinstance(edited, Applied) else ()
     with TemporaryDirectory() as folder:

@@ -370,11 +370,13 @@ class FormatCalls(RebaseCalls, Formats):
         edited: _Edited,
         written: tuple[tuple[str, str], ...] = (),
     ) -> _Edited:
-        """Have the results worked out that an edit left open, into the staged file; tell them.
+        """Have the results worked out that an edit left open, or found missing; tell them.
 
         Without them the edit stands: it says that they are missing, and programs calculate.
         """
-        if self._now_us is None or not (edited.open_results and isinstance(handler, Calculable)):
+        # What is reviewed is what is published: results are not added later.
+        is_open = bool(edited.open_results) or edited.lacks_results
+        if self._now_us is None or not (is_open and isinstance(handler, Calculable)):
             return edited
         made = staged.with_name(f"{staged.name}-calculated")
         wanted = Calculation(self._now_us, edited.open_results, written)

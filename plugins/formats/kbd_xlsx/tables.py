@@ -46,7 +46,7 @@ from kbd.sheets.table_rows import (
     read_values,
 )
 from kbd.sheets.values import plain_number, plain_text
-from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.book import BookEdit, lacks_results
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.reader import blocks
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
@@ -392,7 +392,10 @@ def _filled(
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
     focus = FocusHint(sheet=title, row_start=row, col_start=column)
     _, results = book.results.open_ranges()
-    return Written(_range(area), count, len(columns), warnings, focus=focus, open_results=results)
+    return Written(
+        _range(area), count, len(columns), warnings, focus=focus, open_results=results,
+        lacks_results=lacks_results(book),
+    )  # fmt: skip
 
 
 def _standing_notes(

@@ -67,6 +67,7 @@ def test_changes_are_walked_by_keys(browser: "Browser", varied: Path) -> None:
         assert page.evaluate("isSeen(document.querySelector('.change.here'))")
 
 
+@pytest.mark.full
 def test_hostile_texts_do_nothing_but_show(browser: "Browser", varied: Path) -> None:
     """Markup in any text is text: nothing runs, loads or breaks out; what is hidden is named."""
     with opened(browser, varied) as (page, *_):

@@ -64,6 +64,7 @@ def test_every_history_lies_there_with_its_state() -> None:
     assert set(json.loads(HASHES.read_bytes())) == kept
 
 
+@pytest.mark.sampled(2)
 def test_a_history_is_written_as_it_was(history: History, tmp_path: Path) -> None:
     """The same events give the same bytes today."""
     write(history, tmp_path / "log")

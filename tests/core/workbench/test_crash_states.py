@@ -158,7 +158,7 @@ def _differences(found: View, wanted: View) -> str:
 
 
 @pytest.mark.anyio
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("model", ["ordered", "weak"])
 @pytest.mark.parametrize("name", WORKS)
 async def test_a_power_cut_leaves_all_or_nothing(place: Path, name: str, model: Model) -> None:
@@ -202,7 +202,7 @@ RULES: dict[str, tuple[str, Lie]] = {
 
 
 @pytest.mark.anyio
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("rule", RULES)
 async def test_a_rule_taken_out_is_seen(place: Path, rule: str) -> None:
     """Without one of its syncs, a work leaves states that are bad."""
@@ -370,7 +370,7 @@ FILLED = {"undo": 50, "discard and recover": 1, "rebase": 8}
 
 
 @pytest.mark.anyio
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", FILLED)
 @pytest.mark.parametrize("is_lasting", [False, True])
 async def test_a_full_disk_takes_nothing_of_a_draft(

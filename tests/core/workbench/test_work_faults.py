@@ -197,7 +197,7 @@ FAULTS = [("EIO", False), ("EIO", True), ("EDQUOT", False), ("EDQUOT", True), ("
 
 
 @pytest.mark.anyio
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("fault", "is_lasting"), FAULTS)
 @pytest.mark.parametrize("name", ["publish", "undo", "discard and recover", "rebase"])
 async def test_a_fault_leaves_all_or_nothing(

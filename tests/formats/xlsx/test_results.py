@@ -17,7 +17,7 @@ from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 from openpyxl.worksheet.table import Table
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Applied, Calculated, Calculation, Source
+from kbd.formats import Applied, Calculated, Source
 from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import (
@@ -26,12 +26,14 @@ from kbd_xlsx.operations import (
     ChartSeries,
     EnsureSheet,
     FillFormula,
+    FormatRange,
     Recalculate,
     SetCells,
     SetRange,
 )
 from kbd_xlsx.parts.cells import CellEdit, Result
 from kbd_xlsx.parts.sheet import SheetPart
+from kbd_xlsx.results import plan
 
 FORMAT = XlsxFormat()
 NOON_US = 1_772_539_200_000_000
@@ -203,7 +205,7 @@ def test_a_formula_of_a_day_is_shown_as_one(tmp_path: Path) -> None:
     looks = [sheet.cell(row, 1).number_format for row in range(1, 6)]
     assert looks == ["yyyy-mm-dd", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "General", "0.0"]
     _, found = edit(path, A6=1, A1="=TODAY()")
-    assert found.results == ("S!A1 = 2026-03-03",)
+    assert found.results[0] == "S!A1 = 2026-03-03"
 
 
 def test_workbooks_that_count_from_1904(tmp_path: Path) -> None:
@@ -269,29 +271,95 @@ def test_a_stored_result_counts_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     edit(path, A1=1, B1="=A1+1")
     data = ZipFile(path).read("xl/worksheets/sheet1.xml").replace(b"<v>2</v>", b"<v>99</v>")
-    parts = {name: ZipFile(path).read(name) for name in ZipFile(path).namelist()}
-    with ZipFile(path, "w") as archive:
-        for name, part in parts.items():
-            archive.writestr(name, data if name.endswith("sheet1.xml") else part)
+    replace_part(path, "xl/worksheets/sheet1.xml", data)
     edit(path, C1="=B1*2")
     assert results(path, "B1", "C1") == [99, 198]
 
 
-def test_only_what_is_asked_for_is_written(tmp_path: Path) -> None:
-    """A formula that another one needs is worked out, and left as it was in the file."""
-    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2", "C1": "=A1*3"})
-    edit(path, D1="=B1+1")
-    assert results(path, "B1", "C1", "D1") == [None, None, 5]
+def replace_part(path: Path, name: str, data: bytes) -> None:
+    """Replace a part of a package."""
+    parts = {name: ZipFile(path).read(name) for name in ZipFile(path).namelist()}
+    with ZipFile(path, "w") as archive:
+        for each, part in (parts | {name: data}).items():
+            archive.writestr(each, part)
 
 
-def test_all_missing_results_by_request(tmp_path: Path) -> None:
-    """Without places each formula that has no result gets one."""
-    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2"}, T={"A1": "=S!B1"})
-    found = FORMAT.calculate(
-        Source(path, "a.xlsx"), Calculation(NOON_US), tmp_path / "calculated.xlsx"
+def test_an_edit_leaves_no_formula_without_a_result(tmp_path: Path) -> None:
+    """What had none gets one, in all sheets; the answer tells these apart, and what stays open."""
+    cells = {"A1": 2, "B1": "=A1*2", "C1": "=RAND()"}
+    path = made(tmp_path / "a.xlsx", S=cells, T={"A1": "=S!B1"})
+    applied, found = edit(path, D1="=B1+1")
+    assert results(path, "B1", "C1", "D1") == [4, None, 5]
+    assert results(path, "A1", sheet="T") == [4]
+    assert found.results == ("S!D1 = 5", "Had no result before, and have one: S!B1, T!A1")
+    assert found.warnings == ("Had no result before, and have none: S!C1 (RAND).",)
+    assert applied.lacks_results
+
+
+def test_an_edit_of_looks_leaves_no_formula_without_a_result(tmp_path: Path) -> None:
+    """Also where no value changed: what is published has its results; those there are stay."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2"})
+    operation = FormatRange("S", "A1", {"font_bold": True})
+    for name, told in (("b.xlsx", ("Had no result before, and have one: S!B1",)), ("c.xlsx", ())):
+        applied = FORMAT.apply(Source(path, "a.xlsx"), (operation,), tmp_path / name)
+        path = tmp_path / name
+        found = calculate_open(FORMAT, Source(path, name), applied)
+        assert (found.results, applied.open_results) == (told, ())
+        assert results(path, "B1") == [4]
+
+
+@pytest.mark.parametrize(
+    ("cell", "lacks"),
+    [
+        ("<c r='A1'><f>1+1</f></c>", True),
+        ("<c r='A1'><f>1+1</f><v/></c>", True),
+        ("<c r='A1'><f>1+1</f><v></v></c>", True),
+        ("<c r='A1'><f t='shared' si='0'/> <v xml:space='preserve' /></c>", True),
+        ("<c r='A1'><f>1+1</f><v>2</v></c>", False),
+        ("<c r='A1'><f t='shared' si='0'/><v>2</v></c>", False),
+        ("<c r='A1'><v>2</v></c><c r='B1'/>", False),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_cells_without_results_are_seen(
+    tmp_path: Path, prefix: str, cell: str, *, lacks: bool
+) -> None:
+    """However a program writes that there is no result, an edit tells that there is none."""
+    path = made(tmp_path / "a.xlsx", S={"Z9": 1})
+    name = "xmlns:x" if prefix else "xmlns"
+    spelt = re.sub(
+        r"<(/?)(?=\w)", rf"<\1{prefix}", f"<sheetData><row r='1'>{cell}</row></sheetData>"
     )
-    assert found.count == 2
-    assert results(tmp_path / "calculated.xlsx", "A1", sheet="T") == [4]
+    sheet = (
+        f'<{prefix}worksheet {name}="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        f"{spelt}</{prefix}worksheet>"
+    )
+    replace_part(path, "xl/worksheets/sheet1.xml", sheet.encode())
+    applied = FORMAT.apply(Source(path, "a.xlsx"), (EnsureSheet("T"),), tmp_path / "b.xlsx")
+    assert applied.lacks_results is lacks
+
+
+def test_a_damaged_sheet_costs_only_its_own_results(tmp_path: Path) -> None:
+    """Where cells cannot be found for sure, no result is written, nor for what reads them."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2}, T={"A1": 7, "B1": "=A1"})
+    twice = ZipFile(path).read("xl/worksheets/sheet2.xml")
+    row = re.search(b"<row.*</row>", twice)
+    assert row is not None
+    replace_part(path, "xl/worksheets/sheet2.xml", twice.replace(row[0], row[0] * 2))
+    _, found = edit(path, B1="=A1*2", C1="=T!A1")
+    assert results(path, "B1", "C1") == [4, None]
+    assert "S!C1 (its sheet, or one that it reads, is damaged)" in warned(found)
+
+
+def test_more_than_can_be_worked_out_in_one_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ones are, and the answer says how many are not; what is asked for goes before."""
+    monkeypatch.setattr(plan, "MAX_BESIDES", 1)
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2", "C1": "=A1*3", "D1": "=A1*4"})
+    _, found = edit(path, E1="=C1+1")
+    assert results(path, "B1", "C1", "D1", "E1") == [4, None, None, 7]
+    assert found.warnings == ("2 more formulas have no result; recalculate works them out.",)
 
 
 def test_recalculate_works_out_all_of_a_sheet_or_of_the_book(tmp_path: Path) -> None:
@@ -299,7 +367,7 @@ def test_recalculate_works_out_all_of_a_sheet_or_of_the_book(tmp_path: Path) -> 
     cells = {"A1": 2, "B1": "=A1*2", "B2": "=RAND()"}
     path = made(tmp_path / "a.xlsx", S=cells, T={"A1": "=S!A1+1"})
     found = Calculated(0)
-    for sheet, wanted in (("T", [None, 3]), (None, [4, 3])):
+    for sheet, wanted in (("T", [4, 3]), (None, [4, 3])):
         applied = FORMAT.apply(Source(path, "a.xlsx"), (Recalculate(sheet),), tmp_path / "b.xlsx")
         found = calculate_open(FORMAT, Source(tmp_path / "b.xlsx", "b.xlsx"), applied)
         after = [

@@ -18,6 +18,7 @@ FORMULA = f'=ROW()+$A$1+LEN("{"x" * 200}")-200'
 """Both together are more than an engine holds in memory: it keeps them in a file."""
 
 
+@pytest.mark.full
 @pytest.mark.anyio
 async def test_a_large_workbook_is_calculated(tmp_path: Path) -> None:
     """All its formulas have results, and nothing lies beside the file."""

@@ -15,6 +15,7 @@ row_pairs       rows of stretches that differ: changed, moved, removed or added
 column_alignment  columns aligned by what they hold
 row_alignment   the rows and columns of two versions of a sheet, aligned
 cell_areas      cells that are told together, as rectangles
+result_changes  changes of stored results whose formulas are the same
 cell_changes    changes of rows, columns and cells
 counted_rows    the same of rows written alike, counted without their cells once the list is full
 item_changes    changes of things of which there are several: names, links, charts

@@ -18,6 +18,7 @@ from kbd_xlsx.comparison.places import (
     rows_place,
 )
 from kbd_xlsx.comparison.raw_cells import RawCell, is_filled_row, raw_cells
+from kbd_xlsx.comparison.result_changes import ResultChanges
 from kbd_xlsx.comparison.row_alignment import SheetAlignment
 
 __all__ = ["compare_cells", "list_rows"]
@@ -28,7 +29,6 @@ MAX_COLUMN_VALUES = 1000
 _Cells = Mapping[int, RawCell]
 # Quoted texts, names of sheets, tables, whole rows, and formulas that have attributes.
 _NOT_PLAIN = re.compile(rb"<f>[^<]*(?:[\"'!\[&]|\d:\$?\d)|<f[^>]")
-_OUT_OF_DATE = "the stored result is out of date"
 
 
 class _Event(NamedTuple):
@@ -151,7 +151,7 @@ class _CellComparison:
         self._maps = maps
         self._sheet = sheet
         self._changes = changes
-        self._stale: CellAreas[str] = CellAreas()
+        self._results = ResultChanges(*sides, changes)
         self._looks: CellAreas[tuple[int, int]] = CellAreas()
         self._columns_back = alignment.columns.inverted()
         self._has_columns = bool(
@@ -179,7 +179,7 @@ class _CellComparison:
                 self._add_whole_row(self._before, event.before, gone, "removed")
             else:
                 self._add_whole_row(self._after, event.after, new, "added")
-        self._add_stale()
+        self._results.finish()
         self._add_looks()
 
     def _events(self) -> Iterator[_Event]:
@@ -360,19 +360,19 @@ class _CellComparison:
         if one is not None and two is not None and has_one and has_two:
             if one.formula is not None and two.formula is not None:
                 if self._is_same_formula(before, one, after, two):
-                    self._compare_results(before, one, after, two)
+                    self._results.compare(before, one, after, two)
                     return
             elif one.formula is None and two.formula is None:
                 if self._is_same_content(one, two):
                     return
                 if self._are_results(before, after):
-                    self._compare_results(before, one, after, two)
+                    self._results.compare(before, one, after, two)
                     return
             self._add_cell("changed", *after, one, two, before)
         elif has_two:
             self._add_cell("added", *after, None, two)
         elif self._after.is_member(*after) and one is not None and one.formula is None:
-            self._stale.add(*after, "")
+            self._results.outdate(*after)
         else:
             self._add_cell("removed", *before, one, None)
 
@@ -401,30 +401,6 @@ class _CellComparison:
     def _are_results(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
         """Tell whether cells without formulas hold results of formulas of others."""
         return self._before.is_member(*before) and self._after.is_member(*after)
-
-    def _compare_results(
-        self, before: tuple[int, int], one: RawCell, after: tuple[int, int], two: RawCell
-    ) -> None:
-        ours = self._before.book.values.content(one)
-        theirs = self._after.book.values.content(two)
-        if ours == theirs:
-            return
-        if theirs is None:
-            self._stale.add(*after, "")
-            return
-        if self._changes.is_full:
-            self._changes.count("changed", "result", 1)
-            return
-        self._changes.add(
-            Change(
-                place=cell_place(self._after.name, *after),
-                kind="changed",
-                what="result",
-                before=self._before.shown(one, before[0]),
-                after=self._after.shown(two, after[0]),
-                note="the formula is the same, its stored result is another",
-            )
-        )
 
     def _add_cell(
         self,
@@ -487,18 +463,6 @@ class _CellComparison:
         ours, theirs = self._before.book.looks, self._after.book.looks
         if ours.key(style_one) != theirs.key(style_two):
             self._looks.add(*after, (style_one, style_two))
-
-    def _add_stale(self) -> None:
-        for area, _ in self._stale.take():
-            self._changes.add(
-                Change(
-                    place=area_place(self._after.name, area),
-                    kind="changed",
-                    what="result",
-                    note=_OUT_OF_DATE,
-                )
-            )
-        self._changes.count("changed", "result", self._stale.unlisted)
 
     def _add_looks(self) -> None:
         ours, theirs = self._before.book.looks, self._after.book.looks

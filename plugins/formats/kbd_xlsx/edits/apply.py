@@ -11,7 +11,7 @@ import msgspec
 from kbd.formats import Applied, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc.package import Package
-from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.book import BookEdit, lacks_results
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
 from kbd_xlsx.edits.charts import ChartWriter
@@ -150,7 +150,7 @@ def _applied(
     written, results = book.results.open_ranges()
     return Applied(
         len(changed), changed, book.warnings, *reach, focus, tuple(book.notices.told),
-        open_results=results, formulas_written=written,
+        open_results=results, formulas_written=written, lacks_results=lacks_results(book),
     )  # fmt: skip
 
 

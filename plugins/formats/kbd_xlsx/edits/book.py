@@ -45,6 +45,7 @@ __all__ = [
     "forget_results",
     "has_formulas",
     "is_protected",
+    "lacks_results",
     "without_results",
 ]
 
@@ -499,6 +500,19 @@ def forget_results(book: BookEdit) -> None:
     for title, areas in old.items():
         book.results.open.setdefault(title, []).extend(areas)
         book.rewriting.put(book.part(title), without_results(parts[title], title, areas))
+
+
+# How formulas end, and what follows where there is no result. As above, literals come first.
+_NO_RESULT = rb"\s*(?:</(?:[\w.-]+:)?c\s*>|<(?:[\w.-]+:)?v(?:\s[^<>]*)?(?:/>|></))"
+_LACKING = tuple(
+    re.compile(ends + _NO_RESULT) for ends in (rb"</f\s*>", rb"<f\s[^<>]*/>", rb":f(?:\s[^<>]*)?>")
+)
+
+
+def lacks_results(book: BookEdit) -> bool:
+    """Tell whether formulas of a workbook's written sheets have no stored result."""
+    parts = (book.rewriting.read(part) for _, part in book.worksheets())
+    return any(has_formulas(part) and any(end.search(part) for end in _LACKING) for part in parts)
 
 
 def checked_sheet_name(name: str) -> str:

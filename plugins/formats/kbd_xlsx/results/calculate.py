@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Calculated, Calculation, Source
 from kbd.opc.package import Package
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
@@ -39,6 +40,11 @@ _EPOCH = 25_569
 _FROM_1904 = 1_462
 """Days from there to 1904, day 0 of other workbooks."""
 
+_NO_CELLS = (
+    b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    b"<sheetData/></worksheet>"
+)
+_UNSAFE = Reason("its sheet, or one that it reads, is damaged")
 _ROUNDED = Reason("the workbook calculates with the digits that it shows")
 _MOMENT = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])(TODAY|NOW)\(\s*\)', re.IGNORECASE)
 _HIDDEN_ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*\bhidden=[\"'](?:1|true)")
@@ -78,12 +84,14 @@ class CalculationRun:
         self.book, self._wanted, self._target = book, wanted, target
         self._parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
         self._formulas = book.formulas(self._parts)
-        self._cells = {title: StoredCells(data, title) for title, data in self._parts.items()}
+        self._unsafe: set[int] = set()
+        self._cells = {
+            title: self._stored(number, title, data)
+            for number, (title, data) in enumerate(self._parts.items())
+        }
         self.empty: dict[Place, str] = {}
         extents = [cells.extent() for cells in self._cells.values()]
-        self.plan = plan_calculation(
-            self._formulas, None if wanted.places is None else _areas(wanted.places), extents
-        )
+        self.plan = plan_calculation(self._formulas, _areas(wanted.places), extents)
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -93,9 +101,11 @@ class CalculationRun:
     def results(self) -> dict[Place, Result]:
         """Return the results that both engines agree on."""
         plan = self.plan
+        self._leave_out_unsafe()
         self._leave_out_hidden()
         texts = self._open_texts()
-        if plan.wanted.isdisjoint(texts):
+        stored = plan.stored
+        if stored.isdisjoint(texts):
             return {}
         reader = InputReader(
             self._formulas, self._cells, self._texts, from_1904=self.book.book.from_1904
@@ -124,7 +134,7 @@ class CalculationRun:
         return {
             place: answer
             for place, answer in found.items()
-            if answer is not None and place in plan.wanted and place not in plan.reasons
+            if answer is not None and place in stored and place not in plan.reasons
         }
 
     def _open_texts(self) -> dict[Place, str]:
@@ -162,6 +172,27 @@ class CalculationRun:
             return str(day)
         # To the second, as sheets show it.
         return repr(day + (rest // 1_000_000) / 86_400)
+
+    def _stored(self, number: int, title: str, data: bytes) -> StoredCells:
+        """Return the cells of a sheet, none of one that is not safe to change."""
+        try:
+            return StoredCells(data, title)
+        except (FileReadFailed, ValidationFailed):
+            self._unsafe.add(number)
+            return StoredCells(_NO_CELLS, title)
+
+    def _leave_out_unsafe(self) -> None:
+        """Leave out formulas of sheets whose cells cannot be told for sure, and their readers."""
+        if not self._unsafe:
+            return
+        sheets = {
+            place: (place[0], *(cells[0] for cells in self.plan.reads[place]))
+            for place in self.plan.texts
+            if place not in self.plan.reasons
+        }
+        self.plan.leave_out(
+            {place: _UNSAFE for place, of in sheets.items() if not self._unsafe.isdisjoint(of)}
+        )
 
     def _leave_out_hidden(self) -> None:
         """Leave out subtotals of sheets with hidden rows: which of these count, a filter says."""

@@ -29,6 +29,9 @@ MAX_WORK = 400_000_000
 """Cells that the formulas of one calculation may read, each as often as it is read: several
 seconds of both engines."""
 
+MAX_BESIDES = 50_000
+"""Formulas that are worked out though nobody asked: in one go they cost some seconds."""
+
 MAX_DEPTH = 80
 """Brackets in brackets; Excel takes 64 functions in one another."""
 
@@ -98,6 +101,7 @@ class Reason(msgspec.Struct, frozen=True):
     is_ring: bool = False
 
 
+_TOO_MUCH = Reason("there is too much to calculate here at once")
 _ARRAY = Reason("it is an array formula, which fills several cells")
 _NO_NAME = Reason("it uses a name that stands for no cells here, or for others in each cell")
 _NOTHING: Mapping[Place, Area] = MappingProxyType({})
@@ -109,7 +113,9 @@ class CalculationPlan:
     Attributes:
         texts: The formulas by their places, without "=", those of shared ones of their own.
         wanted: Of these, whose results are asked for.
-        reasons: Why some of the wanted are left out.
+        besides: Those that have no result, and are not asked for.
+        untried: How many more of those there are than can be worked out in one go.
+        reasons: Why some of the others are left out.
         inputs: The cells that are read, by the number of their sheet, as rectangles.
         reads: What each formula reads.
     """
@@ -117,9 +123,16 @@ class CalculationPlan:
     def __init__(self) -> None:
         self.texts: dict[Place, str] = {}
         self.wanted: set[Place] = set()
+        self.besides: set[Place] = set()
+        self.untried = 0
         self.reasons: dict[Place, Reason] = {}
         self.inputs: dict[int, set[tuple[int, int, int, int]]] = {}
         self.reads: dict[Place, Sequence[Cells]] = {}
+
+    @property
+    def stored(self) -> set[Place]:
+        """The formulas whose results go into the file."""
+        return self.wanted | self.besides
 
     def leave_out(
         self, found: Mapping[Place, Reason], filled: Mapping[Place, Area] = _NOTHING
@@ -157,56 +170,86 @@ class CalculationPlan:
 
 
 def plan_calculation(
-    book: FormulaBook, wanted: Mapping[str, Sequence[Area]] | None, extents: Sequence[Area]
+    book: FormulaBook, wanted: Mapping[str, Sequence[Area]], extents: Sequence[Area]
 ) -> CalculationPlan:
-    """Plan a calculation.
+    """Plan a calculation of what is asked for, and of what has no result.
 
     Args:
         book: The workbook's formulas.
-        wanted: The cells whose formulas are worked out, by the titles of their sheets; None for
-            all formulas without a stored result.
+        wanted: The cells whose formulas are worked out, by the titles of their sheets.
         extents: How far the cells of each sheet reach, so that whole columns end somewhere.
 
     Raises:
         FileReadFailed: A sheet is damaged.
     """
-    formulas = _Formulas(book)
-    references = PlainReferences(book.titles, book.names, book.tables)
-    plan = CalculationPlan()
-    plan.wanted = set(formulas.within(wanted))
-    unfit: dict[Place, Reason] = {}
-    waiting = list(plan.wanted)
-    work = 0
-    while waiting:
-        place = waiting.pop()
-        if place in plan.texts:
-            continue
-        formula, text = formulas.get(place)
-        plan.texts[place] = text
-        reason = _unfit(formula, text)
-        if reason is None:
-            plain = references.written_out(text, place)
-            plan.texts[place] = text if plain is None else plain
-            reason = _NO_NAME if plain is None else None
-        if reason is not None:
-            unfit[place] = reason
-            plan.reads[place] = ()
-            continue
-        cells = tuple(dict.fromkeys(_cut(each, extents) for each in formula.meaning.cells))
-        plan.reads[place] = cells
-        is_nested = any(name in text.upper() for name in _NESTED)
-        for sheet, *sides in cells:
-            work += (sides[2] - sides[0] + 1) * (sides[3] - sides[1] + 1)
-            plan.inputs.setdefault(sheet, set()).add((sides[0], sides[1], sides[2], sides[3]))
-        if work > MAX_WORK:
-            reason = Reason("there is too much to calculate here at once")
-            plan.reasons = dict.fromkeys(plan.wanted, reason)
-            return plan
-        waiting += formulas.open_within(cells, with_nested=is_nested)
-    # What such a formula fills is not in the file yet, so who reads it would read empty cells.
-    unfit |= dict.fromkeys(formulas.growing, _ARRAY)
-    plan.leave_out(unfit, formulas.filled())
+    planner = _Planner(book, extents)
+    plan = planner.plan
+    plan.wanted = set(planner.formulas.within(wanted))
+    if not planner.take(plan.wanted, MAX_WORK):
+        plan.reasons = dict.fromkeys(plan.wanted, _TOO_MUCH)
+        return plan
+    missing = [place for place in planner.formulas.open() if place not in plan.wanted]
+    for place in missing[:MAX_BESIDES]:
+        if not planner.take([place], MAX_WORK // 2):
+            break
+        plan.besides.add(place)
+    plan.untried = len(missing) - len(plan.besides)
+    planner.leave_out_unfit()
     return plan
+
+
+class _Planner:
+    """What takes formulas into a plan.
+
+    Attributes:
+        plan: The plan.
+        formulas: Those of the book.
+    """
+
+    def __init__(self, book: FormulaBook, extents: Sequence[Area]) -> None:
+        self.plan = CalculationPlan()
+        self.formulas = _Formulas(book)
+        self._references = PlainReferences(book.titles, book.names, book.tables)
+        self._extents = extents
+        self._unfit: dict[Place, Reason] = {}
+        self._work = 0
+
+    def take(self, places: Iterable[Place], most_work: int) -> bool:
+        """Take formulas, with those that they need; False where it is too much work in all."""
+        plan, waiting = self.plan, list(places)
+        while waiting:
+            place = waiting.pop()
+            if place in plan.texts:
+                continue
+            formula, text = self.formulas.get(place)
+            plan.texts[place] = text
+            reason = _unfit(formula, text)
+            if reason is None:
+                plain = self._references.written_out(text, place)
+                plan.texts[place] = text if plain is None else plain
+                reason = _NO_NAME if plain is None else None
+            if reason is not None:
+                self._unfit[place] = reason
+                plan.reads[place] = ()
+                continue
+            cells = tuple(
+                dict.fromkeys(_cut(each, self._extents) for each in formula.meaning.cells)
+            )
+            plan.reads[place] = cells
+            for sheet, *sides in cells:
+                self._work += (sides[2] - sides[0] + 1) * (sides[3] - sides[1] + 1)
+                plan.inputs.setdefault(sheet, set()).add((sides[0], sides[1], sides[2], sides[3]))
+            if self._work > most_work:
+                return False
+            is_nested = any(name in text.upper() for name in _NESTED)
+            waiting += self.formulas.open_within(cells, with_nested=is_nested)
+        return True
+
+    def leave_out_unfit(self) -> None:
+        """Leave out what no engine may try."""
+        # What such a formula fills is not in the file yet, so who reads it would read empty cells.
+        unfit = self._unfit | dict.fromkeys(self.formulas.growing, _ARRAY)
+        self.plan.leave_out(unfit, self.formulas.filled())
 
 
 class _Formulas:
@@ -261,11 +304,12 @@ class _Formulas:
         moved = FormulaText(text, cell.row - row, cell.column - column)
         return formula, moved.written(cell.row, cell.column).removeprefix("=")
 
-    def within(self, wanted: Mapping[str, Sequence[Area]] | None) -> Iterator[Place]:
-        """Yield the places of the formulas in some areas; for None of those without a result."""
-        if wanted is None:
-            yield from (p for p, formula in self._known.items() if not formula.cell.is_stored)
-            return
+    def open(self) -> Iterator[Place]:
+        """Yield the places of the formulas without a stored result."""
+        return (place for place, formula in self._known.items() if not formula.cell.is_stored)
+
+    def within(self, wanted: Mapping[str, Sequence[Area]]) -> Iterator[Place]:
+        """Yield the places of the formulas in some areas."""
         folded = {title.casefold(): AreaIndex(areas) for title, areas in wanted.items()}
         by_number = [folded.get(title.casefold()) for title in self._titles]
         for place in self._known:

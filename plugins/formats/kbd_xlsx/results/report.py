@@ -33,13 +33,20 @@ def tell(
         empty: Formulas and the empty cells that they read.
     """
     names = _Names(titles)
-    order = sorted(results, key=lambda place: (results[place].kind != "error", place))
+    asked = [place for place in results if place in plan.wanted]
+    order = sorted(asked, key=lambda place: (results[place].kind != "error", place))
     told = [
         f"{names.of(place)} = {_short(show(place, results[place]))}" for place in order[:_SHOWN]
     ]
     if len(order) > _SHOWN:
         told.append(f"and {len(order) - _SHOWN:,} more")
-    warnings = [*_errors(results, names), *_empty(empty, names), *_left_out(plan, names)]
+    besides = [place for place in results if place in plan.besides]
+    if besides:
+        told.append(f"Had no result before, and have one: {names.listed(besides)}")
+    warnings = [
+        *_errors(results, names), *_empty(empty, names), *_left_out(plan, names),
+        *_still_open(plan, len(plan.besides) - len(besides), names),
+    ]  # fmt: skip
     return Calculated(len(results), tuple(told), tuple(warnings))
 
 
@@ -100,6 +107,19 @@ def _left_out(plan: CalculationPlan, names: _Names) -> list[str]:
         told.append(f"Nor what depends on such cells: {names.listed(dependent)}.")
     if told:
         told.append("Programs calculate these when they open the file.")
+    return told
+
+
+def _still_open(plan: CalculationPlan, count: int, names: _Names) -> list[str]:
+    """Return how many formulas have no result though nobody asked for one."""
+    told = []
+    if count:
+        left = [place for place in plan.besides if place in plan.reasons]
+        functions = sorted({plan.reasons[place].function for place in left} - {""})
+        because = f" ({listed(functions, _SHOWN_PLACES)})" if functions else ""
+        told.append(f"Had no result before, and have none: {names.listed(left)}{because}.")
+    if plan.untried:
+        told.append(f"{plan.untried:,} more formulas have no result; recalculate works them out.")
     return told
 
 
