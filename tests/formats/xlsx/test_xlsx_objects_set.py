@@ -175,6 +175,22 @@ def test_comments_of_other_programs_are_replaced_and_taken_off(book: Path) -> No
     assert openpyxl.load_workbook(book)["Data"]["A2"].comment is None
 
 
+def test_the_last_comment_goes_with_its_parts(book: Path) -> None:
+    """Neither the names of those who commented nor an empty drawing stay behind."""
+    one, out, again = (book.with_name(name) for name in ("one.xlsx", "out.xlsx", "again.xlsx"))
+    edit(book, one, comment(author="Secret Ann"), comment("B3", author="Bob"))
+    edit(one, out, clear("A2", "comments"))
+    assert "xl/comments1.xml" in entries(out)
+    edit(out, again, clear("B3", "comments"))
+    parts = entries(again)
+    assert parts.keys() - entries(book).keys() == {"xl/worksheets/_rels/sheet1.xml.rels"}
+    assert b"Bob" not in b"".join(parts.values())
+    assert b"vml" not in b"".join((parts[SHEET], parts["xl/worksheets/_rels/sheet1.xml.rels"]))
+    assert changes(one, again) == [("comment", "Data!A2"), ("comment", "Data!B3")]
+    edit(again, out, comment())
+    assert openpyxl.load_workbook(out)["Data"]["A2"].comment.text == "Why?"
+
+
 def test_a_thread_of_comments_stays(book: Path) -> None:
     """A cell with a thread is refused by name; other cells of the sheet take comments."""
     space = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"

@@ -19,6 +19,7 @@ __all__ = [
     "drawing_part",
     "find_drawn",
     "free_drawn_name",
+    "reached_parts",
     "related_ids",
     "remove_anchor",
     "require_drawing",
@@ -159,7 +160,7 @@ def related_ids(element: etree._Element) -> set[str]:
 def remove_anchor(book: BookEdit, drawing: str, root: etree._Element, drawn: DrawnObject) -> None:
     """Take an object out of a drawing, with the parts that nothing else leads to."""
     rewriting = book.rewriting
-    before = _reached(rewriting)
+    before = reached_parts(rewriting)
     ids = related_ids(drawn.anchor)
     parent = drawn.anchor.getparent()
     assert parent is not None
@@ -167,11 +168,11 @@ def remove_anchor(book: BookEdit, drawing: str, root: etree._Element, drawn: Dra
     rewriting.put(drawing, xml_bytes(root))
     for id_ in ids - related_ids(root):
         rewriting.unrelate(drawing, id_)
-    for part in sorted(before - _reached(rewriting)):
+    for part in sorted(before - reached_parts(rewriting)):
         rewriting.drop(part)
 
 
-def _reached(rewriting: Rewriting) -> set[str]:
+def reached_parts(rewriting: Rewriting) -> set[str]:
     """Return the parts that relations lead to from the package on."""
     found: set[str] = set()
     waiting = [""]

@@ -15,6 +15,7 @@ from kbd.errors import ValidationFailed
 from kbd.opc.element_names import namespace_of
 from kbd.opc.rewriter import xml_bytes
 from kbd.sheets.areas import Area, cell_name, parse_cell
+from kbd_xlsx.drawings.drawing_part import reached_parts
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import SetComment
 from kbd_xlsx.parts.markup import area_of
@@ -32,6 +33,12 @@ _PRESERVED = "{http://www.w3.org/XML/1998/namespace}space"
 
 # Libraries write these names with prefixes of their own.
 _SHAPE = re.compile(rb"<((?:[\w.-]+:)?shape)[\s>].*?</\1\s*>\s*", re.DOTALL)
+_ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+_NO_SHAPES = frozenset(
+    (b"xml", b"shapelayout", b"idmap", b"shapetype", b"stroke", b"path", b"formulas", b"f", b"lock")
+)
+"""What a drawing has that shows nothing: settings, and the kind that shapes of comments are of."""
+
 _AT = {
     name: re.compile(rb"<((?:[\w.-]+:)?" + name + rb")>\s*(\d{1,7})\s*</\1\s*>")
     for name in (b"Row", b"Column")
@@ -121,7 +128,28 @@ def take_comments(book: BookEdit, sheet: SheetPart, areas: Sequence[Area]) -> in
         # An author whose every comment is gone stays: others are known by their place.
         book.rewriting.put(part, xml_bytes(root))
         _erase(book, sheet, gone)
+        if root.find("{*}commentList/{*}comment") is None:
+            _drop_parts(book, sheet, part)
     return len(gone)
+
+
+def _drop_parts(book: BookEdit, sheet: SheetPart, comments: str) -> None:
+    """Drop the parts of a sheet's comments, of which none is left, and their empty drawing."""
+    rewriting, owner = book.rewriting, book.part(sheet.name)
+    before = reached_parts(rewriting)
+    drawing = sheet.elements.text("legacyDrawing")
+    for relation in rewriting.relations(owner):
+        is_drawing = f'"{relation.id}"'.encode() in drawing and relation.target in rewriting
+        if relation.target == comments:
+            rewriting.unrelate(owner, relation.id)
+        # Controls and objects are drawn there, too.
+        elif is_drawing and _NO_SHAPES.issuperset(
+            _ELEMENT.findall(rewriting.read(relation.target))
+        ):
+            sheet.elements.put("legacyDrawing", b"")
+            rewriting.unrelate(owner, relation.id)
+    for part in sorted(before - reached_parts(rewriting)):
+        rewriting.drop(part)
 
 
 def _holds(areas: Sequence[Area], row: int, column: int) -> bool:
