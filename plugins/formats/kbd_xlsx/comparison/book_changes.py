@@ -1,7 +1,7 @@
 """Comparison of two versions of a workbook."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from typing import Any, Self
@@ -16,7 +16,7 @@ from kbd_xlsx.comparison.book_side import BookSide, SheetSide
 from kbd_xlsx.comparison.cell_changes import compare_cells, list_rows
 from kbd_xlsx.comparison.line_maps import BookMaps, LineMap, SheetMap
 from kbd_xlsx.comparison.places import sheet_place
-from kbd_xlsx.comparison.raw_cells import filled_columns
+from kbd_xlsx.comparison.raw_cells import filled_columns, raw_cells
 from kbd_xlsx.comparison.row_alignment import SheetAlignment, align_sheets
 from kbd_xlsx.comparison.row_tokens import tokenize
 from kbd_xlsx.comparison.sheet_objects import compare_objects, own_parts
@@ -260,6 +260,9 @@ class BookComparison:
                 same_part = old[i].part == self.after.sheets[new[j]].part != ""
                 if not most and same_part and old[i].kind == self.after.sheets[new[j]].kind:
                     share = _SIMILAR
+                elif same_part and share < _SIMILAR:
+                    # A column that was filled differs in every row, and in one cell of each.
+                    share = self._shared_cells(old[i], self.after.sheets[new[j]])
                 if share >= _SIMILAR:
                     found.append((share + same_part / 10, i, j))
         taken: set[int] = set()
@@ -275,6 +278,25 @@ class BookComparison:
         rows = range(1, SAMPLE_ROWS + 1)
         count = min(SAMPLE_ROWS, len(side.scan.hashes))
         return Counter(filter(None, tokenize(side, rows, count).by_row))
+
+    def _shared_cells(self, before: SheetEntry, after: SheetEntry) -> float:
+        """Return which share of the cells of the sheet with fewer both hold, in the first rows."""
+        ours = self._cell_sample(SheetSide(self.before, before))
+        theirs = self._cell_sample(SheetSide(self.after, after))
+        least = min(ours.total(), theirs.total())
+        return (ours & theirs).total() / least if least else 0.0
+
+    def _cell_sample(self, side: SheetSide) -> Counter[Hashable]:
+        """Return what the cells of the first rows hold."""
+        if not side.has_rows:
+            return Counter()
+        rows = range(1, min(SAMPLE_ROWS, len(side.scan.hashes)) + 1)
+        return Counter(
+            content
+            for _, _, cells in side.rows(rows)
+            for cell in raw_cells(cells)
+            if cell.formula is None and (content := side.book.values.content(cell)) is not None
+        )
 
     def _compare_order(self, changes: ChangeList) -> None:
         both = [pair for pair in self.pairs if pair.is_in_both]
