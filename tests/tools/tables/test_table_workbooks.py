@@ -1,6 +1,7 @@
 """Tables into workbooks by the tools, with the real format (conformance 76, 77, 78)."""
 
 import datetime as dt
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,14 @@ async def test_an_export_into_a_workbook_that_is_there_keeps_it(
     after = parts(workbench.files.get("theirs.xlsx").path)
     kept = [name for name in before if "/sheet" in name or "chart" in name or "comment" in name]
     assert len(kept) >= 5
-    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    assert {name: _bare(after[name]) for name in kept} == {
+        name: _bare(before[name]) for name in kept
+    }
+
+
+def _bare(part: bytes) -> bytes:
+    """Return a part without results, which formulas get that had none."""
+    return re.sub(rb"</f>(?:<v>[^<]*</v>|<v ?/>)?", b"</f>", part)
 
 
 async def test_an_update_forwards_all_its_arguments(

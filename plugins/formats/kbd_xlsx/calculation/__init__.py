@@ -2,7 +2,8 @@
 
 `cells` are the formulas of a sheet's part. `operands` is what a formula's text refers to,
 `operand_ranges` which cells that is with the workbook's names and tables, `functions` what is known
-of worksheet functions and whether a stored result is current. `book` puts them together,
+of worksheet functions and whether a stored result is current, `array_use` whether a formula
+calculates with whole ranges. `book` puts them together,
 `dependents` finds who refers to a cell or a sheet, `stale` the results that an edit makes old.
 """
 

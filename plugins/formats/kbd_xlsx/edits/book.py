@@ -64,25 +64,24 @@ class WorkbookWarnings(EditWarnings):
     def __init__(self) -> None:
         super().__init__()
         self.told: list[str] = []
-        self._like_formulas: list[str] = []
+        self._gathered: dict[str, list[str]] = {}
 
     def tell(self, text: str) -> None:
         """Warn people, too, of how figures came about."""
         self.warn(text)
         self.told.append(text)
 
-    def like_formula(self, place: str) -> None:
-        """Note that a text that looks like a formula was written as text."""
-        self._like_formulas.append(place)
+    def gather(self, what: str, place: str) -> None:
+        """Note that the same is to be said of one more cell: "Written as text"."""
+        self._gathered.setdefault(what, []).append(place)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The warnings so far; that of texts like formulas is one, and the last."""
-        if not self._like_formulas:
-            return super().texts
-        places = listed(self._like_formulas, _MAX_LISTED)
-        note = f"Text that looks like a formula was written as text: {places}."
-        return (*super().texts, note)
+        """The warnings so far; last come those of several cells, one of each kind."""
+        notes = (
+            f"{what}: {listed(places, _MAX_LISTED)}." for what, places in self._gathered.items()
+        )
+        return (*super().texts, *notes)
 
 
 def is_protected(part: bytes) -> bool:

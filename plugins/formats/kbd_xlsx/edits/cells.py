@@ -17,6 +17,7 @@ from kbd.sheets.areas import (
     parse_cell,
 )
 from kbd_xlsx.calculation import names_column
+from kbd_xlsx.calculation.array_use import ArrayUses
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.figure_texts import FigureTexts, may_be_figure
 from kbd_xlsx.edits.reach import reach_text
@@ -39,6 +40,12 @@ __all__ = ["CellWriter"]
 MAX_CELLS = 2_000_000
 """Cells that one call may set."""
 
+_LIKE_FORMULA = "Text that looks like a formula was written as text"
+_ARRAY = "Calculates with whole ranges, and so is an array formula"
+_MANY = (
+    "Gives more than one cell, of which programs show the first, or that in line with the formula; "
+    "write it for one cell"
+)
 _SHORT = 1000
 _DATE_WIDTHS = {"date": 12.0, "datetime": 20.0, "time": 10.0}
 """Characters that a shown date needs; in a narrower column only signs are seen of it."""
@@ -61,6 +68,7 @@ class CellWriter:
         self._date_widths: dict[tuple[str, int], float] = {}
         self._from_1904 = book.book.from_1904
         self._figures = FigureTexts(book)
+        self._uses = ArrayUses(self._meaning)
 
     def set_cells(self, operation: SetCells) -> str:
         """Set single cells and say which; raises ValidationFailed."""
@@ -116,10 +124,9 @@ class CellWriter:
         headers = _Headers(self._book, sheet, self._structured)
         places = self._book.results.formulas_set.setdefault(sheet, set())
         for row, column, text in formulas:
-            content = Content("formula", text)
+            content = self._formula(Content("formula", text), sheet, cell_name(row, column))
             if headers.tables:
                 headers.check(row, column, content)
-            self._notice_formula(text, f"{sheet}!{cell_name(row, column)}")
             places.add((row, column))
             self._tally(1)
             part.set(row, column, CellEdit(content))
@@ -193,28 +200,43 @@ class CellWriter:
             place = f"{sheet}!{cell_name(row, column)}"
             content = content_of(cell_value(value, kind, place), from_1904=self._from_1904)
         if content.kind == "formula":
-            self._notice_formula(content.text, f"{sheet}!{cell_name(row, column)}")
+            content = self._formula(content, sheet, cell_name(row, column))
             self._book.results.formulas_set.setdefault(sheet, set()).add((row, column))
         elif content.show and sheet in self._book.made:
             known = self._date_widths.get((sheet, column), 0.0)
             self._date_widths[sheet, column] = max(known, _DATE_WIDTHS[content.show])
         elif content.kind == "text" and looks_like_formula(content.text):
-            self._book.notices.like_formula(f"{sheet}!{cell_name(row, column)}")
+            self._book.notices.gather(_LIKE_FORMULA, f"{sheet}!{cell_name(row, column)}")
         return content
 
-    def _notice_formula(self, text: str, place: str) -> None:
-        notices = self._book.notices
+    def _formula(self, content: Content, sheet: str, cell: str) -> Content:
+        """Note a formula, and return it as it has to be stored to mean what was written."""
+        notices, text, place = self._book.notices, content.text, f"{sheet}!{cell}"
         self._book.formula_names.note(text, place)
         # Kept, for only what was written before this call is in the parts.
         if "[" in text:
             self._structured.append(text)
         if reach := reach_text(place, text):
             notices.note_external(reach)
-        if function := spills(text):
+        use = self._uses.of(text)
+        if use is not None and use.is_needed and not use.gives_many:
+            notices.gather(_ARRAY, place)
+            return msgspec.structs.replace(content, array=cell)
+        function = spills(text)
+        if function and (use is None or use.gives_many):
             notices.warn(
                 f"{place}: {function} gives more than one cell; only its first value is shown "
                 "until the formula is entered again by hand."
             )
+        elif use is not None and use.gives_many:
+            notices.gather(_MANY, place)
+        return content
+
+    def _meaning(self, name: str) -> str:
+        """Return what a defined name stands for, "" where there is none."""
+        folded = name.casefold()
+        known = (each.text for each in self._book.book.names if each.name.casefold() == folded)
+        return next(known, "")
 
     def _tally(self, cells: int) -> None:
         self._count += cells

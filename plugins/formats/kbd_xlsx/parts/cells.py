@@ -119,12 +119,14 @@ class Content(msgspec.Struct, frozen=True):
         show: What a number, or what a formula comes to, stands for: "" for itself, "date",
             "datetime" or "time".
         result: What a formula came to, a number as it is stored; "" where that is not known.
+        array: The cell's own address where the formula is an array formula; else "".
     """
 
     kind: ContentKind
     text: str = ""
     show: str = ""
     result: str = ""
+    array: str = ""
 
 
 class CellEdit(msgspec.Struct, frozen=True):
@@ -192,7 +194,8 @@ def inner_xml(prefix: str, content: Content) -> str:
             return f"<{prefix}v>{content.text}</{prefix}v>"
         case "formula":
             result = f"<{prefix}v>{content.result}</{prefix}v>" if content.result else ""
-            return f"<{prefix}f>{escaped(content.text)}</{prefix}f>{result}"
+            array = f' t="array" ref="{content.array}"' if content.array else ""
+            return f"<{prefix}f{array}>{escaped(content.text)}</{prefix}f>{result}"
         case "blank":
             return ""
         case other:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import msgspec
 
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
+from kbd_xlsx.calculation.array_use import ArrayUse, ArrayUses
 from kbd_xlsx.calculation.book import BookFormula, FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.calculation.functions import known_name
@@ -21,7 +22,6 @@ from kbd_xlsx.calculation.stale import SpillRange
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.parts.cells import AreaIndex
 from kbd_xlsx.results.references import PlainReferences
-from kbd_xlsx.values import spills
 
 __all__ = ["CalculationPlan", "Reason", "calls_of", "plan_calculation", "shape_of"]
 
@@ -65,6 +65,9 @@ _UNFIT = {
 }
 """Functions whose result no engine can give for a file at rest, and why."""
 
+_LIFTED: frozenset[str] = frozenset()
+"""Functions that engines call for each cell of a range as Excel does."""
+
 _NESTED = ("SUBTOTAL", "AGGREGATE")
 _CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")
 _OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
@@ -103,6 +106,8 @@ class Reason(msgspec.Struct, frozen=True):
 
 _TOO_MUCH = Reason("there is too much to calculate here at once")
 _ARRAY = Reason("it is an array formula, which fills several cells")
+_IN_LINE = Reason("of a range it takes the cell in line with it")
+_UNCLEAR = Reason("which cells of a range it takes cannot be told")
 _NO_NAME = Reason("it uses a name that stands for no cells here, or for others in each cell")
 _NOTHING: Mapping[Place, Area] = MappingProxyType({})
 
@@ -211,6 +216,8 @@ class _Planner:
         self.formulas = _Formulas(book)
         self._references = PlainReferences(book.titles, book.names, book.tables)
         self._extents = extents
+        # Names are written out by then.
+        self._uses = ArrayUses(lambda _: "")
         self._unfit: dict[Place, Reason] = {}
         self._work = 0
 
@@ -228,6 +235,8 @@ class _Planner:
                 plain = self._references.written_out(text, place)
                 plan.texts[place] = text if plain is None else plain
                 reason = _NO_NAME if plain is None else None
+                if plain is not None:
+                    reason = _unfit_ranges(self._uses.of(plain), is_array=formula.area is not None)
             if reason is not None:
                 self._unfit[place] = reason
                 plan.reads[place] = ()
@@ -342,7 +351,7 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
         return Reason("it is a data table")
     if not text:
         return Reason("its text cannot be read")
-    if formula.area is not None or formula.is_growing:
+    if formula.is_growing or not _is_single(formula.area):
         return _ARRAY
     if "DATE" in text.upper() and _EARLY_DATE.search(text):
         return Reason("programs count the first days of 1900 in two ways", "DATE")
@@ -350,6 +359,22 @@ def _unfit(formula: BookFormula, text: str) -> Reason | None:
     if reason is None and formula.meaning.reads_all:
         return Reason("what it reads cannot be told")
     return reason
+
+
+def _is_single(area: Area | None) -> bool:
+    return area is None or (area.top, area.left) == (area.bottom, area.right)
+
+
+def _unfit_ranges(use: ArrayUse | None, *, is_array: bool) -> Reason | None:
+    """Return why no engine may try a formula for the ranges in it: engines take them as arrays."""
+    if use is None:
+        return _UNCLEAR
+    if use.gives_many:
+        return _ARRAY
+    if use.is_needed and not is_array:
+        return _IN_LINE
+    lifted = use.lifted - _LIFTED
+    return Reason(_UNSURE, min(lifted)) if lifted else None
 
 
 def shape_of(text: str) -> str:
@@ -360,8 +385,6 @@ def shape_of(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def _unfit_shape(text: str) -> Reason | None:
     """Return why no engine may try a formula, whatever its numbers are."""
-    if spills(text):
-        return _ARRAY
     code = _STRING.sub('""', text)
     if _depth(code) > MAX_DEPTH:
         # An engine follows brackets by calling itself, until its stack is full.
