@@ -106,6 +106,7 @@ class Reason(msgspec.Struct, frozen=True):
 
 _TOO_MUCH = Reason("there is too much to calculate here at once")
 _ARRAY = Reason("it is an array formula, which fills several cells")
+_MANY = Reason("it gives more than one cell")
 _IN_LINE = Reason("of a range it takes the cell in line with it")
 _UNCLEAR = Reason("which cells of a range it takes cannot be told")
 _NO_NAME = Reason("it uses a name that stands for no cells here, or for others in each cell")
@@ -370,7 +371,7 @@ def _unfit_ranges(use: ArrayUse | None, *, is_array: bool) -> Reason | None:
     if use is None:
         return _UNCLEAR
     if use.gives_many:
-        return _ARRAY
+        return _MANY
     if use.is_needed and not is_array:
         return _IN_LINE
     lifted = use.lifted - _LIFTED
