@@ -22,7 +22,8 @@ from kbd_xlsx.drawings.drawing_part import (
     require_drawing,
 )
 from kbd_xlsx.drawings.geometry import Corner, SheetGeometry, Span, parse_place
-from kbd_xlsx.drawings.point_caches import PointCache, announced, fill_caches
+from kbd_xlsx.drawings.point_caches import PointCache, announced
+from kbd_xlsx.drawings.point_refresh import refreshed_points
 from kbd_xlsx.drawings.series_data import SeriesData, SeriesFinder
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import AddChart, ChartSeries, DeleteChart, SeriesChange, SetChart
@@ -276,9 +277,8 @@ class ChartWriter:
         reader = RangeReader(self._book)
         for part, formulas in self._written.items():
             if part in self._book.rewriting and formulas != set():
-                root = self._book.rewriting.root(part)
-                fill_caches(root, reader, formulas)
-                self._book.rewriting.put(part, xml_bytes(root))
+                data = self._book.rewriting.read(part)
+                self._book.rewriting.put(part, refreshed_points(data, reader, {}, formulas))
 
 
 def _checked(text: str) -> str:
