@@ -155,6 +155,24 @@ def test_what_a_new_type_needs_is_given_along(book: Path) -> None:
     assert value(back, "dLblPos") == []
 
 
+def test_looks_that_a_type_does_not_have_are_told(book: Path) -> None:
+    """Slices that are pulled out stand in line as bars, and a warning says so."""
+    source = charted(book, "pie")
+    parts = entries(source)
+    chart = parts["xl/charts/chart1.xml"].replace(
+        b'<c:dPt><c:idx val="0"/><c:bubble3D val="0"/>',
+        b'<c:dPt><c:idx val="0"/><c:bubble3D val="0"/><c:explosion val="20"/>',
+    )
+    assert b"explosion" in chart
+    with zipfile.ZipFile(source, "w") as archive:
+        for name, data in (parts | {"xl/charts/chart1.xml": chart}).items():
+            archive.writestr(name, data)
+    applied = edited(source, change(type="bar"))
+
+    assert applied.warnings == ("A chart of type bar does not have: slices that are pulled out.",)
+    assert value(source.with_name("out.xlsx"), "explosion") == []
+
+
 @pytest.mark.parametrize(("made", "wanted", "words"), [
     ({"type": "column", "series": [{"values": "C2:C7"}, {"values": "D2:D7"}]},
      {"type": "pie"}, "2 series .a pie has one"),

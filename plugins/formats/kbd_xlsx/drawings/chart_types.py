@@ -181,9 +181,6 @@ class TypeChange:
             points = series.findall("{*}dPt")
             if points and not has_usual_slices(series) and (was in FILLED) != (wanted in FILLED):
                 found.append("points with a look of their own")
-            explosion = [each.get("val", "0") for each in series.iter("{*}explosion")]
-            if any(each != "0" for each in explosion):
-                found.append("slices that are pulled out")
         if wanted == "scatter":
             names = [name for each in self._plot.iterfind("{*}ser/{*}cat/*")
                      if not (name := local_name(each)).startswith("num")]  # fmt: skip

@@ -19,6 +19,7 @@ _OF_KIND = ("invertIfNegative", "pictureOptions", "explosion", "shape", "spPr")
 _BAR_LOOK = "{6F2FDCE9-48DA-4B69-8628-5D25D57E5C99}"
 """The extension that keeps the color of negative bars."""
 
+_LOOKS = ("marker", "spPr", "pictureOptions")
 _FILLS = ("solidFill", "gradFill", "pattFill")
 
 
@@ -26,6 +27,8 @@ def has_usual_slices(series: etree._Element) -> bool:
     """Tell whether the points of a series look as programs have slices of pies look."""
     points = series.findall("{*}dPt")
     for point in points:
+        if not any(local_name(each) in _LOOKS for each in point):
+            continue
         colors = [each.get("val", "") for each in point.iterfind("{*}spPr/{*}solidFill/*")]
         number = point.find("{*}idx")
         index = int(number.get("val", "0")) if number is not None else 0
@@ -64,6 +67,12 @@ class SeriesRetyping:
             self._tell_looks(series)
         if has_usual_slices(series):
             drops.add("dPt")
+        for pulled in list(series.iter("{*}explosion")):
+            if pulled.get("val", "0") != "0":
+                self._dropped["slices that are pulled out"] = None
+            parent = pulled.getparent()
+            if parent is not None:
+                parent.remove(pulled)
         for child in list(series):
             name = local_name(child)
             if name in renamed:
