@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from kbd.errors import ValidationFailed
+from kbd.sheets.areas import Area
 from kbd_xlsx.drawings.cell_ranges import CellRange, RangeReader, ReadCell
 from kbd_xlsx.drawings.point_caches import number_code, shown_text
 from kbd_xlsx.parts.cells import AreaIndex, escaped
-from kbd_xlsx.parts.markup import masked, may_have_marks
+from kbd_xlsx.parts.markup import masked, may_have_marks, plain, without_mark
 from kbd_xlsx.shifting.markup_tree import MarkupTree, Node
 
 __all__ = ["refreshed_points"]
@@ -29,6 +30,14 @@ _CACHES = {
 _MAX_CELLS = 200_000
 """Cells of a range whose copy is brought up to date; programs draw fewer."""
 
+_REFERENCE = re.compile(
+    rb"<((?:[\w.-]+:)?(?:numRef|strRef|multiLvlStrRef|datalabelsRange))(?:\s[^<>]*)?>.*?</\1\s*>",
+    re.DOTALL,
+)
+_CACHE = re.compile(rb"<(?:[\w.-]+:)?(?:(?:num|str|multiLvlStr)Cache|dlblRangeCache)[\s/>]")
+_NAMED = re.compile(rb"<(?:[\w.-]+:)?f(?:\s[^<>]*)?>([^<]*)<")
+_PIVOT = re.compile(rb"<(?:[\w.-]+:)?pivotSource[\s/>]")
+_SHOWS_HIDDEN = re.compile(rb"<(?:[\w.-]+:)?plotVisOnly\s[^<>]*\bval\s*=\s*[\"'](?:0|false)[\"']")
 _TAG = re.compile(rb"<((?:[\w.-]+:)?)[\w.-]+")
 # Ranges that are named together stand in brackets; a comma in a quoted title parts none.
 _UNITED = re.compile(r"(?:'(?:[^']|'')*'|[^,'])+")
@@ -57,84 +66,94 @@ def refreshed_points(
     Raises:
         ValidationFailed, FileReadFailed: The cells cannot be read.
     """
-    tree = MarkupTree(data, masked(data) if may_have_marks(data) else data)
-    elements = list(tree.elements())
-    if any(each.name == "pivotSource" for each in elements):
+    scan = masked(data) if may_have_marks(data) else data
+    if _PIVOT.search(scan):
         # It draws the rows of a pivot table but for subtotals, which the range does not tell.
         return data
-    flags = [each.get("val") for each in elements if each.name == "plotVisOnly"]
-    refresh = _Refresh(tree, reader, leaves_out=flags[:1] not in (["0"], ["false"]))
-    for node in elements:
-        cache = _CACHES.get(node.name)
-        named = node.child("f") if cache else None
-        if cache is None or named is None:
-            continue
-        formula = tree.text(named).strip()
+    refresh = _Refresh(reader, leaves_out=_SHOWS_HIDDEN.search(scan) is None)
+    pieces: list[bytes] = []
+    place = 0
+    # A chart may hold a hundred thousand points: only those of changed cells are looked into.
+    for found in _REFERENCE.finditer(scan):
+        formula = _formula(data, scan, found)
         is_all = formulas is None or formula in formulas
-        if node.child(cache) is not None or is_all or makes:
-            refresh.renew(node, formula, changed, is_all=is_all)
-    return tree.result()
+        is_bare = _CACHE.search(scan, *found.span()) is None
+        ranges = refresh.ranges(formula)
+        if not ranges or (is_bare and not (is_all or makes)):
+            continue
+        if not (is_all or is_bare or _is_reached(ranges, changed)):
+            continue
+        tree = MarkupTree(data, scan, *found.span())
+        refresh.renew(tree, ranges, changed, is_all=is_all)
+        for start, end, text in tree.splices():
+            pieces += (data[place:start], text)
+            place = end
+    return b"".join((*pieces, data[place:])) if pieces else data
+
+
+def _formula(data: bytes, scan: bytes, found: re.Match[bytes]) -> str:
+    named = _NAMED.search(scan, *found.span())
+    text = b"" if named is None else data[named.start(1) : named.end(1)]
+    return plain(without_mark(text)).strip()
+
+
+def _is_reached(ranges: Sequence[CellRange], changed: Mapping[str, AreaIndex]) -> bool:
+    return any(
+        index.overlapping(each.area)
+        for each in ranges
+        if (index := changed.get(each.sheet)) is not None
+    )
 
 
 class _Refresh:
     """Changes the copies of one part.
 
     Args:
-        tree: Its elements.
         reader: Of the workbook.
         leaves_out: Whether the chart draws no cells of hidden rows and columns.
     """
 
-    def __init__(self, tree: MarkupTree, reader: RangeReader, *, leaves_out: bool) -> None:
-        self._tree, self._reader, self._leaves_out = tree, reader, leaves_out
+    def __init__(self, reader: RangeReader, *, leaves_out: bool) -> None:
+        self._reader, self._leaves_out = reader, leaves_out
+
+    def ranges(self, formula: str) -> list[CellRange]:
+        """Return the ranges that a chart names, none where they cannot be found."""
+        try:
+            found = [self._reader.find(each, "") for each in _united(formula)]
+        except ValidationFailed:
+            return []
+        return found if sum(each.count for each in found) <= _MAX_CELLS else []
 
     def renew(
-        self, reference: Node, formula: str, changed: Mapping[str, AreaIndex], *, is_all: bool
+        self,
+        tree: MarkupTree,
+        ranges: Sequence[CellRange],
+        changed: Mapping[str, AreaIndex],
+        *,
+        is_all: bool,
     ) -> None:
-        """Bring the copy of the cells that an element names up to date."""
-        try:
-            ranges = [self._reader.find(each, "") for each in _united(formula)]
-        except ValidationFailed:
-            return
-        cache = reference.child(_CACHES[reference.name])
-        is_reached = any(
-            index.overlapping(each.area)
-            for each in ranges
-            if (index := changed.get(each.sheet)) is not None
-        )
-        if not (is_reached or is_all or cache is None):
-            return
-        if not ranges or sum(each.count for each in ranges) > _MAX_CELLS:
-            return
+        """Bring the copy of the cells that an element names up to date.
+
+        Args:
+            tree: The element alone.
+            ranges: The cells.
+            changed: Those that hold something else.
+            is_all: Whether all points are made anew.
+        """
+        reference = tree.top.children[0]
+        named, cache = reference.child("f"), reference.child(_CACHES[reference.name])
         lines, is_whole = self._lines(reference.name, ranges, cache)
-        if not lines:
+        if not lines or named is None:
             return
-        cells = {
-            (each.sheet, cell.row, cell.column): cell
-            for each in ranges
-            for cell in self._reader.cells(each)
-        }
-        writer = _PointWriter(self._tree, self._reader, cells, is_text=reference.name != "numRef")
-        if is_all or not is_whole or cache is None or self._has_empty_level(cache):
-            made = writer.anew(self._prefixed(reference), cache, lines)
+        writer = _PointWriter(tree, self._reader, is_text=reference.name != "numRef")
+        if is_all or not is_whole or cache is None or _has_empty_level(cache):
+            made = writer.anew(_prefixed(tree, reference), cache, lines)
         else:
             made = writer.changed(cache, lines, changed)
         if cache is None:
-            named = reference.child("f")
-            assert named is not None
-            self._tree.add_after(named, made)
-        elif made != self._tree.source(cache):
-            self._tree.replace(cache, made)
-
-    def _has_empty_level(self, cache: Node) -> bool:
-        """Tell whether a level is one closed tag, into which no point can be put."""
-        return any(each.inner == each.end for each in cache.children if each.name == "lvl")
-
-    def _prefixed(self, reference: Node) -> tuple[bytes, bytes]:
-        """Return the prefix of charts' elements, and the name of the copy with its own."""
-        found = _TAG.match(self._tree.source(reference))
-        prefix = found[1] if found is not None else b""
-        return prefix, prefix + _CACHES[reference.name].encode()
+            tree.add_after(named, made)
+        elif made != tree.source(cache):
+            tree.replace(cache, made)
 
     def _lines(
         self, kind: str, ranges: Sequence[CellRange], cache: Node | None
@@ -184,23 +203,26 @@ class _PointWriter:
     Args:
         tree: The elements of the part.
         reader: Of the workbook.
-        cells: What the cells hold that hold something.
         is_text: Whether the copy is of texts.
     """
 
-    def __init__(
-        self,
-        tree: MarkupTree,
-        reader: RangeReader,
-        cells: Mapping[_Place, ReadCell],
-        *,
-        is_text: bool,
-    ) -> None:
-        self._tree, self._reader, self._cells, self._is_text = tree, reader, cells, is_text
+    def __init__(self, tree: MarkupTree, reader: RangeReader, *, is_text: bool) -> None:
+        self._tree, self._reader, self._is_text = tree, reader, is_text
+        self._cells: dict[_Place, ReadCell] = {}
+
+    def _read(self, places: Sequence[_Place]) -> None:
+        """Read the cells of some places, with what lies between them."""
+        for sheet in {place[0] for place in places}:
+            rows = [row for title, row, _ in places if title == sheet]
+            columns = [column for title, _, column in places if title == sheet]
+            area = Area(min(rows), min(columns), max(rows), max(columns))
+            for cell in self._reader.cells(CellRange(sheet, area)):
+                self._cells[sheet, cell.row, cell.column] = cell
 
     def anew(self, names: tuple[bytes, bytes], cache: Node | None, lines: Sequence[_Line]) -> bytes:
         """Return a copy made of the cells alone, with what it has besides points."""
         prefix, name = names
+        self._read([place for line in lines for place in line])
         inner = b'<%bptCount val="%d"/>' % (prefix, len(lines[0]))
         if not self._is_text:
             cells = [self._cells[each] for each in lines[0] if each in self._cells]
@@ -236,10 +258,13 @@ class _PointWriter:
         was = {index: self._tree.source(each) for index, each in sources.items()}
         now = dict(was)
         prefix = _TAG.match(self._tree.source(holder.children[0])) if holder.children else None
-        for index, place in enumerate(line):
-            areas = changed.get(place[0])
-            if areas is None or areas.at(place[1], place[2]) is None:
-                continue
+        reached = [
+            (index, place)
+            for index, place in enumerate(line)
+            if (areas := changed.get(place[0])) is not None and areas.at(*place[1:]) is not None
+        ]
+        self._read([place for _, place in reached])
+        for index, place in reached:
             text = self._text(place)
             if text is None:
                 now.pop(index, None)
@@ -284,6 +309,18 @@ class _PointWriter:
             return float(old) == float(new)
         except ValueError:
             return False
+
+
+def _has_empty_level(cache: Node) -> bool:
+    """Tell whether a level is one closed tag, into which no point can be put."""
+    return any(each.inner == each.end for each in cache.children if each.name == "lvl")
+
+
+def _prefixed(tree: MarkupTree, reference: Node) -> tuple[bytes, bytes]:
+    """Return the prefix of charts' elements, and the name of the copy with its own."""
+    found = _TAG.match(tree.source(reference))
+    prefix = found[1] if found is not None else b""
+    return prefix, prefix + _CACHES[reference.name].encode()
 
 
 def _point(prefix: bytes, index: int, text: str) -> bytes:
