@@ -47,6 +47,7 @@ from kbd.sheets.table_rows import (
 )
 from kbd.sheets.values import plain_number, plain_text
 from kbd_xlsx.edits.book import BookEdit, lacks_results
+from kbd_xlsx.edits.chart_points import keep_charts
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.reader import blocks
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
@@ -386,6 +387,7 @@ def _filled(
     notes = fit_tables(book, landing)
     if not book.is_new and not is_made:
         notes += _standing_notes(book, placement, title, area, spot)
+    keep_charts(book)
     book.save(target)
     warnings = (*spot.warnings, *notes, *summed, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from judging import Difference, Edit, compare
+from judging import Edit, compare
 from judging.book import Book
 from judging.package import children, flag
 from judging.places import Place, letters, name, place
@@ -64,24 +64,8 @@ def rows_into(task: tuple[Path, Where]) -> RowsVerdict:
             return RowsVerdict("refused", f"{error.code}: {error.message}"[:300])
         has_header = where != "below" or not used
         edit = _meant(title, written.written_range, has_header=has_header, is_1904=is_1904)
-        found = [
-            difference
-            for difference in compare(path, target, edit)
-            if difference.material and not (where == "over" and _is_of_gone_texts(difference))
-        ]
+        found = [difference for difference in compare(path, target, edit) if difference.material]
         return RowsVerdict("loss" if found else "exact", str(found[:3])[:500])
-
-
-def _is_of_gone_texts(found: Difference) -> bool:
-    """Tell whether all that a chart lost is points: copies of texts that were overwritten."""
-    points = [text for text in found.before.split("; ") if text]
-    return (
-        found.kind == "content"
-        and found.place.endswith("> chart")
-        and not found.after
-        # The last one may be cut.
-        and all("strCache/p" in text for text in points)
-    )
 
 
 def _meant(title: str, area: str, *, has_header: bool, is_1904: bool) -> Edit:

@@ -18,6 +18,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.formula import ArrayFormula
 from openpyxl.worksheet.table import Table
 
+from charted_books import edited, entries, months_book
 from fixtures import make_slicers
 from judging import Edit, Formula, compare, faults
 from judging.book import Book
@@ -350,3 +351,18 @@ def test_losses_of_a_library_are_found(
     found = compare(corpora / "xlsx_rare" / name, saved)
 
     assert lost <= {x.place.split(" > ")[-1] for x in found if x.kind == "part lost" and x.material}
+
+
+def test_points_that_no_cell_holds_are_found(tmp_path: Path) -> None:
+    """A chart that keeps a value otherwise than its cell has it is a material difference."""
+    book = months_book(tmp_path / "book.xlsx")
+    chart = {"op": "add_chart", "sheet": "Other", "type": "bar", "series": [{"values": "B2:B4"}]}
+    edited(book, chart, to="charted.xlsx")
+    charted, wrong = tmp_path / "charted.xlsx", tmp_path / "wrong.xlsx"
+    with zipfile.ZipFile(wrong, "w") as archive:
+        for name, data in entries(charted).items():
+            archive.writestr(name, data.replace(b"<c:v>4.5</c:v>", b"<c:v>5.5</c:v>"))
+
+    assert compare(charted, charted) == []
+    found = compare(charted, wrong)
+    assert {(each.kind, each.material) for each in found} == {("points", True)}

@@ -61,3 +61,13 @@ def test_a_chart_by_its_index_is_uncertain(tmp_path: Path) -> None:
 
     assert list(named.operations[0]["series"]) == [{"values": "C8:C9"}]
     assert "give its name" in numbered.reason
+
+
+def test_type_and_scales_go_along(tmp_path: Path) -> None:
+    """What a change says of type, labels and axes is the same there."""
+    change = {
+        "op": "set_chart", "sheet": "My data", "chart": "Chart 1", "type": "line",
+        "labels": "value", "stacked": False, "y_axis": {"min": 1, "max": "auto", "log": True},
+    }  # fmt: skip
+    (operation,) = carried(tmp_path, change).operations
+    assert operation == change

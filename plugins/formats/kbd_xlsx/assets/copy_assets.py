@@ -17,6 +17,7 @@ from kbd.sheets.areas import Area, parse_area
 from kbd_xlsx.assets.copy_formatting import FormattingCopier, Restyling
 from kbd_xlsx.assets.copy_objects import ObjectCopier, WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.chart_points import keep_charts
 from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.styles.theme import workbook_parts
 from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
@@ -117,6 +118,7 @@ def copy_assets(
         copying = _Copying(package, book)
         changed = tuple(copying.copied(pick) for pick in wanted)
         copying.finish()
+        keep_charts(book)
         book.save(target)
         reach = reach_after(book, into)
     return Applied(len(changed), changed, book.warnings, *reach)

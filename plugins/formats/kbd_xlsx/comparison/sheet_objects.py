@@ -24,6 +24,7 @@ from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.drawings.chart_facts import (
     LEGEND_SIDES,
     axis_titles,
+    chart_settings,
     chart_title,
     chart_types,
 )
@@ -275,7 +276,7 @@ def _chart_details(chart: etree._Element | None) -> dict[str, Any]:
     if chart is None:
         return {}
     found: dict[str, Any] = {"kind": chart_types(chart), "title": chart_title(chart)}
-    found |= axis_titles(chart)
+    found |= axis_titles(chart) | chart_settings(chart)
     legend = chart.find("{*}chart/{*}legend/{*}legendPos")
     found["legend"] = "none" if legend is None else LEGEND_SIDES.get(legend.get("val", "r"), "")
     for number, series in enumerate(chart.iter("{*}ser"), 1):

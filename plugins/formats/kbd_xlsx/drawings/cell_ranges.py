@@ -5,6 +5,7 @@ programs let a chart of a whole column grow with its table.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -14,14 +15,16 @@ from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letter
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.book import TablePart
 from kbd_xlsx.parts.formatting import BUILTIN_CODES, LANGUAGE_CODES
+from kbd_xlsx.parts.markup import attribute
 from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
 from kbd_xlsx.parts.stylesheet import number_of
-from kbd_xlsx.reader.fallback_parser import text_of_item
+from kbd_xlsx.reader.fallback_parser import moment, text_of_item
 
 __all__ = [
     "MAX_POINTS",
     "SAMPLED_ROWS",
     "CellRange",
+    "HiddenLines",
     "RangeReader",
     "ReadCell",
     "cell_range",
@@ -40,6 +43,7 @@ _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^'!]+))!(.+)", re.DOTALL)
 _COLUMN = re.compile(r"\s*([^\[\]!']+)\[\s*\[?([^\[\]]+)\]?\s*\]\s*")
 _PLAIN = re.compile(r"[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff]*")
 _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}\d{1,7}|[RrCc]|[Rr]\d+[Cc]\d+")
+_COLUMNS = re.compile(rb"<(?:[\w.-]+:)?col(\s[^<>]*)/?>")
 _DEPTH = 3
 """How many names may stand for one another."""
 
@@ -102,6 +106,17 @@ class ReadCell(msgspec.Struct, frozen=True):
     text: str = ""
 
 
+class HiddenLines(msgspec.Struct, frozen=True):
+    """Rows and columns of a sheet that are hidden; columns as the first and last of each run."""
+
+    rows: frozenset[int] = frozenset()
+    columns: tuple[tuple[int, int], ...] = ()
+
+    def has(self, row: int, column: int) -> bool:
+        """Tell whether a cell is hidden."""
+        return row in self.rows or any(first <= column <= last for first, last in self.columns)
+
+
 class RangeReader:
     """Finds ranges in a workbook that is edited, and reads their cells.
 
@@ -116,6 +131,7 @@ class RangeReader:
         self._book = book
         self._sheets: dict[str, StoredCells] = {}
         self._known: dict[CellRange, list[ReadCell]] = {}
+        self._hidden: dict[str, HiddenLines] = {}
         self._texts: list[str] | None = None
 
     def find(self, text: str, sheet: str, *, depth: int = _DEPTH) -> CellRange:
@@ -194,6 +210,21 @@ class RangeReader:
         """Return the last column that the first rows of a sheet fill, 0 for none."""
         first = CellRange(sheet, Area(1, 1, SAMPLED_ROWS, MAX_COLUMN))
         return max((cell.column for cell in self.cells(first)), default=0)
+
+    def hidden(self, sheet: str) -> HiddenLines:
+        """Return the rows and columns of a sheet that are hidden; raises as `cells`."""
+        if sheet not in self._hidden:
+            stored = self._stored(sheet)
+            data = self._book.rewriting.read(self._book.part(sheet)) if stored else b""
+            found = HiddenLines()
+            if stored is not None and b"hidden" in data:
+                found = HiddenLines(stored.hidden_rows(), tuple(_hidden_columns(data)))
+            self._hidden[sheet] = found
+        return self._hidden[sheet]
+
+    def moment(self, number: str) -> str:
+        """Return the day or time that a number stands for, as people write it without a locale."""
+        return str(moment(float(number), "moment", from_1904=self._book.book.from_1904))
 
     def number_code(self, sheet: str, row: int, column: int) -> str:
         """Return the number format that a cell shows its value in."""
@@ -298,6 +329,14 @@ def data_rows(table: TablePart) -> tuple[int, int]:
     area = table.area
     top = area.top + table.header_rows
     return top, max(top, area.bottom - table.totals_rows)
+
+
+def _hidden_columns(data: bytes) -> Iterator[tuple[int, int]]:
+    for found in _COLUMNS.finditer(data):
+        if attribute(found[1], b"hidden") in ("1", "true"):
+            ends = (attribute(found[1], name) or "" for name in (b"min", b"max"))
+            first, last = (int(each) if each.isdecimal() else 0 for each in ends)
+            yield first, last
 
 
 def _is_number(text: str) -> bool:

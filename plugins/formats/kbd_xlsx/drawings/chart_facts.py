@@ -1,6 +1,7 @@
 """Facts of the charts of a sheet: what each is called, where it lies, what cells it draws."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from lxml import etree
 
@@ -10,14 +11,20 @@ from kbd.opc.package import Package
 from kbd_xlsx.styles.drawings import DrawnObject, drawing_of, drawn_objects, relation_ids
 
 __all__ = [
+    "LABEL_FLAGS",
     "LEGEND_SIDES",
     "MAX_CHARTS",
     "MAX_SERIES_LISTED",
+    "axis_facts",
     "axis_of",
     "axis_titles",
     "chart_facts",
+    "chart_settings",
     "chart_title",
     "chart_types",
+    "label_facts",
+    "stacking_of",
+    "value_of",
 ]
 
 MAX_CHARTS = 20
@@ -29,6 +36,10 @@ MAX_SERIES_LISTED = 10
 LEGEND_SIDES = {"b": "bottom", "r": "right", "t": "top", "l": "left", "tr": "top right"}
 """Where a legend stands, by its code."""
 
+LABEL_FLAGS = {"showVal": "value", "showCatName": "category", "showPercent": "percent"}
+"""What labels at points tell, by the element that says so."""
+
+_STACKED: dict[str, bool | Literal["percent"]] = {"stacked": True, "percentStacked": "percent"}
 _MAX_TEXT = 200
 _NAMES = {
     "pieChart": "pie", "ofPieChart": "pie", "pie3DChart": "pie", "doughnutChart": "doughnut",
@@ -114,6 +125,64 @@ def axis_titles(root: etree._Element) -> dict[str, str]:
         if text:
             found[name] = text
     return found
+
+
+def chart_settings(root: etree._Element) -> dict[str, Any]:
+    """Return what else operations set of a chart, by their fields: scales, labels, stacking."""
+    area = root.find("{*}chart/{*}plotArea")
+    if area is None:
+        return {}
+    plots = [each for each in area if local_name(each).endswith("Chart")]
+    found: dict[str, Any] = {}
+    for name in ("x_axis", "y_axis"):
+        if scale := axis_facts(axis_of(area, of_values=name == "y_axis")):
+            found[name] = scale
+    if (labels := label_facts(plots)) not in ("", "none"):
+        found["labels"] = labels
+    if stacked := next(filter(None, map(stacking_of, plots)), False):
+        found["stacked"] = stacked
+    return found
+
+
+def axis_facts(axis: etree._Element | None) -> dict[str, str]:
+    """Return the scale of an axis by the fields of operations, without what is automatic."""
+    if axis is None:
+        return {}
+    found = {field: value_of(axis, f"scaling/{{*}}{field}") for field in ("min", "max")}
+    found["unit"] = value_of(axis, "majorUnit")
+    found["log"] = value_of(axis, "scaling/{*}logBase")
+    code = axis.find("{*}numFmt")
+    if code is not None and code.get("sourceLinked") in ("0", "false"):
+        found["format"] = code.get("formatCode", "")
+    return {field: text for field, text in found.items() if text}
+
+
+def label_facts(plots: Sequence[etree._Element]) -> str:
+    """Return what the labels of a chart tell by the word of operations, "" for several words."""
+    found = set()
+    for plot in plots:
+        for series in plot.findall("{*}ser"):
+            labels = series.find("{*}dLbls")
+            labels = plot.find("{*}dLbls") if labels is None else labels
+            told = [
+                word for flag, word in LABEL_FLAGS.items()
+                if labels is not None and (each := labels.find(f"{{*}}{flag}")) is not None
+                and each.get("val", "1") in ("1", "true")
+            ]  # fmt: skip
+            found.add("_".join(told) or "none")
+    return found.pop() if len(found) == 1 else "+".join(sorted(found))
+
+
+def stacking_of(plot: etree._Element) -> bool | Literal["percent"]:
+    """Return whether the series of a plot stand on one another."""
+    grouping = plot.find("{*}grouping")
+    return _STACKED.get("" if grouping is None else grouping.get("val", ""), False)
+
+
+def value_of(element: etree._Element, path: str) -> str:
+    """Return the `val` of a descendant, "" where there is none."""
+    found = element.find(f"{{*}}{path}")
+    return "" if found is None else found.get("val", "")
 
 
 def axis_of(area: etree._Element, *, of_values: bool) -> etree._Element | None:

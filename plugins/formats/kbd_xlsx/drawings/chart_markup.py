@@ -4,7 +4,7 @@ Elements come in the order of their schema (ECMA-376 part 1, 21.2): programs cal
 otherwise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 from xml.sax.saxutils import escape
 
@@ -20,8 +20,11 @@ __all__ = [
     "ChartLook",
     "SeriesMarkup",
     "accent_fill",
+    "axes_markup",
     "chart_markup",
     "fragment",
+    "labels_markup",
+    "plot_markup",
     "title_markup",
 ]
 
@@ -81,7 +84,8 @@ def chart_markup(look: ChartLook, series: Sequence[SeriesMarkup]) -> etree._Elem
     root = fragment(
         f'<c:chartSpace><c:date1904 val="{int(look.from_1904)}"/><c:roundedCorners val="0"/>'
         f'<c:chart>{title}<c:autoTitleDeleted val="{int(not look.title)}"/><c:plotArea><c:layout/>'
-        f"{_plot(look)}{_axes(look, series)}{_NO_LINE}</c:plotArea>{legend}"
+        f"{plot_markup(look.type, look.stacked)}{_axes(look, series)}{_NO_LINE}</c:plotArea>"
+        f"{legend}"
         '<c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart><c:spPr><a:solidFill>'
         '<a:schemeClr val="bg1"/></a:solidFill><a:ln w="9525" cap="flat" cmpd="sng" algn="ctr">'
         '<a:solidFill><a:schemeClr val="tx1"><a:lumMod val="15000"/><a:lumOff val="85000"/>'
@@ -130,16 +134,17 @@ def accent_fill(number: int) -> str:
     return f'<a:solidFill><a:schemeClr val="{color}">{change}</a:schemeClr></a:solidFill>'
 
 
-def _plot(look: ChartLook) -> str:
+def plot_markup(type_: ChartType, stacked: Stacking) -> str:
+    """Return the plot of a chart of some type, without series."""
     ids = f'<c:axId val="{_CATEGORY_AXIS}"/><c:axId val="{_VALUE_AXIS}"/>'
-    grouping = {False: "standard", True: "stacked", "percent": "percentStacked"}[look.stacked]
-    match look.type:
+    grouping = {False: "standard", True: "stacked", "percent": "percentStacked"}[stacked]
+    match type_:
         case "bar" | "column":
-            side = "bar" if look.type == "bar" else "col"
-            grouping = "clustered" if not look.stacked else grouping
+            side = "bar" if type_ == "bar" else "col"
+            grouping = "clustered" if not stacked else grouping
             # The gaps that programs choose: wider where bars stand beside one another.
-            gap = 150 if look.stacked else 182 if look.type == "bar" else 219
-            overlap = 100 if look.stacked else 0 if look.type == "bar" else -27
+            gap = 150 if stacked else 182 if type_ == "bar" else 219
+            overlap = 100 if stacked else 0 if type_ == "bar" else -27
             return (
                 f'<c:barChart><c:barDir val="{side}"/><c:grouping val="{grouping}"/>'
                 f'<c:varyColors val="0"/><c:gapWidth val="{gap}"/><c:overlap val="{overlap}"/>{ids}'
@@ -163,18 +168,23 @@ def _plot(look: ChartLook) -> str:
                 f"{ids}</c:scatterChart>"
             )
         case _:
-            assert_never(look.type)
+            assert_never(type_)
 
 
 def _axes(look: ChartLook, series: Sequence[SeriesMarkup]) -> str:
     if look.type == "pie":
         return ""
     code = "0%" if look.stacked == "percent" else series[0].values[1].code
+    categories = series[0].categories
+    own = "General" if categories is None else categories[1].code
+    return axes_markup(look, code, own)
+
+
+def axes_markup(look: ChartLook, code: str, own: str) -> str:
+    """Return the axes of a chart that has some; number formats are of values, and of the others."""
     below, beside = ("l", "b") if look.type == "bar" else ("b", "l")
     y_title = _axis_title(look.y_title, beside)
     x_title = _axis_title(look.x_title, below)
-    categories = series[0].categories
-    own = "General" if categories is None else categories[1].code
     if look.type == "scatter":
         x_axis = _axis("valAx", _CATEGORY_AXIS, below, x_title, own, _VALUE_AXIS)
         y_axis = _axis("valAx", _VALUE_AXIS, beside, y_title, code, _CATEGORY_AXIS)
@@ -255,8 +265,10 @@ def _series(look: ChartLook, series: SeriesMarkup, number: int) -> etree._Elemen
             name.append(reference_element(CHART_SPACE, *series.name))
     for each in _look(look, series, number):
         made.append(fragment(each))
-    if labels := _labels(look):
-        made.append(fragment(labels))
+    if look.labels != "none":
+        is_stacked = look.stacked and look.type in ("bar", "column")
+        kind = "stacked" if is_stacked else look.type
+        made.append(fragment(labels_markup(kind, look.labels)))
     is_scatter = look.type == "scatter"
     for tag, data in (
         ("xVal" if is_scatter else "cat", series.categories),
@@ -302,28 +314,29 @@ def _look(look: ChartLook, series: SeriesMarkup, number: int) -> list[str]:
 
 
 # Where labels may stand differs by kind: an unknown place is damage (CT_DLbls).
-_LABEL_PLACES: dict[str, Callable[[ChartLook], str]] = {
-    "bar": lambda look: "ctr" if look.stacked else "outEnd",
-    "column": lambda look: "ctr" if look.stacked else "outEnd",
-    "line": lambda _: "t",
-    "scatter": lambda _: "r",
-    "pie": lambda _: "bestFit",
-}
+_LABEL_PLACES = {
+    "bar": "outEnd", "column": "outEnd", "stacked": "ctr", "line": "t", "scatter": "r",
+    "pie": "bestFit",
+}  # fmt: skip
 
 
-def _labels(look: ChartLook) -> str:
-    if look.labels == "none":
-        return ""
-    place = _LABEL_PLACES.get(look.type)
-    at = f'<c:dLblPos val="{place(look)}"/>' if place else ""
+def labels_markup(kind: str, labels: PointLabels) -> str:
+    """Return the labels of a series' points.
+
+    Args:
+        kind: A type of chart, or "stacked" for stacked bars.
+        labels: What they tell, something.
+    """
+    place = _LABEL_PLACES.get(kind)
+    at = f'<c:dLblPos val="{place}"/>' if place else ""
     shown = {
-        "showVal": look.labels == "value",
-        "showCatName": look.labels in ("category", "category_percent"),
+        "showVal": labels == "value",
+        "showCatName": labels in ("category", "category_percent"),
         "showSerName": False,
-        "showPercent": look.labels in ("percent", "category_percent"),
+        "showPercent": labels in ("percent", "category_percent"),
         "showBubbleSize": False,
     }
     flags = "".join(f'<c:{name} val="{int(is_on)}"/>' for name, is_on in shown.items())
-    lines = '<c:showLeaderLines val="1"/>' if look.type == "pie" else ""
+    lines = '<c:showLeaderLines val="1"/>' if kind == "pie" else ""
     none = "<c:spPr><a:noFill/><a:ln><a:noFill/></a:ln></c:spPr>"
     return f'<c:dLbls>{none}{_text()}{at}<c:showLegendKey val="0"/>{flags}{lines}</c:dLbls>'

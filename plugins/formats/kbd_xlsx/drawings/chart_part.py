@@ -12,32 +12,24 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.rewriter import xml_bytes
+from kbd_xlsx.drawings.chart_axes import set_scale
 from kbd_xlsx.drawings.chart_facts import axis_of
+from kbd_xlsx.drawings.chart_labels import set_labels
 from kbd_xlsx.drawings.chart_markup import LEGEND_CODES, accent_fill, fragment, title_markup
+from kbd_xlsx.drawings.chart_schema import (
+    AXIS_ORDER,
+    CHART_ORDER,
+    LEGEND_ORDER,
+    SERIES_ORDER,
+    put_child,
+)
+from kbd_xlsx.drawings.chart_types import TypeChange, set_stacking
 from kbd_xlsx.drawings.drawing_part import MAIN_SPACE
 from kbd_xlsx.drawings.point_caches import PointCache, reference_element
-from kbd_xlsx.operations import LegendPlace
+from kbd_xlsx.operations import ChartAxis, ChartType, LegendPlace, PointLabels, Stacking
 
 __all__ = ["ChartPart", "PlottedSeries", "SeriesEdit"]
 
-# The children of elements of charts in the order of their schema (ECMA-376 part 1, 21.2).
-_CHART = (
-    "title", "autoTitleDeleted", "pivotFmts", "view3D", "floor", "sideWall", "backWall", "plotArea",
-    "legend", "plotVisOnly", "dispBlanksAs", "showDLblsOverMax", "extLst",
-)  # fmt: skip
-_AXIS = (
-    "axId", "scaling", "delete", "axPos", "majorGridlines", "minorGridlines", "title", "numFmt",
-    "majorTickMark", "minorTickMark", "tickLblPos", "spPr", "txPr", "crossAx", "crosses",
-    "crossesAt", "auto", "lblAlgn", "lblOffset", "tickLblSkip", "tickMarkSkip", "noMultiLvlLbl",
-    "crossBetween", "majorUnit", "minorUnit", "dispUnits", "baseTimeUnit", "majorTimeUnit",
-    "minorTimeUnit", "extLst",
-)  # fmt: skip
-_SERIES = (
-    "idx", "order", "tx", "spPr", "invertIfNegative", "pictureOptions", "marker", "explosion",
-    "dPt", "dLbls", "trendline", "errBars", "cat", "xVal", "val", "yVal", "smooth", "shape",
-    "bubbleSize", "bubble3D", "extLst",
-)  # fmt: skip
-_LEGEND = ("legendPos", "legendEntry", "layout", "overlay", "spPr", "txPr", "extLst")
 _OF_ONE_SERIES = ("dPt", "trendline", "errBars", "extLst", "pictureOptions")
 """Elements of a series that are of its own points or its own number."""
 
@@ -105,17 +97,22 @@ class ChartPart:
         return [name for each in self._area if (name := local_name(each)).endswith("Chart")]
 
     @property
+    def has_axes(self) -> bool:
+        """Whether it has axes, which pies have not."""
+        return axis_of(self._area, of_values=True) is not None
+
+    @property
     def shows_pivot(self) -> bool:
         """Whether it shows a pivot table, which decides of its series."""
         return self._root.find("{*}pivotSource") is not None
 
     def set_title(self, text: str) -> None:
         """Set what stands over the chart; "" takes it away."""
-        self._set_title(self._chart, _CHART, text, 1400, is_upright=False)
+        self._set_title(self._chart, CHART_ORDER, text, 1400, is_upright=False)
         deleted = self._chart.find("{*}autoTitleDeleted")
         if deleted is None:
             deleted = etree.Element(f"{{{self._space}}}autoTitleDeleted")
-            _insert(self._chart, deleted, _CHART)
+            put_child(self._chart, deleted, CHART_ORDER)
         # Without it programs write the name of the only series there.
         deleted.set("val", "0" if text else "1")
 
@@ -130,9 +127,40 @@ class ChartPart:
             raise ValidationFailed("a chart of this kind has no axes")
         side = axis.find("{*}axPos")
         upright = side is not None and side.get("val") in ("l", "r")
-        self._set_title(axis, _AXIS, text, 1000, is_upright=upright)
+        self._set_title(axis, AXIS_ORDER, text, 1000, is_upright=upright)
         deleted = axis.find("{*}delete")
         return deleted is None or deleted.get("val", "1") in ("0", "false")
+
+    def set_type(self, wanted: ChartType, *, is_relabeled: bool) -> list[str]:
+        """Change the type; returns looks that it does not have, in words.
+
+        Args:
+            wanted: The new type.
+            is_relabeled: Whether labels are set afterwards.
+
+        Raises:
+            ValidationFailed: It cannot be changed without a loss.
+        """
+        change = TypeChange(self._area, wanted, self._main)
+        change.apply(shows_pivot=self.shows_pivot, is_relabeled=is_relabeled)
+        return list(change.dropped)
+
+    def set_stacking(self, stacked: Stacking) -> None:
+        """Have the series stand on one another, or not; raises ValidationFailed."""
+        set_stacking(self._area, stacked)
+
+    def set_scale(self, wanted: ChartAxis, *, of_values: bool, from_1904: bool) -> None:
+        """Set the scale and number format of an axis; raises ValidationFailed."""
+        axis = axis_of(self._area, of_values=of_values)
+        if axis is None:
+            raise ValidationFailed("a chart of this kind has no axes")
+        name = "y_axis" if of_values else "x_axis"
+        set_scale(axis, wanted, name, from_1904=from_1904)
+
+    def set_labels(self, labels: PointLabels) -> None:
+        """Label the points of all series, or none; raises ValidationFailed."""
+        plots = [each for each in self._area if local_name(each).endswith("Chart")]
+        set_labels(plots, labels, self._main)
 
     def set_legend(self, place: LegendPlace) -> None:
         """Put the legend at a side, or take it away."""
@@ -143,11 +171,11 @@ class ChartPart:
             return
         if legend is None:
             legend = self._made('<c:legend><c:overlay val="0"/></c:legend>')
-            _insert(self._chart, legend, _CHART)
+            put_child(self._chart, legend, CHART_ORDER)
         side = legend.find("{*}legendPos")
         if side is None:
             side = etree.Element(f"{{{self._space}}}legendPos")
-            _insert(legend, side, _LEGEND)
+            put_child(legend, side, LEGEND_ORDER)
         elif side.get("val") != LEGEND_CODES[place]:
             # Where a person moved it by hand, that place was of the old side.
             for layout in legend.findall("{*}layout"):
@@ -250,7 +278,7 @@ class ChartPart:
         found = series.find(f"{{*}}{tag}")
         if found is None:
             found = etree.Element(f"{{{self._space}}}{tag}")
-            _insert(series, found, _SERIES)
+            put_child(series, found, SERIES_ORDER)
         for child in list(found):
             found.remove(child)
         return found
@@ -271,7 +299,7 @@ class ChartPart:
             return
         made = self._made(title_markup(text, size, is_upright=is_upright))
         if title is None:
-            _insert(parent, made, order)
+            put_child(parent, made, order)
             return
         rich = title.find("{*}tx/{*}rich")
         if rich is not None and self._retold(rich, text):
@@ -308,14 +336,3 @@ class ChartPart:
 
     def _made(self, xml: str) -> etree._Element:
         return fragment(xml, self._space, self._main)
-
-
-def _insert(parent: etree._Element, element: etree._Element, order: Sequence[str]) -> None:
-    """Put an element where the schema has it."""
-    rank = order.index(local_name(element))
-    for place, child in enumerate(parent):
-        name = local_name(child)
-        if name in order and order.index(name) > rank:
-            parent.insert(place, element)
-            return
-    parent.append(element)

@@ -14,6 +14,7 @@ sheets          widths, heights, panes, merges, filters, and a sheet's deletion
 tabs            operations on sheets among the others
 objects         tables, names, rules, links, comments, print settings, protection
 charts          charts made, changed and deleted
+chart_points    what charts store of cells, brought up to date
 images          pictures put onto sheets, and taken off them
 pivot_sources   the cells of which pivot tables keep a copy
 results         what changed, so that stored results are old

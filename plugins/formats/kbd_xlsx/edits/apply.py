@@ -14,6 +14,7 @@ from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit, lacks_results
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.chart_points import keep_charts
 from kbd_xlsx.edits.charts import ChartWriter
 from kbd_xlsx.edits.focus import find_focus
 from kbd_xlsx.edits.images import add_image, delete_image
@@ -134,6 +135,7 @@ def _applied(
     files: Mapping[str, Source],
 ) -> Applied:
     writer = CellWriter(book)
+    keep_charts(book)
     changed = apply_in_order(
         operations, _table(book, writer, target, files), partial(_prepare, book)
     )

@@ -495,6 +495,7 @@ def forget_results(book: BookEdit) -> None:
     old = {title: list(areas) for title, areas in stale_results(formulas(), changed).items()}
     for title, areas in stale.items():
         old.setdefault(title, []).extend(areas)
+    book.results.renew(old)
     # Taken out as well: programs that do not calculate on opening would show old results.
     for title, areas in old.items():
         book.results.open.setdefault(title, []).extend(areas)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
+import msgspec
+
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc.rewriter import xml_bytes
 from kbd.sheets.areas import MAX_COLUMN, overlaps
@@ -22,10 +24,19 @@ from kbd_xlsx.drawings.drawing_part import (
     require_drawing,
 )
 from kbd_xlsx.drawings.geometry import Corner, SheetGeometry, Span, parse_place
-from kbd_xlsx.drawings.point_caches import PointCache, announced, fill_caches
+from kbd_xlsx.drawings.point_caches import PointCache, announced
+from kbd_xlsx.drawings.point_refresh import refreshed_points
 from kbd_xlsx.drawings.series_data import SeriesData, SeriesFinder
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.operations import AddChart, ChartSeries, DeleteChart, SeriesChange, SetChart
+from kbd_xlsx.operations import (
+    AddChart,
+    ChartAxis,
+    ChartSeries,
+    ChartType,
+    DeleteChart,
+    SeriesChange,
+    SetChart,
+)
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.styles.drawings import DrawnObject, drawn_objects, relation_ids
 from kbd_xlsx.values import checked_text
@@ -78,6 +89,7 @@ class ChartWriter:
         made = chart_markup(self._look(reader, operation, series), [
             _markup(reader, each, is_scatter=is_scatter) for each in series
         ])  # fmt: skip
+        self._scale(operation, ChartPart(made))
         span = self._span(title, operation, reader)
         folder = posixpath.dirname(book.main)
         part = book.rewriting.free_name(posixpath.join(folder, "charts/chart{}.xml"))
@@ -125,12 +137,20 @@ class ChartWriter:
                 raise ValidationFailed(
                     f"a pie chart has one series, not {len(series)}; use column, or one pie each"
                 )
-            if operation.x_title or operation.y_title:
-                raise ValidationFailed("a pie chart has no axes; leave out x_title and y_title")
+            if operation.x_title or operation.y_title or operation.x_axis or operation.y_axis:
+                raise ValidationFailed(
+                    "a pie chart has no axes; leave out x_title, y_title, x_axis and y_axis"
+                )
         elif operation.labels in ("percent", "category_percent"):
             raise ValidationFailed("labels of percents are for pie charts; use value")
         if operation.stacked and operation.type in ("pie", "scatter"):
             raise ValidationFailed(f"a {operation.type} chart cannot be stacked")
+
+    def _scale(self, operation: AddChart, chart: ChartPart) -> None:
+        is_1904 = self._book.book.from_1904
+        for scale, of_values in ((operation.x_axis, False), (operation.y_axis, True)):
+            if scale is not None:
+                chart.set_scale(scale, of_values=of_values, from_1904=is_1904)
 
     def _look(
         self, reader: RangeReader, operation: AddChart, series: Sequence[SeriesData]
@@ -207,7 +227,10 @@ class ChartWriter:
         self, operation: SetChart, title: str, drawing: str, drawn: DrawnObject
     ) -> list[str]:
         """Change the part of a chart and return what of it."""
-        names = ("title", "x_title", "y_title", "legend", "series")
+        names = (
+            "type", "title", "x_title", "y_title", "legend", "series", "labels", "stacked",
+            "x_axis", "y_axis",
+        )  # fmt: skip
         if all(getattr(operation, name) is None for name in names):
             return []
         path = self._part(drawing, drawn)
@@ -215,18 +238,6 @@ class ChartWriter:
             raise FileReadFailed(f"the part of chart {drawn.name} is missing")
         chart = ChartPart(self._book.rewriting.root(path))
         done = []
-        if operation.title is not None:
-            chart.set_title(_checked(operation.title))
-            done.append("title")
-        for name, text in (("x_title", operation.x_title), ("y_title", operation.y_title)):
-            if text is not None:
-                shown = chart.set_axis_title(_checked(text), of_values=name == "y_title")
-                if not shown and text:
-                    self._book.notices.warn(f"The axis of {name} is not shown, nor its title.")
-                done.append(name)
-        if operation.legend is not None:
-            chart.set_legend(operation.legend)
-            done.append("legend")
         if operation.series is not None:
             edits = self._edits(operation.series, title, chart)
             chart.set_series(edits)
@@ -235,7 +246,61 @@ class ChartWriter:
             written = self._written.setdefault(path, set())
             if written is not None:
                 written |= {each[0] for data in named for each in data if isinstance(each, tuple)}
+        if operation.type is not None:
+            done.append(self._retyped(operation, operation.type, chart))
+        if operation.title is not None:
+            chart.set_title(_checked(operation.title))
+            done.append("title")
+        if operation.stacked is not None:
+            chart.set_stacking(operation.stacked)
+            done.append("stacked" if operation.stacked else "not stacked")
+        done += self._with_axes(operation, chart)
+        if operation.labels is not None:
+            chart.set_labels(operation.labels)
+            done.append("labels")
+        if operation.legend is not None:
+            chart.set_legend(operation.legend)
+            done.append("legend")
         self._book.rewriting.put(path, chart.xml())
+        return done
+
+    def _retyped(self, operation: SetChart, wanted: ChartType, chart: ChartPart) -> str:
+        """Change the type of a chart, after what the new one has no place for."""
+        if wanted == "pie" and operation.stacked:
+            raise ValidationFailed("a pie chart cannot be stacked")
+        # What is to be automatic, or to go, is no loss.
+        if operation.stacked is False:
+            chart.set_stacking(stacked=False)
+        gone = msgspec.structs.replace(
+            operation,
+            x_title=None if operation.x_title else operation.x_title,
+            y_title=None if operation.y_title else operation.y_title,
+            x_axis=_reset(operation.x_axis),
+            y_axis=_reset(operation.y_axis),
+        )
+        if chart.has_axes:
+            self._with_axes(gone, chart)
+        dropped = chart.set_type(wanted, is_relabeled=operation.labels is not None)
+        if dropped:
+            looks = ", ".join(dropped)
+            self._book.notices.warn(f"A chart of type {wanted} does not have: {looks}.")
+        return f"{wanted} chart"
+
+    def _with_axes(self, operation: SetChart, chart: ChartPart) -> list[str]:
+        """Set the titles and scales of axes and return which."""
+        done = []
+        for name, text in (("x_title", operation.x_title), ("y_title", operation.y_title)):
+            if text is None or (not text and not chart.has_axes):
+                continue
+            shown = chart.set_axis_title(_checked(text), of_values=name == "y_title")
+            if not shown and text:
+                self._book.notices.warn(f"The axis of {name} is not shown, nor its title.")
+            done.append(name)
+        for name, scale in (("x_axis", operation.x_axis), ("y_axis", operation.y_axis)):
+            if scale is not None:
+                is_1904 = self._book.book.from_1904
+                chart.set_scale(scale, of_values=name == "y_axis", from_1904=is_1904)
+                done.append(name)
         return done
 
     def _edits(
@@ -276,9 +341,17 @@ class ChartWriter:
         reader = RangeReader(self._book)
         for part, formulas in self._written.items():
             if part in self._book.rewriting and formulas != set():
-                root = self._book.rewriting.root(part)
-                fill_caches(root, reader, formulas)
-                self._book.rewriting.put(part, xml_bytes(root))
+                data = self._book.rewriting.read(part)
+                self._book.rewriting.put(part, refreshed_points(data, reader, {}, formulas))
+
+
+def _reset(axis: ChartAxis | None) -> ChartAxis | None:
+    """Return what of an axis is to be automatic."""
+    if axis is None:
+        return None
+    names = ("min", "max", "unit", "format")
+    kept = {name: "auto" for name in names if getattr(axis, name) == "auto"}
+    return ChartAxis(**kept, log=False if axis.log is False else None)
 
 
 def _checked(text: str) -> str:

@@ -29,6 +29,7 @@ class PendingResults:
         self.open: dict[str, list[Area]] = {}
         self._changed: dict[str, list[Area]] = {}
         self._stale: dict[str, list[Area]] = {}
+        self._renewed: dict[str, list[Area]] = {}
 
     def add(self, title: str, areas: Iterable[Area]) -> None:
         """Note that cells of a sheet hold something else."""
@@ -42,20 +43,20 @@ class PendingResults:
 
     def forget_sheet(self, title: str) -> None:
         """Forget a sheet that goes."""
-        for noted in (self._changed, self._stale, self.open, self.formulas_set):
+        for noted in (self._changed, self._stale, self._renewed, self.open, self.formulas_set):
             noted.pop(title, None)
 
     def rename(self, titles: Mapping[str, str]) -> None:
         """Follow sheets that are renamed: new titles by the old ones."""
-        self._changed, self._stale, self.open = (
+        self._changed, self._stale, self._renewed, self.open = (
             {titles.get(old, old): areas for old, areas in noted.items()}
-            for noted in (self._changed, self._stale, self.open)
+            for noted in (self._changed, self._stale, self._renewed, self.open)
         )
         self.formulas_set = {titles.get(old, old): at for old, at in self.formulas_set.items()}
 
     def move(self, title: str, sheet: SheetMap) -> None:
         """Have what is noted of a sheet be where its lines are now."""
-        for noted in (self._changed, self._stale, self.open):
+        for noted in (self._changed, self._stale, self._renewed, self.open):
             if title in noted:
                 moved = map(sheet.area, noted[title])
                 noted[title] = [area for area in moved if area is not None]
@@ -65,7 +66,18 @@ class PendingResults:
         changed = {title: areas for title, areas in self._changed.items() if areas}
         stale = {title: areas for title, areas in self._stale.items() if areas}
         self._changed, self._stale = {}, {}
+        self.renew(changed)
         return changed, stale
+
+    def renew(self, areas: Mapping[str, Sequence[Area]]) -> None:
+        """Note cells that show something else, or no result any more, for what copies them."""
+        for title, found in areas.items():
+            self._renewed.setdefault(title, []).extend(found)
+
+    def take_renewed(self) -> dict[str, list[Area]]:
+        """Return the cells that show something else since they were asked for last."""
+        renewed, self._renewed = self._renewed, {}
+        return renewed
 
     def open_ranges(self) -> tuple[SheetRanges, SheetRanges]:
         """Return the cells whose formulas were written, and all whose results are open since.

@@ -1,6 +1,6 @@
 """Operations on charts and pictures."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -10,6 +10,8 @@ from kbd_xlsx.operations.base import OperationPart, XlsxOperation
 __all__ = [
     "AddChart",
     "AddImage",
+    "AxisBound",
+    "ChartAxis",
     "ChartSeries",
     "ChartType",
     "DeleteChart",
@@ -28,6 +30,8 @@ LegendPlace = Literal["none", "bottom", "right", "top", "left"]
 PointLabels = Literal["none", "value", "percent", "category", "category_percent"]
 Stacking = bool | Literal["percent"]
 Length = int | float | str
+AxisBound = Annotated[Any, msgspec.Meta(extra_json_schema={"type": ["number", "string"]})]
+"""An end or step of an axis, checked where it is set: so a schema tells it in few bytes."""
 
 
 class DrawingSize(OperationPart, frozen=True):
@@ -60,6 +64,16 @@ class SeriesChange(OperationPart, frozen=True):
     name: str | None = None
 
 
+class ChartAxis(OperationPart, frozen=True):
+    """Ends, step and number format of an axis; "auto" for what the program chooses."""
+
+    min: AxisBound = None
+    max: AxisBound = None
+    unit: AxisBound = None
+    format: str | None = None
+    log: bool | None = None
+
+
 class AddChart(XlsxOperation, frozen=True, tag="add_chart"):
     """Add a chart of `series`, or of `columns` of a table: a table's name, or a range with headers.
 
@@ -81,6 +95,8 @@ class AddChart(XlsxOperation, frozen=True, tag="add_chart"):
     legend: LegendPlace | None = None
     labels: PointLabels | None = None
     stacked: Stacking = False
+    x_axis: ChartAxis | None = None
+    y_axis: ChartAxis | None = None
 
 
 _CHART = Annotated[
@@ -98,6 +114,7 @@ class SetChart(XlsxOperation, frozen=True, tag="set_chart"):
 
     sheet: str
     chart: _CHART
+    type: ChartType | None = None
     title: str | None = None
     x_title: str | None = None
     y_title: str | None = None
@@ -105,6 +122,10 @@ class SetChart(XlsxOperation, frozen=True, tag="set_chart"):
     place: str | None = None
     size: DrawingSize | None = None
     legend: LegendPlace | None = None
+    labels: PointLabels | None = None
+    stacked: Stacking | None = None
+    x_axis: ChartAxis | None = None
+    y_axis: ChartAxis | None = None
 
 
 class DeleteChart(XlsxOperation, frozen=True, tag="delete_chart"):

@@ -18,6 +18,7 @@ StoredKind = Literal["number", "shared", "text", "boolean", "error", "date"]
 _KINDS: Mapping[str, StoredKind] = {
     "n": "number", "s": "shared", "str": "text", "b": "boolean", "e": "error", "d": "date",
 }  # fmt: skip
+_TRUE = ("1", "true")
 
 
 class StoredCell(msgspec.Struct, frozen=True):
@@ -76,6 +77,15 @@ class StoredCells:
             for cell in self._rows.cells(self._rows.at(place))[-1:]
         )
         return Area(1, 1, last, max(columns, default=1))
+
+    def hidden_rows(self) -> frozenset[int]:
+        """Return the numbers of the rows that are hidden."""
+        rows = map(self._rows.at, range(len(self._rows.numbers)))
+        return frozenset(
+            row.number
+            for row in rows
+            if b"hidden" in row.attributes and attribute(row.attributes, b"hidden") in _TRUE
+        )
 
     def row_count(self, area: Area) -> int:
         """Return how many rows of an area the part has."""

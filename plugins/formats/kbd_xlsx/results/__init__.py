@@ -11,7 +11,6 @@ inputs            the values that are read, as sheets of a small book
 small_book        the package that engines are given
 engines           the engines, and what they answer
 number_texts      where a number becomes a text, which programs write with fewer digits
-charts            what charts store of cells whose results are new
 report            what came out, in words
 calculate         all of it: from a workbook to the same with results
 """

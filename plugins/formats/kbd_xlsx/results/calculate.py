@@ -16,10 +16,10 @@ from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
 from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.chart_points import refresh_charts
 from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
-from kbd_xlsx.results.charts import refresh_charts
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, find_empty, find_fractions, is_fraction
 from kbd_xlsx.results.number_texts import find_number_texts
@@ -226,10 +226,12 @@ class CalculationRun:
 
     def store(self, results: Mapping[Place, Result]) -> None:
         """Write the workbook with results."""
+        places: dict[str, list[Area]] = {}
         for (sheet, row, column), answer in results.items():
             part = self.book.sheet(self.titles[sheet])
             part.set(row, column, CellEdit(result=_stored(answer)))
-        self.book.last.append(lambda: refresh_charts(self.book, results, self.titles))
+            places.setdefault(self.titles[sheet], []).append(Area(row, column, row, column))
+        self.book.last.append(lambda: refresh_charts(self.book, places))
         self.book.save(self._target)
 
 

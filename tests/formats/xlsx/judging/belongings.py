@@ -16,7 +16,8 @@ from judging.book import Book
 from judging.cells import Value, shared_strings
 from judging.contents import plain
 from judging.differences import Difference
-from judging.package import Element, Parts, children, local
+from judging.package import Element, children, local
+from judging.point_copies import COPIED, wrong_points
 from judging.substance import lost, substance
 
 __all__ = ["compare_belongings"]
@@ -39,11 +40,6 @@ _IMMATERIAL_LINES = re.compile(
     r"|updatedVersion|count|uniqueCount|dataOnRows|editAs)="
 )
 """Lines whose loss nobody can see: identities, versions, counts."""
-
-_CACHED_TEXT = re.compile(
-    r"(?:strCache|multiLvlStrCache/lvl)/pt(?:@idx=|\[idx=\d+\]/v(?:=(.*))?|$)"
-)
-"""Lines of a text that a chart keeps of a cell."""
 
 _CONTROL = re.compile(rb"ObjectType\s*=\s*[\"'](\w+)[\"']")
 
@@ -81,8 +77,8 @@ def _externals(book: Book) -> Counter[str]:
 class _Pairing:
     """The parts on one way, before and after."""
 
-    def __init__(self, way: Way, old: Parts, new: Parts) -> None:
-        self.way, self.old, self.new = way, old, new
+    def __init__(self, way: Way, before: Book, after: Book) -> None:
+        self.way, self.old, self.new, self.after = way, before.parts, after.parts, after
         self.material = way[-1] not in IMMATERIAL and "printerSettings" not in way
 
     def differences(self, olds: list[str], news: list[str]) -> Iterator[Difference]:
@@ -115,26 +111,21 @@ class _Pairing:
             yield Difference("bytes", place, one, other, self.material)
         else:
             try:
-                was, now = substance(self.old.root(one)), substance(self.new.root(other))
+                roots = self.old.root(one), self.new.root(other)
+                is_chart = self.way[-1] == "chart"
+                was, now = (substance(e, without=COPIED if is_chart else ()) for e in roots)
             except etree.XMLSyntaxError:
                 yield Difference("bytes", place, one, other, self.material)
                 return
             loss = lost(was, now)
-            gone = [
-                line
-                for line in loss.gone
-                if not _IMMATERIAL_LINES.search(line) and not self._is_outdated(line)
-            ]
+            gone = [line for line in loss.gone if not _IMMATERIAL_LINES.search(line)]
+            for wrong in wrong_points(*roots, self.after, self._texts) if is_chart else ():
+                yield Difference("points", place, wrong, "", self.material)
             texts = "; ".join(gone or loss.gone)[:400], "; ".join(loss.came)[:400]
             if gone:
                 yield Difference("content", place, *texts, self.material)
             elif loss.gone or loss.came:
                 yield Difference("content", place, *texts, material=False)
-
-    def _is_outdated(self, line: str) -> bool:
-        """Tell a point that a chart kept of a text which the workbook does not have any more."""
-        found = _CACHED_TEXT.search(line)
-        return found is not None and (found[1] is None or found[1] not in self._texts)
 
     @cached_property
     def _texts(self) -> set[str]:
@@ -200,7 +191,7 @@ def compare_belongings(before: Book, after: Book) -> Iterator[Difference]:
     old, new = _ways(before), _ways(after)
     for way in sorted(old.keys() | new.keys()):
         if way[-1].split(" ")[0] not in _ELSEWHERE:
-            pairing = _Pairing(way, before.parts, after.parts)
+            pairing = _Pairing(way, before, after)
             yield from pairing.differences(old.get(way, []), new.get(way, []))
     yield from _compare_comments(before, after)
     yield from _compare_outside(before, after)

@@ -39,7 +39,14 @@ from kbd_xlsx.parts.markup import attribute, opened
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 
-__all__ = ["COMPARING", "add_rule", "rule_formula", "take_rules", "written_operand"]
+__all__ = [
+    "COMPARING",
+    "add_rule",
+    "next_priority",
+    "rule_formula",
+    "take_rules",
+    "written_operand",
+]
 
 COMPARING = {
     "between": "between", "not_between": "notBetween", "equal": "equal", "not_equal": "notEqual",
@@ -74,8 +81,7 @@ def add_rule(book: BookEdit, operation: SetConditionalFormat) -> str:
     """Add a rule to a range and say which; raises ValidationFailed."""
     sheet = book.sheet(operation.sheet)
     areas = parse_ranges(operation.range)
-    priorities = [int(each) for each in _PRIORITY.findall(_all_rules(sheet))]
-    writer = _RuleWriter(book, sheet, areas, max(priorities, default=0) + 1)
+    writer = _RuleWriter(book, sheet, areas, next_priority(sheet))
     text = writer.written(operation.rule, operation.style, stop=operation.stop_if_true)
     taken = take_rules(sheet, areas) if operation.replace else 0
     name = f"{sheet.prefix}conditionalFormatting"
@@ -85,6 +91,11 @@ def add_rule(book: BookEdit, operation: SetConditionalFormat) -> str:
     kind = str(operation.rule.__struct_config__.tag)
     instead = f" instead of {taken} range(s) of rules" if taken else ""
     return f"{sheet.name}!{written_ranges(areas)}: conditional format {kind}{instead}"
+
+
+def next_priority(sheet: SheetPart) -> int:
+    """Return the priority of a rule behind all those that a sheet has."""
+    return max((int(each) for each in _PRIORITY.findall(_all_rules(sheet))), default=0) + 1
 
 
 def _all_rules(sheet: SheetPart) -> bytes:

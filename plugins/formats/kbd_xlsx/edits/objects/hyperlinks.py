@@ -29,7 +29,7 @@ from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.styles.drawings import RELATION_SPACES
 from kbd_xlsx.values import checked_text
 
-__all__ = ["set_hyperlink", "take_hyperlinks"]
+__all__ = ["add_hyperlink", "set_hyperlink", "take_hyperlinks"]
 
 MAX_ADDRESS = 2_079
 """Characters of an address, as in Excel."""
@@ -73,7 +73,7 @@ def set_hyperlink(book: BookEdit, writer: CellWriter, operation: SetHyperlink) -
         if len(operation.tooltip) > MAX_TOOLTIP:
             raise ValidationFailed(f"{place}: a tooltip has {MAX_TOOLTIP} characters at most")
         attributes += f' tooltip="{attribute_text(checked_text(operation.tooltip, place))}"'
-    _add(sheet, attributes)
+    add_hyperlink(sheet, attributes)
     sheet.set(row, column, CellEdit(None, (_LOOK,)))
     if operation.text is not None:
         # As any text: the header of a table is renamed with it.
@@ -114,7 +114,8 @@ def _checked_location(book: BookEdit, own: str, location: str, place: str) -> st
     return f"{quoted_sheet(found)}!{cells.replace('$', '') if whole else area}"
 
 
-def _add(sheet: SheetPart, attributes: str) -> None:
+def add_hyperlink(sheet: SheetPart, attributes: str) -> None:
+    """Put a link behind those of a sheet; raises ValidationFailed for too many."""
     old = sheet.elements.text("hyperlinks")
     tag = opened(old) if old else Tag(f"{sheet.prefix}hyperlinks".encode(), b"", b"")
     count = sum(1 for _ in children(tag.inner, 0, len(tag.inner)))

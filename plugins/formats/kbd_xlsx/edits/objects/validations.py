@@ -26,7 +26,7 @@ from kbd_xlsx.parts.markup import Tag, children, element, opened, with_attribute
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.values import cell_value, checked_text, content_of
 
-__all__ = ["set_data_validation", "take_validations"]
+__all__ = ["add_validations", "set_data_validation", "take_validations"]
 
 MAX_CHOICES = 255
 """Characters of a list's choices together, with the commas between them, as in Excel."""
@@ -54,11 +54,16 @@ def set_data_validation(book: BookEdit, operation: SetDataValidation) -> str:
         for n, text in enumerate(formulas, 1)
     )
     made = f'<{name}{attributes} sqref="{written_ranges(areas)}">{inner}</{name}>'.encode()
-    old = sheet.elements.text("dataValidations")
-    tag = opened(old) if old else Tag(f"{name}s".encode(), b"", b"")
-    sheet.elements.put("dataValidations", _counted(Tag(tag.name, tag.attributes, tag.inner + made)))
+    add_validations(sheet, made)
     instead = f" instead of what {taken} range(s) had" if taken else ""
     return f"{sheet.name}!{written_ranges(areas)}: validation {operation.type}{instead}"
+
+
+def add_validations(sheet: SheetPart, made: bytes) -> None:
+    """Put elements of validations behind those of a sheet; raises ValidationFailed for too many."""
+    old = sheet.elements.text("dataValidations")
+    tag = opened(old) if old else Tag(f"{sheet.prefix}dataValidations".encode(), b"", b"")
+    sheet.elements.put("dataValidations", _counted(Tag(tag.name, tag.attributes, tag.inner + made)))
 
 
 def take_validations(sheet: SheetPart, areas: Sequence[Area]) -> int:

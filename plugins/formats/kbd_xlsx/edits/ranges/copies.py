@@ -12,6 +12,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, cell_name, overlaps, parse_area
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.ranges.carried_objects import Copies, carry_objects
 from kbd_xlsx.edits.ranges.moved_formulas import moved_formula
 from kbd_xlsx.edits.ranges.places import (
     MAX_CELLS,
@@ -32,7 +33,6 @@ __all__ = ["copy_range"]
 
 Cells = dict[int, dict[int, LooseCell]]
 _BLANK = LooseCell(b"", b"")
-_OF_ONE_CELL = (b"hyperlinks", b"conditionalFormatting", b"dataValidations")
 
 
 class _Side(msgspec.Struct, frozen=True):
@@ -81,8 +81,11 @@ def copy_range(book: BookEdit, operation: CopyRange) -> str:
     put_cells(book, target.title, target.blocks, new, [] if what == "formats" else [target.area])
     if what in ("all", "formats"):
         _copy_merges(book, source, target)
-    _warn(book, source, what)
-    return f"{target.title}!{target.area}: {what} of {source.title}!{source.area}"
+    along = ""
+    if what == "all":
+        offsets = tuple(_offsets(source.area, target.area))
+        along = _carry(book, Copies(title, source.area, target_title, target.area, offsets))
+    return f"{target.title}!{target.area}: {what} of {source.title}!{source.area}{along}"
 
 
 def _place(operation: CopyRange, source: Area) -> Area:
@@ -236,17 +239,11 @@ def _copy_merges(book: BookEdit, source: _Side, target: _Side) -> None:
             )  # fmt: skip
 
 
-def _warn(book: BookEdit, source: _Side, what: str) -> None:
-    """Warn of what belongs to cells and is not copied."""
-    if what != "all":
-        return
-    left = [name.decode() for name in _OF_ONE_CELL if source.blocks.seen(name.decode())]
-    kinds = {relation.kind for relation in book.rewriting.relations(book.part(source.title))}
-    left += ["comments"] if "comments" in kinds else []
+def _carry(book: BookEdit, copies: Copies) -> str:
+    """Have what lies on cells go along, say so, and warn of what does not."""
+    gone, left = carry_objects(book, copies)
     if left:
-        words = {"conditionalFormatting": "conditional formats", "dataValidations": "validations",
-                 "hyperlinks": "links", "comments": "comments"}  # fmt: skip
         book.notices.warn(
-            f"copy_range copies cells; {', '.join(words[each] for each in left)} of "
-            f"{source.title} are not copied."
+            f"copy_range left behind of {copies.source}!{copies.area}: {', '.join(left)}."
         )
+    return f" with {', '.join(gone)}" if gone else ""
