@@ -54,8 +54,11 @@ PLAIN = st.one_of(
     st.tuples(st.just("b"), st.sampled_from("01")),
     st.tuples(st.just("e"), st.sampled_from(["#N/A", "#DIV/0!", "#REF!", "#NAME?"])),
     st.tuples(st.just("str"), st.sampled_from(["a", "é 漢", "R&amp;D", "12", "\xa0a\u3000"])),
+    st.tuples(st.just("inlineStr"), st.sampled_from(
+        [">a", ">é 漢", ">R&amp;D", ">&lt;&gt;", ' xml:space="preserve"> kept ', ">12", ">\xa0"]
+    )),
     st.tuples(st.sampled_from(["", "s", "str"]), st.just("")),
-)
+)  # fmt: skip
 ODD = st.one_of(
     st.tuples(st.sampled_from(["", "n"]), st.sampled_from(
         ["+5", ".5", "5.", "01", " 5", "1_0", "1e400", "abc", "nan", "0x1", "1,5", "&#53;", "--1"]
@@ -66,7 +69,7 @@ ODD = st.one_of(
     st.tuples(st.just("b"), st.sampled_from(["true", "2", "false"])),
     st.tuples(st.just("str"), st.sampled_from([" a", "a\n", "_x0041_", "&#65;", "a\rb"])),
     st.tuples(st.just("d"), st.sampled_from(["2024-01-31", "10:05"])),
-    st.tuples(st.just("inlineStr"), st.just("")),
+    st.tuples(st.just("inlineStr"), st.sampled_from(["", "> a", ">a\n", ">_x0041_", ">"])),
 )  # fmt: skip
 FORMULAS = st.sampled_from(
     ["", "", "<f>A1</f>", '<f t="shared" ref="A1:B2" si="0">A1</f>', '<f t="shared" si="0"/>',
@@ -80,6 +83,8 @@ def written(row: int, column: int, cell: tuple[tuple[str, str], int, str]) -> st
     attributes = f' s="{style}"' if style else ""
     attributes += f' t="{kind}"' if kind else ""
     held = formula + (f"<v>{value}</v>" if value else "")
+    if kind == "inlineStr" and value:
+        held = f"<is><t{value}</t></is>"
     name = cell_name(row, column)
     return f'<c r="{name}"{attributes}>{held}</c>' if held else f'<c r="{name}"{attributes}/>'
 
@@ -140,7 +145,7 @@ def plain_rows(count: int) -> str:
         values: list[tuple[Any, int, str]] = [
             (("", str(row)), 0, ""), (("", str(45_000 + row / 8)), 3, ""), (("s", "1"), 0, ""),
             (("b", "1"), 0, ""), (("", f"{chance.random() * 99:.3f}"), 0, "<f>A1</f>"),
-            (("e", "#N/A"), 0, ""), (("", ""), 1, ""),
+            (("e", "#N/A"), 0, ""), (("", ""), 1, ""), (("inlineStr", f">a{row % 7}"), 0, ""),
         ]  # fmt: skip
         if row > count // 2:
             values.append((("str", "late"), 0, "<f>B1</f>"))
@@ -163,6 +168,11 @@ def test_a_plain_sheet_takes_no_other_reader(
     assert text.split("\n")[-1] == "4\t4\t2023-03-15T12:00:00\tR&D <\"'>&lt;"
 
 
+def inline(held: str) -> str:
+    """A row of one cell with a text within."""
+    return f'<row r="1"><c r="A1" t="inlineStr">{held}</c></row>'
+
+
 @pytest.mark.parametrize(
     "rows",
     {
@@ -175,6 +185,12 @@ def test_a_plain_sheet_takes_no_other_reader(
         "a comment": '<row r="1"><c r="A1"><v>1</v></c><!-- --></row>',
         "a comment in a value": '<row r="1"><c r="A1"><v>1<!-- -->2</v></c></row>',
         "a section": '<row r="1"><c r="A1" t="str"><v><![CDATA[a]]></v></c></row>',
+        "a text and a value": inline("<is><t>a</t></is><v>1</v>"),
+        "a text that is a value": inline("<v>1</v>"),
+        "a text of another kind": '<row r="1"><c r="A1" t="s"><is><t>a</t></is></c></row>',
+        "a text of no kind": '<row r="1"><c r="A1"><is><t>a</t></is></c></row>',
+        "a text in runs": inline("<is><r><t>a</t></r></is>"),
+        "a formula and a text": inline("<f>1</f><is><t>a</t></is>"),
         "two values": '<row r="1"><c r="A1"><v>1</v><v>2</v></c></row>',
         "no value": '<row r="1"><c r="A1"><v></v></c><c r="B1"><v/></c></row>',
         "an extension": '<row r="1"><c r="A1"><v>1</v><extLst/></c></row>',

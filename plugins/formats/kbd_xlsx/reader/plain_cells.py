@@ -133,9 +133,13 @@ def _alike(items: Sequence[bytes]) -> list[str]:
     if not _ALIKE.fullmatch(joined):
         raise NotPlainError
     text = _text(joined, is_preserved=True)
-    # A text that holds these tags itself makes for more pieces than there are items.
     found = text.removeprefix("<si><t>").removesuffix("</t>").split("</t><si><t>")
-    if len(found) != len(items):
+    return _as_many(found, items)
+
+
+def _as_many(found: list[str], written: Sequence[bytes]) -> list[str]:
+    """Return pieces of a text; one that holds what parts them itself makes for more of them."""
+    if len(found) != len(written):
         raise NotPlainError
     return found
 
@@ -227,6 +231,22 @@ def _formula_texts(written: Sequence[bytes]) -> Values:
     return [_text(value, is_preserved=False) for value in written]
 
 
+_INLINE = re.compile(rb"(?>(?:>(?![ \t\r\n])[^<]++(?<![ \t\r\n])<)*)")
+
+
+def _inline_texts(written: Sequence[bytes]) -> Values:
+    """Return texts of cells, each with what ends the tag before it."""
+    joined = b"<".join(written)
+    try:
+        if not _INLINE.fullmatch(joined + b"<"):
+            raise NotPlainError
+        found = _text(joined, is_preserved=True)[1:].split("<>")
+        return cast("Values", _as_many(found, written))
+    except NotPlainError:
+        parted = (value.partition(b">") for value in written)
+        return [_text(text, is_preserved=before != b"") for before, _, text in parted]
+
+
 _ERROR = re.compile(rb"#[A-Z0-9_/!?]+")
 
 
@@ -237,7 +257,9 @@ def _errors(written: Sequence[bytes]) -> Values:
     return [BLANK] * len(written)
 
 
-_ATTRIBUTES = re.compile(rb"(?: s=\"(0|[1-9][0-9]{0,5})\")?(?: t=\"(s|str|b|e|n)\")?")
+_ATTRIBUTES = re.compile(
+    rb"(?: s=\"(0|[1-9][0-9]{0,5})\")?(?: t=\"(?:(s|str|b|e|n)\"|(inlineStr)\">))?"
+)
 
 
 class PlainValues:
@@ -268,11 +290,15 @@ class PlainValues:
         }
         self._kinds: Mapping[bytes, _Converter] = {
             b"s": texts.found, b"b": _booleans, b"e": _errors, b"str": _formula_texts,
+            b"inlineStr": _inline_texts,
         }  # fmt: skip
         self._known: dict[bytes, _Converter] = {}
 
     def converter(self, attributes: bytes) -> _Converter:
         """Return what makes values of what cells hold, by their attributes after the address.
+
+        Those of a cell with a text within end with the end of its tag.
+
 
         Raises:
             NotPlainError: They are others than nearly all programs write.
@@ -282,7 +308,9 @@ class PlainValues:
             found = _ATTRIBUTES.fullmatch(attributes)
             if found is None:
                 raise NotPlainError
-            known = self._known[attributes] = self._converter(found[1], found[2] or b"n")
+            known = self._known[attributes] = self._converter(
+                found[1], found[2] or found[3] or b"n"
+            )
         return known
 
     def _converter(self, style: bytes | None, kind: bytes) -> _Converter:
@@ -311,14 +339,21 @@ class _Chunk(msgspec.Struct, frozen=True):
 
 _LETTERS = re.compile(rb"<c r=\"([A-Z]{1,3})[0-9]")
 _FORMULA = rb"(?:<f(?: [a-zA-Z0-9]++=\"[^\"<>&]*+\")*(?:/>|>[^<]*+</f>))?"
-_CELL = rb"(?:<c r=\"%s\1\"([^/>]*+)(?:/>|>%s(?:<v>([^<]++)</v>)?</c>))?"
+_INLINE_TEXT = rb"|><is><t((?: xml:space=\"preserve\")?>[^<]++)</t></is></c>"
+_CELL = rb"(?:<c r=\"%s\1\"([^/>]*+)(?:/>|>%s(?:<v>([^<]++)</v>)?</c>%s))?"
 _ROW = rb"<row r=\"([1-9][0-9]{0,6})\"[^/>]*+(?:/>|>%s</row>)"
 
 
-def _pattern(columns: Sequence[bytes], *, with_formulas: bool) -> re.Pattern[bytes]:
-    """Return what matches a row with cells in some of the columns."""
-    formula = _FORMULA if with_formulas else b""
-    return re.compile(_ROW % b"".join(_CELL % (letters, formula) for letters in columns))
+def _pattern(
+    columns: Sequence[bytes], *, with_formulas: bool, with_texts: bool
+) -> re.Pattern[bytes]:
+    """Return what matches a row with cells in some of the columns, and groups what they hold.
+
+    The number of the row is followed by the attributes and the value of each cell, and its text
+    where cells may have texts within.
+    """
+    formula, text = _FORMULA if with_formulas else b"", _INLINE_TEXT if with_texts else b""
+    return re.compile(_ROW % b"".join(_CELL % (letters, formula, text) for letters in columns))
 
 
 class PlainCells:
@@ -333,7 +368,7 @@ class PlainCells:
         self._values, self._size = values, size
         self._columns: list[bytes] = []
         self._numbers: list[int] = []
-        self._with_formulas = False
+        self._with_formulas = self._with_texts = False
         self._patterns = 0
         self._pattern: re.Pattern[bytes] | None = None
         self._chunks: list[_Chunk] = []
@@ -394,7 +429,9 @@ class PlainCells:
         end = at + _LOOK_BYTES
         columns = set(_LETTERS.findall(data, at, end)).union(self._columns)
         with_formulas = self._with_formulas or data.find(b"<f", at, end) >= 0
-        is_new = self._pattern is None or with_formulas != self._with_formulas
+        with_texts = self._with_texts or data.find(b"<is>", at, end) >= 0
+        known, wanted = (self._with_formulas, self._with_texts), (with_formulas, with_texts)
+        is_new = self._pattern is None or known != wanted
         if not is_new and len(columns) == len(self._columns):
             raise NotPlainError
         self._patterns += 1
@@ -404,12 +441,14 @@ class PlainCells:
         # Length comes first, because column Z is before AA.
         self._columns = sorted(columns, key=lambda letters: (len(letters), letters))
         self._numbers = [column_number(letters.decode()) for letters in self._columns]
-        self._with_formulas = with_formulas
-        self._pattern = _pattern(self._columns, with_formulas=with_formulas)
+        self._with_formulas, self._with_texts = wanted
+        self._pattern = _pattern(self._columns, with_formulas=with_formulas, with_texts=with_texts)
 
     def _add(self, rows: list[tuple[bytes | None, ...]]) -> None:
-        """Add rows as the pattern found them: a number, then attributes and value of each cell."""
+        """Add rows as the pattern grouped them."""
         numbers, *pairs = zip(*rows, strict=True)
+        if self._with_texts:
+            pairs = _without_texts(pairs)
         found = [int(number or b"") for number in numbers]
         if found[0] <= self._last or found[-1] > MAX_ROW:
             raise NotPlainError
@@ -428,7 +467,7 @@ class PlainCells:
         if self._cells > MAX_PLAIN_CELLS:
             raise NotPlainError
         if columns:
-            self._widen(rows, found, columns)
+            self._widen(pairs[1::2], found, columns)
             self._chunks.append(_Chunk(found, columns))
 
     def _column(
@@ -455,19 +494,19 @@ class PlainCells:
 
     def _widen(
         self,
-        rows: list[tuple[bytes | None, ...]],
+        written: Sequence[Sequence[bytes | None]],
         numbers: list[int],
         columns: Mapping[int, Values],
     ) -> None:
-        """Widen the rectangle around the cells that have values."""
-        area = self._area
-        bottom = next(n for n, row in zip(numbers[::-1], rows[::-1], strict=True) if _is_any(row))
+        """Widen the rectangle around the cells that have values, given by columns and by rows."""
+        area, rows = self._area, len(numbers)
+        bottom = next(n for n in range(rows - 1, -1, -1) if _is_any(written, n))
         if area is None:
-            top = next(n for n, row in zip(numbers, rows, strict=True) if _is_any(row))
-            self._area = Area(top, min(columns), bottom, max(columns))
+            top = next(n for n in range(rows) if _is_any(written, n))
+            self._area = Area(numbers[top], min(columns), numbers[bottom], max(columns))
         else:
             left, right = min(area.left, *columns), max(area.right, *columns)
-            self._area = Area(area.top, left, bottom, right)
+            self._area = Area(area.top, left, numbers[bottom], right)
 
     def _rows(self, area: Area) -> Iterator[list[Raw]]:
         """Yield all rows of the area."""
@@ -490,6 +529,21 @@ class PlainCells:
                 at = number + 1
 
 
-def _is_any(row: tuple[bytes | None, ...]) -> bool:
-    """Tell whether a row has a value."""
-    return any(value is not None for value in row[2::2])
+def _is_any(columns: Sequence[Sequence[bytes | None]], place: int) -> bool:
+    """Tell whether any column has a value at a place."""
+    return any(values[place] is not None for values in columns)
+
+
+def _without_texts(triples: Sequence[Sequence[bytes | None]]) -> list[tuple[bytes | None, ...]]:
+    """Return attributes and values of cells whose texts are values; their attributes tell so."""
+    pairs: list[tuple[bytes | None, ...]] = []
+    for attributes, values, texts in zip(triples[::3], triples[1::3], triples[2::3], strict=True):
+        if texts.count(None) == len(texts):
+            pairs += [tuple(attributes), tuple(values)]
+            continue
+        cells = list(zip(attributes, values, texts, strict=True))
+        pairs.append(
+            tuple(each if text is None else (each or b"") + b">" for each, _, text in cells)
+        )
+        pairs.append(tuple(value if text is None else text for _, value, text in cells))
+    return pairs
