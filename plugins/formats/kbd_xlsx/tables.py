@@ -45,7 +45,7 @@ from kbd.sheets.table_rows import (
     mixed_currencies,
     read_values,
 )
-from kbd.sheets.values import plain_number, plain_text
+from kbd.sheets.values import Stamp, plain_number, plain_text
 from kbd_xlsx.edits.book import BookEdit, lacks_results
 from kbd_xlsx.edits.chart_points import keep_charts
 from kbd_xlsx.edits.reach import reach_after
@@ -272,6 +272,12 @@ def _texts(
     """
     values: list[Any] = column.values[start:end]
     if column.codes:
+        if column.codes.count(column.codes[start], start, end) == end - start:
+            # All dates, or all of another such kind, if the first one is: they lie here as texts.
+            first_value = blocks.column_values(column, start, start)[0]
+            if isinstance(first_value, Stamp):
+                seen.kinds.add(kind_of(first_value))
+                return values
         # `column_values` includes the last place, while `end` is one past it.
         values = blocks.column_values(column, start, end - 1)
     types = set(map(type, values))
@@ -283,6 +289,9 @@ def _texts(
     if types == {float}:
         seen.kinds.add("float")
         return list(map(plain_number, values))
+    if types == {bool}:
+        seen.kinds.add("boolean")
+        return ["true" if value else "false" for value in values]
     if str in types and seen.is_open:
         seen.add_texts((first + start + n, v) for n, v in enumerate(values) if isinstance(v, str))
     if types == {str}:

@@ -40,13 +40,15 @@ STRINGS = (
 SHARED = ["plain", "cut", "", " kept ", "a\rb_x0041_", "richtext"]
 
 
-def book_of(path: Path, sheet: str | bytes, *, properties: str = "") -> Path:
+def book_of(
+    path: Path, sheet: str | bytes, *, properties: str = "", strings: str = STRINGS
+) -> Path:
     """Make a workbook with a sheet given as XML, and attributes of the workbook's properties."""
     openpyxl.Workbook().save(path.with_suffix(".plain"))
     parts: dict[str, str | bytes] = {
         "xl/worksheets/sheet1.xml": sheet,
         "xl/styles.xml": STYLES,
-        "xl/sharedStrings.xml": STRINGS,
+        "xl/sharedStrings.xml": strings,
     }
     with zipfile.ZipFile(path.with_suffix(".plain")) as old, zipfile.ZipFile(path, "w") as new:
         book = old.read("xl/workbook.xml").decode()

@@ -92,6 +92,26 @@ def test_labels_merged_over_rows_are_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_kind_that_changes_far_below_is_seen(tmp_path: Path) -> None:
+    """A column that is of days or truths for hundreds of rows is of what all its rows are."""
+    day, moment = dt.date(2024, 1, 31), dt.datetime(2024, 1, 31, 10, 5)  # noqa: DTZ001
+    span = dt.timedelta(hours=30)
+    rows: list[list[Any]] = [[day, day, True, True, span] for _ in range(1_200)]
+    rows += [[day, moment, True, "x", span], [day, day, False, False, span]]
+    source = book(tmp_path / "a.xlsx", S=[["d", "t", "b", "s", "span"], *rows])
+
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
+
+    types = ["date", "datetime", "boolean", "string", "string"]
+    assert [column.type for column in table.columns] == types
+    lines = (tmp_path / "plain").read_text().splitlines()
+    assert lines[1:1_201] == ["2024-01-31,2024-01-31,true,true,30:00:00"] * 1_200
+    assert lines[1_201:] == [
+        "2024-01-31,2024-01-31T10:05:00,true,x,30:00:00",
+        "2024-01-31,2024-01-31,false,false,30:00:00",
+    ]
+
+
 def test_columns_have_the_types_of_their_cells(tmp_path: Path) -> None:
     """A type is told where all cells agree, text where they differ, None where there are none."""
     day, moment = dt.date(2024, 1, 31), dt.datetime(2024, 1, 31, 10, 5)  # noqa: DTZ001

@@ -13,6 +13,8 @@ merged_rows      merged ranges, emptied but for the first cell
 fallback_parser  the values, where calamine cannot read them
 blocks           values packed by columns, and how they are shown
 section_file     the file on the shelf
-builder          a sheet in one pass, packed, with its values by calamine
+plain_cells      values of plain cells, searched for in their bytes
+book_values      the values of all others, by calamine
+builder          a sheet in one pass, packed
 book             a workbook and its sheets: from the shelf, or from the file
 """

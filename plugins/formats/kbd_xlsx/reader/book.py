@@ -24,11 +24,10 @@ from kbd.sheets.cells import Formula, Marks, SheetCells
 from kbd.sheets.values import Value
 from kbd_xlsx.calculation import result_state
 from kbd_xlsx.reader.blocks import PackedColumn, column_values, unpack
-from kbd_xlsx.reader.builder import BookValues, PackedBlock, PackedSheet, build, open_values
+from kbd_xlsx.reader.book_values import BookValues, open_values
+from kbd_xlsx.reader.builder import PackedBlock, PackedSheet, SharedFacts, build, read_shared
 from kbd_xlsx.reader.cell_currencies import seen_currencies
-from kbd_xlsx.reader.cell_looks import WorkbookLooks, read_looks
 from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
-from kbd_xlsx.reader.rich_text import RichText, find_rich_texts
 from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, write_sections
 from kbd_xlsx.reader.sheet_sight import MarkCounts, SheetLooks, SheetSight, UnseenPlaces
 from kbd_xlsx.reader.unseen import UnseenRun
@@ -303,7 +302,7 @@ class WorkbookReader:
         self._open = ExitStack()
         self._package: Package | None = None
         self._values: BookValues | None = None
-        self._looks: tuple[WorkbookLooks, Mapping[int, RichText]] | None = None
+        self._shared: SharedFacts | None = None
         self.workbook = self._find_workbook()
 
     def __enter__(self) -> Self:
@@ -335,10 +334,9 @@ class WorkbookReader:
                     sections.close()
                     raise
         package = self._opened_package()
-        if self._looks is None:
-            looks = read_looks(package)
-            self._looks = looks, find_rich_texts(package, looks)
-        sections, index = build(package, self._opened_values(package), part, *self._looks)
+        if self._shared is None:
+            self._shared = read_shared(package)
+        sections, index = build(package, part, self._shared, self._opened_values)
         if place is not None:
             write_sections(place, sections)
         return SheetReader(part, index, sections)
@@ -373,9 +371,10 @@ class WorkbookReader:
             self._package = self._open.enter_context(Package(self._source))
         return self._package
 
-    def _opened_values(self, package: Package) -> BookValues:
+    def _opened_values(self) -> BookValues:
         if self._values is None:
-            self._values = self._open.enter_context(open_values(self._source, package))
+            opening = open_values(self._source, self._opened_package())
+            self._values = self._open.enter_context(opening)
         return self._values
 
 

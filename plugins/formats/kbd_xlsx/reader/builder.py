@@ -1,38 +1,27 @@
 """Builder of a packed sheet: blocks of values, formulas and islands, in one pass.
 
-The pass over a sheet's XML finds what it holds beside values, and how far its cells reach. It is
-the guard of what follows: a library that makes a dense rectangle of a sheet is called after it, and
-only if the rectangle is small enough.
-
-That library is calamine, a row at a time; a parser stands in where it cannot read. It knows neither
-formulas nor errors, both of which it shows as no value unless a result was stored, nor what is
-hidden or merged. It can abort the process: only workers call it, and only after a sheet's extent
-was bounded.
+The pass over a sheet's XML finds what it holds beside values, and how far its cells reach; where
+the cells are plain, it finds their values as well. It is the guard of what follows: for values that
+are not plain a library that makes a dense rectangle of a sheet is called after it, and only if the
+rectangle is small enough.
 """
 
 import collections
-import contextlib
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import IO, assert_never
-from zipfile import ZipFile
+from typing import assert_never
 
 import msgspec
-from lxml import etree
-from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Source
 from kbd.opc.package import Package
 from kbd.sheets.areas import Area
 from kbd.sheets.islands import RowRun, find_areas, joined
-from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
+from kbd_xlsx.reader.blocks import BLANK, Cells, pack
+from kbd_xlsx.reader.book_values import BookValues
 from kbd_xlsx.reader.cell_currencies import format_currencies
-from kbd_xlsx.reader.cell_looks import CellLook, WorkbookLooks
+from kbd_xlsx.reader.cell_looks import CellLook, WorkbookLooks, read_looks
 from kbd_xlsx.reader.conditions import (
     ConditionRule,
     marked_hiding,
@@ -40,183 +29,27 @@ from kbd_xlsx.reader.conditions import (
     unlike_usual,
     within_all,
 )
-from kbd_xlsx.reader.fallback_parser import ParsedBook, are_misread
+from kbd_xlsx.reader.fallback_parser import are_misread
 from kbd_xlsx.reader.features import Features, add_head, add_related, add_tail, merged_areas
 from kbd_xlsx.reader.formulas import FormulaBatch, UnusualXmlError, batches_of_part, batches_of_rows
 from kbd_xlsx.reader.merged_rows import MergedRows
-from kbd_xlsx.reader.parts import (
-    UTF_16,
-    Bound,
-    XmlPiece,
-    check_extent,
-    overlapping,
-    pieces,
-)
-from kbd_xlsx.reader.rich_text import RichCells, RichText, SheetRuns
+from kbd_xlsx.reader.parts import Bound, XmlPiece, check_extent, overlapping, pieces
+from kbd_xlsx.reader.plain_cells import BYTES_OF_COLUMN, PlainCells, PlainTexts, PlainValues
+from kbd_xlsx.reader.rich_text import RichCells, RichText, SheetRuns, find_rich_texts
 from kbd_xlsx.reader.section_file import FileSection, SectionFile
 from kbd_xlsx.reader.sheet_sight import SheetLooks
 from kbd_xlsx.reader.unseen import UnseenCells, UnseenRun
 from kbd_xlsx.workbook import SheetEntry
 
-__all__ = ["BookValues", "PackedBlock", "PackedSheet", "Scan", "build", "open_values", "scan_sheet"]
-
-_TEXTS = "xl/sharedStrings.xml"
-_MAX_DIGITS = 20
-_ALSO_UNPACKED = (_TEXTS, "xl/styles.xml")
-"""Parts of a package that calamine unpacks into memory beside its sheets."""
-
-_DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
-
-
-class BookValues:
-    """A workbook opened for its values.
-
-    Args:
-        package: Where it is; it must stay open.
-        book: The same, None if calamine cannot read it.
-    """
-
-    def __init__(self, package: Package, book: CalamineWorkbook | None) -> None:
-        self._package = package
-        self._book = book
-
-    def cells(self, sheet: str, *, is_odd: bool = False) -> Cells | None:
-        """Return a sheet's cells, None if it has none, as that of a chart.
-
-        Args:
-            sheet: Its title.
-            is_odd: Whether calamine would misread values of it.
-
-        Raises:
-            FileReadFailed: The sheet is damaged, which may show only while the rows are taken.
-        """
-        if self._book is not None and not is_odd:
-            try:
-                return self._cells_by_calamine(self._book, sheet)
-            except _CalamineFailedError:
-                pass
-        return self._parsed.cells(sheet)
-
-    @cached_property
-    def _parsed(self) -> ParsedBook:
-        return ParsedBook(self._package)
-
-    def _cells_by_calamine(self, book: CalamineWorkbook, sheet: str) -> Cells | None:
-        if sheet not in book.sheet_names:
-            return None
-        with _calamine_errors():
-            # Not openpyxl: 200,000 x 10 cells take it 36.4 s and 872 MB, calamine 1.6 s and 206 MB.
-            found = book.get_sheet_by_name(sheet)
-            start, end = found.start, found.end
-            if start is None or end is None:
-                return None
-            area = Area(start[0] + 1, start[1] + 1, end[0] + 1, end[1] + 1)
-            # Blank rows above the rectangle are given too.
-            rows = islice(found.iter_rows(), start[0], None)
-            return Cells(area, self._rows(sheet, area, rows))
-
-    def _rows(self, sheet: str, area: Area, rows: Iterator[list[Raw]]) -> Iterator[list[Raw]]:
-        """Yield rows; from one on that calamine cannot give, those of the other reader."""
-        done = 0
-        try:
-            with _calamine_errors():
-                for row in rows:
-                    yield row
-                    done += 1
-        except _CalamineFailedError as fault:
-            # A duration that no calendar could hold, say.
-            parsed = self._parsed.cells(sheet)
-            if parsed is None or parsed.area != area:
-                name = self._package.name
-                raise FileReadFailed(f"{name} is damaged: its cells cannot be read") from fault
-            yield from islice(parsed.rows, done, None)
-
-
-@contextmanager
-def open_values(source: Source, package: Package) -> Iterator[BookValues]:
-    """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
-    # calamine unpacks to the end of a stream, past what the directory claims and the guard counted.
-    package.prove(*_ALSO_UNPACKED)
-    _check_text_count(package)
-    with _readable(source, package) as file:
-        try:
-            with _calamine_errors():
-                # By its bytes, not by its path, whose name means nothing.
-                book = CalamineWorkbook.from_filelike(file)
-        except _CalamineFailedError:
-            book = None
-        with book or nullcontext():
-            yield BookValues(package, book)
-
-
-MIN_TEXT_BYTES = 5
-"""A shared text takes `<si/>` at least."""
-
-MAX_STALE_COUNT = 1_000_000
-"""What a table of texts may claim however few it has, as programs do that do not count again."""
-
-
-def _check_text_count(package: Package) -> None:
-    """Check how many shared texts are told: calamine takes the memory for them before it reads one.
-
-    Raises:
-        FileReadFailed: They are more than the part can hold.
-    """
-    if _TEXTS not in package:
-        return
-    size = package.entry(_TEXTS).file_size
-    told = "0"
-    with package.open(_TEXTS) as file, contextlib.suppress(etree.LxmlError):
-        for _, root in etree.iterparse(file, events=("start",), resolve_entities=False):
-            told = root.get("uniqueCount", "0").strip()
-            break
-    count = int(told) if told.isdecimal() and len(told) < _MAX_DIGITS else 0
-    if count > max(MAX_STALE_COUNT, size // MIN_TEXT_BYTES) or len(told) >= _MAX_DIGITS:
-        raise FileReadFailed(
-            f"{package.name} is damaged: it tells of {told[:_MAX_DIGITS]} shared texts, more than "
-            "it can hold"
-        )
-
-
-def _readable(source: Source, package: Package) -> IO[bytes]:
-    """Open the file, or a copy whose parts are all UTF-8: of others calamine finds no values."""
-    names = [info.filename for info in package.entries if info.filename.endswith(".xml")]
-    others = set(filter(partial(_is_utf_16, package), names))
-    if not others:
-        return source.path.open("rb")
-    copy = io.BytesIO()
-    with ZipFile(copy, "w") as archive:
-        for info in package.entries:
-            data = package.read(info.filename)
-            if info.filename in others:
-                data = _DECLARATION.sub("", data.decode("utf-16", "replace")).encode()
-            archive.writestr(info.filename, data)
-    copy.seek(0)
-    return copy
-
-
-def _is_utf_16(package: Package, part: str) -> bool:
-    with package.open(part) as file:
-        return file.read(2) in UTF_16
-
-
-class _CalamineFailedError(Exception):
-    """Calamine cannot read it, which need not mean that it is damaged."""
-
-
-@contextmanager
-def _calamine_errors() -> Iterator[None]:
-    """Turn what calamine raises, panics included, into _CalamineFailedError."""
-    try:
-        yield
-    except (CalamineError, OSError, ValueError, OverflowError) as error:
-        raise _CalamineFailedError from error
-    except BaseException as error:
-        # A panic of the Rust code derives from BaseException; nothing else here may be swallowed.
-        if type(error).__name__ == "PanicException":
-            raise _CalamineFailedError from error
-        raise
-
+__all__ = [
+    "PackedBlock",
+    "PackedSheet",
+    "Scan",
+    "SharedFacts",
+    "build",
+    "read_shared",
+    "scan_sheet",
+]
 
 _ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*>")
 _HIDDEN = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")
@@ -226,8 +59,38 @@ _LOW = re.compile(rb"ht=(?<=\sht=)[\"']0*(?:[01]?(?:\.\d*)?|2(?:\.0*)?)[\"']")
 _NUMBER = re.compile(rb"\sr=[\"'](\d{1,7})[\"']")
 
 
+class SharedFacts(msgspec.Struct, frozen=True):
+    """What the sheets of a workbook share.
+
+    Args:
+        looks: The looks of its cells.
+        texts: Its shared texts in runs, by their numbers.
+        plain: What the values of plain cells mean.
+    """
+
+    looks: WorkbookLooks
+    texts: Mapping[int, RichText]
+    plain: PlainValues
+
+
+def read_shared(package: Package, bytes_of_column: int = BYTES_OF_COLUMN) -> SharedFacts:
+    """Read what the sheets of a workbook share.
+
+    Args:
+        package: The workbook.
+        bytes_of_column: Bytes of a sheet for each of its columns from which on its values are
+            searched for where they are plain.
+
+    Raises:
+        FileReadFailed: A part is damaged.
+    """
+    looks, plain = read_looks(package), PlainTexts()
+    texts = find_rich_texts(package, looks, plain)
+    return SharedFacts(looks, texts, PlainValues(package, plain, looks, bytes_of_column))
+
+
 class Scan(msgspec.Struct):
-    """Findings of the pass over a sheet's XML, beside its values.
+    """Findings of the pass over a sheet's XML, beside values that are not plain.
 
     Args:
         features: Counted and named.
@@ -243,6 +106,7 @@ class Scan(msgspec.Struct):
         rich: Cells with runs of text of their own colors and sizes.
         paid: Cells with a currency, where the workbook has several.
         currencies: Their codes.
+        plain: The values, None where they are not plain.
     """
 
     features: Features = Features()
@@ -258,24 +122,16 @@ class Scan(msgspec.Struct):
     rich: SheetRuns = SheetRuns()
     paid: list[UnseenRun] = []
     currencies: tuple[str, ...] = ()
+    plain: PlainCells | None = None
 
 
-_NO_LOOKS = WorkbookLooks()
-
-
-def scan_sheet(
-    package: Package,
-    sheet: SheetEntry,
-    looks: WorkbookLooks = _NO_LOOKS,
-    texts: Mapping[int, RichText] | None = None,
-) -> Scan:
+def scan_sheet(package: Package, sheet: SheetEntry, shared: SharedFacts) -> Scan:
     """Scan a sheet's XML and bound its extent.
 
     Args:
         package: The workbook.
         sheet: The sheet.
-        looks: The looks of the workbook.
-        texts: Its shared texts in runs, as `find_rich_texts` found them.
+        shared: What the sheets of the workbook share.
 
     Raises:
         FileReadFailed: Its used range is too large to be read, or a part is damaged.
@@ -283,31 +139,27 @@ def scan_sheet(
     if not sheet.part:
         return Scan()
     try:
-        scan = _scanned(package, sheet, looks, texts or {})
+        scan = _scanned(package, sheet, shared)
     except UnusualXmlError:
-        scan = _scanned(package, sheet, looks, texts or {}, parsed=True)
+        scan = _scanned(package, sheet, shared, parsed=True)
     # Elsewhere an address past the last column is the caller's mistake; here it is the file's.
     except ValidationFailed as fault:
         raise FileReadFailed(f"{package.name} is damaged: {fault.message}") from fault
-    scan.features = add_related(scan.features, package, sheet, looks.styled_tables)
+    scan.features = add_related(scan.features, package, sheet, shared.looks.styled_tables)
     if sheet.kind == "chartsheet" and not scan.features.chart_count:
         scan.features = msgspec.structs.replace(scan.features, chart_count=1)
     return scan
 
 
 def _scanned(
-    package: Package,
-    sheet: SheetEntry,
-    looks: WorkbookLooks,
-    texts: Mapping[int, RichText],
-    *,
-    parsed: bool = False,
+    package: Package, sheet: SheetEntry, shared: SharedFacts, *, parsed: bool = False
 ) -> Scan:
     """Pass over the part; where its cells cannot be searched, they are parsed after it."""
-    scan, bound = Scan(), Bound()
-    unseen, rich = UnseenCells(looks.hiding()), RichCells(texts, looks)
+    scan, bound, looks = Scan(), Bound(), shared.looks
+    unseen, rich = UnseenCells(looks.hiding()), RichCells(shared.texts, looks)
     formats, scan.currencies = format_currencies(looks)
-    takers = _Takers(bound, unseen, rich, UnseenCells(formats))
+    plain = PlainCells(shared.plain, package.entry(sheet.part).file_size)
+    takers = _Takers(bound, unseen, rich, UnseenCells(formats), plain)
     rows = _rows(scan, looks, takers, pieces(package, sheet.part))
     if parsed:
         # Consumed for the extent and for what stands around the cells, which are parsed below.
@@ -320,6 +172,7 @@ def _scanned(
     # Whatever its kind is said to be: a library goes by other words.
     check_extent(package, sheet, bound, overlapping(package, sheet.part))
     scan.rich, scan.paid = rich.found(), takers.paid.runs()
+    scan.plain = plain if plain.is_plain and not scan.are_values_odd else None
     _add_unseen(scan, package, sheet, looks, unseen.runs())
     scan.looks |= {cell.look: looks.looks[cell.look] for cell in scan.rich.cells if cell.look >= 0}
     return scan
@@ -332,6 +185,7 @@ class _Takers(msgspec.Struct, frozen=True):
     unseen: UnseenCells
     rich: RichCells
     paid: UnseenCells
+    plain: PlainCells
 
 
 def _rows(
@@ -347,11 +201,17 @@ def _rows(
                 scan.merged = merged_areas(piece.data)
                 scan.conditions = read_conditions(piece.data, looks)
             case "rows":
-                takers.bound.take(piece.data)
-                takers.unseen.take(piece.data)
+                is_plain = takers.plain.take(piece)
+                if is_plain:
+                    # What the next two would search for has been found out.
+                    takers.bound.widen(*takers.plain.reach)
+                else:
+                    takers.bound.take(piece.data)
+                    is_odd = scan.are_values_odd or are_misread(piece.data, looks.moments)
+                    scan.are_values_odd = is_odd
+                takers.unseen.take(piece.data, is_plain=is_plain)
                 takers.rich.take(piece)
-                takers.paid.take(piece.data)
-                scan.are_values_odd = scan.are_values_odd or are_misread(piece.data, looks.moments)
+                takers.paid.take(piece.data, is_plain=is_plain)
                 if b"hidden=" in piece.data or _LOW.search(piece.data):
                     _add_hidden(scan, piece.data)
                 yield piece
@@ -460,28 +320,22 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
 
 
 def build(
-    package: Package,
-    book: BookValues,
-    sheet: SheetEntry,
-    looks: WorkbookLooks = _NO_LOOKS,
-    texts: Mapping[int, RichText] | None = None,
+    package: Package, sheet: SheetEntry, shared: SharedFacts, opened: Callable[[], BookValues]
 ) -> tuple[SectionFile, PackedSheet]:
     """Build the packed sheet.
 
     Args:
         package: The workbook.
-        book: Its values.
         sheet: The sheet.
-        looks: The looks of the workbook.
-        texts: Its shared texts in runs, as `find_rich_texts` found them.
+        shared: What the sheets of the workbook share.
+        opened: Opens the workbook for values that are not plain.
 
     Raises:
         FileReadFailed: It is too large, or damaged.
     """
     # First, as it bounds the extent: of a 5 KB file with two far cells calamine aborts the process.
-    scan = scan_sheet(package, sheet, looks, texts)
-    sections = SectionFile()
-    cells = book.cells(sheet.name, is_odd=scan.are_values_odd) if sheet.part else None
+    scan = scan_sheet(package, sheet, shared)
+    sections, cells = SectionFile(), _values(scan, sheet, opened)
     blocks: list[PackedBlock] = []
     content = list(joined(_all_runs(package.name, scan, cells, sections, blocks)))
     index = PackedSheet(
@@ -506,6 +360,13 @@ def build(
     )
     sections.index = msgspec.msgpack.encode(index)
     return sections, index
+
+
+def _values(scan: Scan, sheet: SheetEntry, opened: Callable[[], BookValues]) -> Cells | None:
+    """Return the values of a sheet that was scanned, None if it has none."""
+    if scan.plain is not None:
+        return scan.plain.cells()
+    return opened().cells(sheet.name, is_odd=scan.are_values_odd) if sheet.part else None
 
 
 def _all_runs(

@@ -15,7 +15,7 @@ from kbd.office.theme import look_alike
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
 from kbd.sheets.values import Value
-from kbd_xlsx.reader.fallback_parser import format_meanings, related_part
+from kbd_xlsx.reader.fallback_parser import Meaning, format_meanings, related_part
 from kbd_xlsx.styles.theme import XlsxTheme, read_workbook_theme
 
 __all__ = [
@@ -82,7 +82,7 @@ class WorkbookLooks(msgspec.Struct, frozen=True):
         changes: What each format for conditions (dxf) changes.
         styled_tables: The styles of tables of its own, and whether each puts anything behind cells.
         theme: Its colors.
-        moments: The cell formats that show a date or a time.
+        meanings: What each cell format makes of numbers.
     """
 
     looks: tuple[CellLook, ...] = ()
@@ -90,7 +90,13 @@ class WorkbookLooks(msgspec.Struct, frozen=True):
     changes: tuple[LookChange, ...] = ()
     styled_tables: dict[str, bool] = {}
     theme: XlsxTheme = XlsxTheme()
-    moments: frozenset[int] = frozenset()
+    meanings: tuple[Meaning, ...] = ()
+
+    @property
+    def moments(self) -> frozenset[int]:
+        """The cell formats that show a date or a time."""
+        meanings = enumerate(self.meanings)
+        return frozenset(number for number, meaning in meanings if meaning == "moment")
 
     def hiding(self) -> dict[int, int]:
         """Return the cell formats that may hide what cells hold, with the places of their looks."""
@@ -126,11 +132,8 @@ def read_looks(package: Package) -> WorkbookLooks:
         )
         of_format.append(places.setdefault(look, len(places)))
     changes = tuple(read_change(each, theme) for each in root.iterfind("{*}dxfs/{*}dxf"))
-    meanings = enumerate(format_meanings(root))
-    moments = frozenset(number for number, meaning in meanings if meaning == "moment")
-    return WorkbookLooks(
-        tuple(places), tuple(of_format), changes, _styled_tables(root, changes), theme, moments
-    )
+    tables, meanings = _styled_tables(root, changes), tuple(format_meanings(root))
+    return WorkbookLooks(tuple(places), tuple(of_format), changes, tables, theme, meanings)
 
 
 def _styled_tables(root: etree._Element, changes: Sequence[LookChange]) -> dict[str, bool]:

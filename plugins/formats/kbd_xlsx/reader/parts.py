@@ -114,14 +114,15 @@ class Bound:
             at = found.start()
             cell = _CELL.match(block, at)
             if cell is not None:
-                self._widen(column_number(cell[1].decode()), int(cell[2]))
+                self.widen(column_number(cell[1].decode()), int(cell[2]))
             elif _ELEMENT.match(block, at):
                 self.is_plain = False
             else:
                 # This is another element whose name begins with c, such as cols.
                 at += 1
 
-    def _widen(self, column: int, row: int) -> None:
+    def widen(self, column: int, row: int) -> None:
+        """Have the rectangle hold a cell, or all of a block whose last column and row these are."""
         self._columns = max(self._columns, _class(_COLUMNS, column))
         self._rows = max(self._rows, _class(_ROWS, row))
 

@@ -19,6 +19,7 @@ from kbd.sheets.areas import parse_cell
 from kbd_xlsx.reader.cell_looks import WorkbookLooks, is_same_color, letters_color
 from kbd_xlsx.reader.fallback_parser import related_part, text_of_item
 from kbd_xlsx.reader.parts import XmlPiece, utf_8_blocks
+from kbd_xlsx.reader.plain_cells import PlainTexts
 from kbd_xlsx.reader.unseen import last_row_number
 from kbd_xlsx.styles.theme import XlsxTheme
 
@@ -88,8 +89,15 @@ class SheetRuns(msgspec.Struct, frozen=True, array_like=True):
     untold_from: int = 0
 
 
-def find_rich_texts(package: Package, looks: WorkbookLooks) -> dict[int, RichText]:
+def find_rich_texts(
+    package: Package, looks: WorkbookLooks, plain: PlainTexts
+) -> dict[int, RichText]:
     """Return the shared texts in runs that matter in some cell, by their numbers.
+
+    Args:
+        package: The workbook.
+        looks: Its looks.
+        plain: What takes all texts on the way.
 
     Raises:
         FileReadFailed: The shared texts are damaged.
@@ -100,7 +108,7 @@ def find_rich_texts(package: Package, looks: WorkbookLooks) -> dict[int, RichTex
         return {}
     matters = _matters(looks)
     found: dict[int, RichText] = {}
-    for number, item in _items_in_runs(package, part):
+    for number, item in _items_in_runs(package, part, plain):
         text = _text_in_runs(item, looks.theme)
         if text is not None and matters(text):
             found[number] = text
@@ -138,18 +146,20 @@ class _OddItemsError(Exception):
     """The shared texts are written in a way that a search of bytes may misread."""
 
 
-def _items_in_runs(package: Package, part: str) -> Iterator[tuple[int, etree._Element]]:
+def _items_in_runs(
+    package: Package, part: str, plain: PlainTexts
+) -> Iterator[tuple[int, etree._Element]]:
     """Yield the shared texts in runs with their numbers; as bytes where that is sure, else parsed.
 
     Of each thousand texts few are in runs, so that a parser would make a tree of all for nothing.
     """
     done = -1
     try:
-        for number, item in _searched_items(package, part):
+        for number, item in _searched_items(package, part, plain):
             yield number, item
             done = number
     except _OddItemsError:
-        pass
+        plain.drop()
     else:
         return
     with package.open(part) as file, reading_errors(package.name):
@@ -163,7 +173,9 @@ def _items_in_runs(package: Package, part: str) -> Iterator[tuple[int, etree._El
             free_element(item)
 
 
-def _searched_items(package: Package, part: str) -> Iterator[tuple[int, etree._Element]]:
+def _searched_items(
+    package: Package, part: str, plain: PlainTexts
+) -> Iterator[tuple[int, etree._Element]]:
     number, rest = 0, b""
     with package.open(part) as file, reading_errors(package.name):
         for block in utf_8_blocks(file):
@@ -171,6 +183,7 @@ def _searched_items(package: Package, part: str) -> Iterator[tuple[int, etree._E
                 raise _OddItemsError
             data = rest + block
             *whole, rest = data.split(_END)
+            plain.take(whole)
             if b"rPr" in data:
                 for place, written in enumerate(whole, number):
                     if b"rPr" not in written:

@@ -102,12 +102,12 @@ class UnseenCells:
         self._open: dict[int, int] = {}
         self._last = 0
 
-    def take(self, data: bytes) -> None:
-        """Take whole rows."""
+    def take(self, data: bytes, *, is_plain: bool = False) -> None:
+        """Take whole rows; of plain ones it is known that the formats are written plainly."""
         if not self._styles:
             return
-        is_odd = 0 in self._styles or _ODD_STYLE.search(data) is not None
-        if not is_odd and self._wanted.search(data) is None:
+        is_searched = 0 not in self._styles and (is_plain or _ODD_STYLE.search(data) is None)
+        if is_searched and self._wanted.search(data) is None:
             # Rows without numbers go on counting where the last row with one ended.
             self._last = last_row_number(data, self._last)
             return
