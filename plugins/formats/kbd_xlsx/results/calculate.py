@@ -4,6 +4,7 @@ TODAY and NOW stand for the moment that is given, in UTC, so that the same call 
 the same bytes.
 """
 
+import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -16,13 +17,14 @@ from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
+from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.charts import refresh_charts
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, find_empty, find_fractions, is_fraction
 from kbd_xlsx.results.number_texts import find_number_texts
-from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
+from kbd_xlsx.results.plan import MOMENT, Reason, calls_of, plan_calculation, tells_time
 from kbd_xlsx.results.report import tell
 from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.values import stored_text
@@ -40,7 +42,6 @@ _FROM_1904 = 1_462
 """Days from there to 1904, day 0 of other workbooks."""
 
 _ROUNDED = Reason("the workbook calculates with the digits that it shows")
-_MOMENT = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])(TODAY|NOW)\(\s*\)', re.IGNORECASE)
 _HIDDEN_ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*\bhidden=[\"'](?:1|true)")
 _LEAVES_OUT_HIDDEN = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
 
@@ -57,12 +58,19 @@ def calculate(source: Source, wanted: Calculation, target: Path) -> Calculated:
         FileReadFailed: The workbook is damaged.
         ValidationFailed: It cannot be changed.
     """
-    with Package(source) as package:
-        run = CalculationRun(BookEdit.opened(package), wanted, target)
-        results = run.results()
-        if results:
-            run.store(results)
-        return tell(run.plan, results, run.titles, run.shown, run.empty)
+    # The collector of cycles would walk again and again through records that only grow.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with Package(source) as package:
+            run = CalculationRun(BookEdit.opened(package), wanted, target)
+            results = run.results()
+            if results:
+                run.store(results)
+            return tell(run.plan, results, run.titles, run.shown, run.empty)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class CalculationRun:
@@ -79,10 +87,12 @@ class CalculationRun:
         self._parts = {title: book.rewriting.read(part) for title, part in book.worksheets()}
         self._formulas = book.formulas(self._parts)
         self._cells = {title: StoredCells(data, title) for title, data in self._parts.items()}
+        self._stored_in: dict[int, SheetPart] = {}
         self.empty: dict[Place, str] = {}
-        extents = [cells.extent() for cells in self._cells.values()]
         self.plan = plan_calculation(
-            self._formulas, None if wanted.places is None else _areas(wanted.places), extents
+            self._formulas,
+            None if wanted.places is None else _areas(wanted.places),
+            list(self._cells.values()),
         )
 
     @property
@@ -129,10 +139,11 @@ class CalculationRun:
 
     def _open_texts(self) -> dict[Place, str]:
         """Return the formulas that may have a result, with the moment that it is."""
+        plan = self.plan
         return {
-            place: _MOMENT.sub(self._moment, text)
-            for place, text in self.plan.texts.items()
-            if place not in self.plan.reasons
+            place: MOMENT.sub(self._moment, text) if tells_time(plan.shapes[place]) else text
+            for place, text in plan.texts.items()
+            if place not in plan.reasons
         }
 
     def _written(self) -> Iterator[Place]:
@@ -184,11 +195,12 @@ class CalculationRun:
         )
 
     def shown(self, place: Place, result: Result) -> str:
-        """Return a result as people read it: a number in a cell that shows dates as a date."""
+        """Return a stored result as people read it: a number in a cell that shows dates as one."""
         sheet, row, column = place
         if result.kind == "boolean":
             return "TRUE" if result.text == "1" else "FALSE"
-        style = self.book.sheet(self.titles[sheet]).style_at(row, column)
+        # Results change no style.
+        style = self._stored_in[sheet].style_at(row, column)
         if result.kind != "number" or not self.book.styles.is_date(style):
             return result.text
         return str(moment(float(result.text), "moment", from_1904=self.book.book.from_1904))
@@ -196,10 +208,11 @@ class CalculationRun:
     def store(self, results: Mapping[Place, Result]) -> None:
         """Write the workbook with results."""
         for (sheet, row, column), answer in results.items():
-            part = self.book.sheet(self.titles[sheet])
-            part.set(row, column, CellEdit(result=_stored(answer)))
+            if sheet not in self._stored_in:
+                self._stored_in[sheet] = self.book.sheet(self.titles[sheet])
+            self._stored_in[sheet].set(row, column, CellEdit(result=_stored(answer)))
         self.book.last.append(lambda: refresh_charts(self.book, results, self.titles))
-        self.book.save(self._target)
+        self.book.save(self._target, only_results=True)
 
 
 def shared_texts_part(book: BookEdit) -> str:

@@ -1,6 +1,7 @@
 """Report of a calculation: its results in words, and why others are missing."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nsmallest
 
 from kbd.formats import Calculated
 from kbd.office.operations import listed
@@ -33,12 +34,12 @@ def tell(
         empty: Formulas and the empty cells that they read.
     """
     names = _Names(titles)
-    order = sorted(results, key=lambda place: (results[place].kind != "error", place))
-    told = [
-        f"{names.of(place)} = {_short(show(place, results[place]))}" for place in order[:_SHOWN]
-    ]
-    if len(order) > _SHOWN:
-        told.append(f"and {len(order) - _SHOWN:,} more")
+    first = nsmallest(
+        _SHOWN, results, key=lambda place: (results[place].kind != "error", place)
+    )  # fmt: skip
+    told = [f"{names.of(place)} = {_short(show(place, results[place]))}" for place in first]
+    if len(results) > _SHOWN:
+        told.append(f"and {len(results) - _SHOWN:,} more")
     warnings = [*_errors(results, names), *_empty(empty, names), *_left_out(plan, names)]
     return Calculated(len(results), tuple(told), tuple(warnings))
 
