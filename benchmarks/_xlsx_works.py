@@ -66,9 +66,9 @@ def kbd_insert(path: Path, folder: Path) -> Run:
 
 
 def kbd_calculate(path: Path, folder: Path) -> Run:
-    """Work out all formulas of a workbook that has no results, and store them."""
-    source = Source(path, path.name)
-    return lambda: XlsxFormat().calculate(source, Calculation(0), folder / "calculated.xlsx")
+    """Work out all formulas of a workbook, whatever results it has, and store theirs."""
+    source, wanted = Source(path, path.name), Calculation(0, (("Data", ""),))
+    return lambda: XlsxFormat().calculate(source, wanted, folder / "calculated.xlsx")
 
 
 def formualizer_calculate(path: Path, _: Path) -> Run:

@@ -17,7 +17,7 @@ from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 from openpyxl.worksheet.table import Table
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Applied, Calculated, Source
+from kbd.formats import Applied, Calculated, Calculation, Source
 from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import (
@@ -34,6 +34,7 @@ from kbd_xlsx.operations import (
 from kbd_xlsx.parts.cells import CellEdit, Result
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.results import plan
+from leftover_texts import share_texts
 
 FORMAT = XlsxFormat()
 NOON_US = 1_772_539_200_000_000
@@ -427,6 +428,30 @@ def test_a_result_changes_nothing_else_of_its_cell() -> None:
         b'<c r="C3" t="b"><f>1&lt;2</f><v>1</v><extLst><ext/></extLst></c>'
         b'<c r="D3"><v>5</v></c></row>'
     ) in found
+
+
+@pytest.mark.parametrize("form", ['t="s"', "t = 's' s=\"0\""])
+def test_a_text_that_a_result_replaces_is_gone(tmp_path: Path, form: str) -> None:
+    """Some programs share texts that formulas come to; with the result, the old one goes."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 2, "B1": "=A1*2", "C1": "a secret"})
+    share_texts(path)
+    found = tmp_path / "calculated.xlsx"
+    with ZipFile(path) as old, ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for name in old.namelist():
+            data = old.read(name).decode()
+            if name.endswith("sheet1.xml"):
+                data, count = re.subn(
+                    r'<c r="B1".*?</c><c r="C1".*?</c>',
+                    f'<c r="B1" {form}><f>A1*2</f><v>0</v></c>', data,
+                )  # fmt: skip
+                assert count == 1
+            new.writestr(name, data)
+    told = FORMAT.calculate(
+        Source(tmp_path / "b.xlsx", "a.xlsx"), Calculation(NOON_US, (("S", "B1"),)), found
+    )
+    assert told.results == ("S!B1 = 4",)
+    assert b"secret" in ZipFile(tmp_path / "b.xlsx").read("xl/sharedStrings.xml")
+    assert b"secret" not in ZipFile(found).read("xl/sharedStrings.xml")
 
 
 def test_too_much_is_left_to_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,14 @@ import msgspec
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.functions import SPILLING_CALLS
-from kbd_xlsx.calculation.operand_ranges import DefinedName, Meaning, OperandRanges, TableArea
+from kbd_xlsx.calculation.operand_ranges import (
+    Cells,
+    DefinedName,
+    Meaning,
+    OperandRanges,
+    Place,
+    TableArea,
+)
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
 
 __all__ = ["BookFormula", "FormulaBook", "OperandReader"]
@@ -69,11 +76,88 @@ class _Shape(msgspec.Struct, frozen=True):
         return Operands(found, first_one.others, [], first_one.calls, is_clear=True)
 
 
+class _CellShape(msgspec.Struct, frozen=True):
+    """Shape of formulas of one sheet that read the cells of their references and nothing else.
+
+    Args:
+        shape: The shape.
+        sheets: Of each of its references.
+        is_fixed: Whether none of these is relative.
+    """
+
+    shape: _Shape
+    sheets: tuple[tuple[int, ...], ...]
+    is_fixed: bool
+
+    def cells(self, numbers: Sequence[str]) -> list[Cells] | None:
+        """Return what the formula with some numbers reads, None if it has to be scanned."""
+        for place, digits in self.shape.fixed:
+            if numbers[place] != digits:
+                return None
+        if max(map(len, numbers), default=0) > MAX_DIGITS:
+            return None
+        found = []
+        for (_, left, right, _, first, last), sheets in zip(
+            self.shape.references, self.sheets, strict=True
+        ):
+            top = int(numbers[first]) if first >= 0 else -first
+            bottom = int(numbers[last]) if last >= 0 else -last
+            if not (0 < top <= MAX_ROW >= bottom > 0):
+                return None
+            if top > bottom:
+                top, bottom = bottom, top
+            if left > right:
+                left, right = right, left
+            found += [(sheet, top, left, bottom, right) for sheet in sheets]
+        return found
+
+
 class OperandReader:
     """Reads what formulas refer to, and remembers their shapes."""
 
     def __init__(self) -> None:
         self._shapes: dict[tuple[str, ...], _Shape | None] = {}
+        self._cell_shapes: dict[tuple[str, ...], _CellShape | None] = {}
+        self._sheet = -1
+
+    def meaning(self, text: str, place: Place, meanings: OperandRanges) -> tuple[Operands, Meaning]:
+        """Return what a formula refers to, and which cells it reads.
+
+        Args:
+            text: The formula.
+            place: The cell that it stands in.
+            meanings: What operands mean in the workbook.
+
+        Returns:
+            The operands, of a formula that differs in its numbers alone perhaps, and their meaning.
+        """
+        if place[0] != self._sheet:
+            # A reference without a sheet means the sheet of the formula.
+            self._sheet, self._cell_shapes = place[0], {}
+        pieces = _NUMBER.split(text)
+        key = tuple(pieces[::2])
+        known = self._cell_shapes.get(key)
+        if known is not None:
+            cells = known.cells(pieces[1::2])
+            if cells is not None:
+                meaning = meanings.of_cells(cells, len(known.sheets), is_fixed=known.is_fixed)
+                return known.shape.first, meaning
+        operands = self.read(text)
+        if key not in self._cell_shapes:
+            if len(self._cell_shapes) >= MAX_SHAPES:
+                self._cell_shapes.clear()
+            self._cell_shapes[key] = self._cell_shape(key, place[0], meanings)
+        return operands, meanings.of(operands, place)
+
+    def _cell_shape(
+        self, key: tuple[str, ...], sheet: int, meanings: OperandRanges
+    ) -> _CellShape | None:
+        shape = self._shapes.get(key)
+        sheets = None if shape is None else meanings.only_references(shape.first, sheet)
+        if shape is None or sheets is None:
+            return None
+        is_fixed = not any(reference.moves for reference in shape.first.references)
+        return _CellShape(shape, tuple(sheets), is_fixed)
 
     def read(self, text: str) -> Operands:
         """Return the same as `read_operands`."""
@@ -196,10 +280,13 @@ def _of_sheet(
                 # The cell with the formula's text may come later in the file.
                 early.append(cell)
             continue
-        operands = reader.read(cell.text)
-        if cell.group is not None:
+        place = sheet, cell.row, cell.column
+        if cell.group is None:
+            operands, meaning = reader.meaning(cell.text, place, meanings)
+        else:
+            operands = reader.read(cell.text)
             shared[cell.group] = operands, cell.row, cell.column
-        meaning = meanings.of(operands, (sheet, cell.row, cell.column))
+            meaning = meanings.of(operands, place)
         yield _formula(sheet, cell, operands, meaning)
     for cell in early:
         if cell.group in shared:

@@ -163,7 +163,7 @@ Cells = tuple[int, int, int, int, int]
 """A rectangle: the number of its sheet; top, left, bottom and right."""
 
 
-class Meaning(msgspec.Struct):
+class Meaning(msgspec.Struct, gc=False):
     """The cells that a formula reads.
 
     Args:
@@ -233,6 +233,41 @@ class OperandRanges:
         if self._work > MAX_WORK:
             return Meaning([], reads_all=True)
         return self._of(operands, place, moved, _Named())
+
+    def of_cells(self, cells: list[Cells], references: int, *, is_fixed: bool) -> Meaning:
+        """Return the meaning of a formula that reads its references alone.
+
+        Args:
+            cells: What they mean, as `only_references` tells their sheets.
+            references: How many there are.
+            is_fixed: Whether none of them is relative.
+        """
+        self._work += 1 + references
+        if self._work > MAX_WORK:
+            return Meaning([], reads_all=True)
+        return Meaning(cells, is_fixed=is_fixed)
+
+    def only_references(self, operands: Operands, own: int) -> list[tuple[int, ...]] | None:
+        """Return the sheets of each reference; None if a formula may read anything besides.
+
+        Args:
+            operands: What its text refers to.
+            own: The sheet that it stands on.
+        """
+        if operands.others or operands.spans or not operands.is_clear:
+            return None
+        if not all(call in PLAIN or known_name(call) in PLAIN for call in operands.calls):
+            return None
+        found: list[tuple[int, ...]] = []
+        for reference in operands.references:
+            sheets: tuple[int, ...] = (own,)
+            if reference.sheet is not None:
+                named = self.sheets(reference.sheet, own)
+                if named is None:
+                    return None
+                sheets = named
+            found.append(sheets)
+        return found
 
     def sheets(self, written: str, own: int) -> tuple[int, ...] | None:
         """Return the numbers of the sheets that are written before "!", None if that is unclear.

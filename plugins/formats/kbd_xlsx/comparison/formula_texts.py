@@ -4,14 +4,21 @@ A formula that many cells share is the text of its first cell, moved.
 """
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from openpyxl.formula.translate import Translator, TranslatorError
 
 from kbd.sheets.areas import cell_name
 
-__all__ = ["FormulaReference", "FormulaText", "ParsedFormula", "parse_formula", "shape_of"]
+__all__ = [
+    "FormulaReference",
+    "FormulaText",
+    "ParsedFormula",
+    "SharedText",
+    "parse_formula",
+    "shape_of",
+]
 
 _UNKNOWN_TEXT = "= …"
 """As readings show a formula that has no text: of a data table, say."""
@@ -89,18 +96,35 @@ class FormulaText(NamedTuple):
 
     def written(self, row: int, column: int) -> str:
         """Return the formula as the cell at a place has it, with "="."""
-        if not self.text:
+        return SharedText(self.text, row - self.rows, column - self.columns).at(row, column)
+
+
+class SharedText:
+    """Text of a formula that cells share, taken apart once for all of them.
+
+    Args:
+        text: Without "=".
+        row: Of the cell that it is written for, as is the column.
+    """
+
+    def __init__(self, text: str, row: int, column: int) -> None:
+        self._text, self._row, self._column = text, row, column
+
+    def at(self, row: int, column: int) -> str:
+        """Return the formula as the cell at a place has it, with "="."""
+        if not self._text:
             return _UNKNOWN_TEXT
-        if not self.is_moved:
-            return f"={self.text}"
+        rows, columns = row - self._row, column - self._column
+        if not rows and not columns:
+            return f"={self._text}"
         try:
-            first = cell_name(row - self.rows, column - self.columns)
-            translated = Translator(f"={self.text}", first).translate_formula(
-                cell_name(row, column)
-            )
+            return str(self._translator.translate_formula(None, rows, columns))
         except (TranslatorError, ValueError):
             return _UNKNOWN_TEXT
-        return str(translated)
+
+    @cached_property
+    def _translator(self) -> Translator:
+        return Translator(f"={self._text}", cell_name(self._row, self._column))
 
 
 def shape_of(markup: bytes) -> bytes:

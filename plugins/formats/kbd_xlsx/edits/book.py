@@ -365,8 +365,12 @@ class BookEdit:
             index
         )
 
-    def save(self, target: Path) -> None:
+    def save(self, target: Path, *, only_results: bool = False) -> None:
         """Write the workbook.
+
+        Args:
+            target: Where to.
+            only_results: Whether nothing but results of formulas was written into its sheets.
 
         Raises:
             ValidationFailed: It has no sheet, a formula names what there is not, or an edit cannot
@@ -390,7 +394,7 @@ class BookEdit:
             self._write_styles()
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
-        self._leftovers.erase(self._tab_parts(), self.notices)
+        self._leftovers.erase(self._tab_parts(), self.notices, only_results=only_results)
         self.rewriting.save(target)
 
     def flush(self) -> None:

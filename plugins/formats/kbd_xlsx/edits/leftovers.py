@@ -16,8 +16,14 @@ from kbd.office.operations import EditWarnings, listed
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_xlsx.parts.app_properties import rename_parts
 from kbd_xlsx.parts.book import SheetTab
-from kbd_xlsx.parts.markup import plain, utf8, without_mark
-from kbd_xlsx.parts.shared_strings import StringItems, differing, string_uses, usual_uses
+from kbd_xlsx.parts.markup import may_have_marks, plain, utf8, without_mark
+from kbd_xlsx.parts.shared_strings import (
+    StringItems,
+    differing,
+    string_uses,
+    surrounding,
+    usual_uses,
+)
 
 __all__ = ["Leftovers"]
 
@@ -32,6 +38,11 @@ _RUN = re.compile(rb"<(?:[\w.-]+:)?t(?:\s[^<>]*)?>([^<]*)</")
 _RESULT = re.compile(
     rb't="str"[^<>]*>(?:\s*<(?:[\w.-]+:)?f(?:\s[^<>]*)?(?:(?<=/)>|>[^<]*</[^<>]*>))?'
     rb"\s*<(?:[\w.-]+:)?v(?:\s[^<>]*)?>([^<]*)</"
+)
+# A formula in a cell of a type for texts; a literal at its beginning makes a search fast.
+_TEXT_RESULTS = tuple(
+    re.compile(rb'"%b"[^<>]*>\s*<(?:[\w.-]+:)?f[\s>/]' % kind)
+    for kind in (b"s", b"str", b"inlineStr")
 )
 # Where parts keep values of cells: as the text of an element, or in these attributes.
 _COPY = re.compile(
@@ -91,24 +102,33 @@ class Leftovers:
         if not self._rewriting.is_changed(part):
             self._before.setdefault(part, data)
 
-    def erase(self, tabs: Sequence[tuple[SheetTab, str]], notices: EditWarnings) -> None:
+    def erase(
+        self,
+        tabs: Sequence[tuple[SheetTab, str]],
+        notices: EditWarnings,
+        *,
+        only_results: bool = False,
+    ) -> None:
         """Erase what is left behind, and warn of what cannot be.
 
         Args:
             tabs: The sheets after the edit, with their parts.
             notices: The warnings of the edit.
+            only_results: Whether nothing but results of formulas was written into the sheets.
         """
         if not self._rewriting.has_original:
             return
         self._list_titles([tab for tab, _ in tabs])
         parts = [part for _, part in tabs if part]
         try:
-            self._erase_texts(parts, notices)
+            self._erase_texts(parts, notices, only_results=only_results)
         except (FileReadFailed, ValidationFailed) as error:
             notices.warn(f"Texts that this edit took away may stay in the file: {error}.")
 
-    def _erase_texts(self, parts: Sequence[str], notices: EditWarnings) -> None:
-        gone = self._gone(set(parts))
+    def _erase_texts(
+        self, parts: Sequence[str], notices: EditWarnings, *, only_results: bool
+    ) -> None:
+        gone = self._gone(set(parts), only_results=only_results)
         texts = self._without_strings(gone.places, parts) | gone.texts
         texts = {text for text in texts if text.strip()}
         if not texts:
@@ -132,7 +152,7 @@ class Leftovers:
                 "made anew when a spreadsheet program refreshes and saves the workbook."
             )
 
-    def _gone(self, parts: set[str]) -> _Held:
+    def _gone(self, parts: set[str], *, only_results: bool) -> _Held:
         """Return what the sheets that were changed or deleted hold no more."""
         gone = _Held(set(), set())
         for tab in self._tabs:
@@ -142,9 +162,11 @@ class Leftovers:
             if data is None:
                 continue
             old, new = utf8(data, tab.title), b""
+            if only_results and not _may_have_text_results(old):
+                continue
             if tab.part in parts:
                 new = utf8(self._rewriting.read(tab.part), tab.title)
-            held, holds = (_contents(blocks) for blocks in differing(old, new))
+            held, holds = _differences(old, new)
             if held is None or holds is None:
                 held = _Held(set(string_uses(old, tab.title)), _own_texts(old))
                 uses = string_uses(new, tab.title) if new else []
@@ -273,6 +295,27 @@ def _renamer(titles: Mapping[str, str | None]) -> Callable[[str], str | None]:
         return f"{quoted}!{name}"
 
     return renamed
+
+
+def _may_have_text_results(data: bytes) -> bool:
+    """Tell whether a formula of a sheet's part may have a text for its stored result."""
+    # Comments and references may hide one, and few programs quote so.
+    unusual = (b'"&#', b"'&#", b"'s'", b"'str'", b"'inlineStr'")
+    if may_have_marks(data) or any(sign in data for sign in unusual):
+        return True
+    return any(kind.search(data) for kind in _TEXT_RESULTS)
+
+
+def _differences(old: bytes, new: bytes) -> tuple[_Held | None, _Held | None]:
+    """Return what rows hold that two versions of a part do not share, and perhaps some others."""
+    marks = (b"inlineStr", b'"str"')
+    if not any(mark in data for data in (old, new) for mark in marks):
+        # Places of shared strings are few bytes each, so all rows between changes may be read.
+        held, holds = (_contents(blocks) for blocks in surrounding(old, new))
+        if held is not None and holds is not None:
+            return held, holds
+    held, holds = (_contents(blocks) for blocks in differing(old, new))
+    return held, holds
 
 
 def _contents(blocks: Iterable[bytes]) -> _Held | None:

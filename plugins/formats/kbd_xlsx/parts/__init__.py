@@ -13,6 +13,7 @@ The worksheet is made of these, the lowest first:
 
 markup          tags and attributes as bytes
 outline         where the pieces of a part lie, and its rows and cells
+row_pieces      rows cut before each cell, where their form is the usual one
 formulas        shared formulas, arrays, data tables
 sheet_elements  the elements around the rows: widths, frozen panes and others
 row_writer      rows written anew

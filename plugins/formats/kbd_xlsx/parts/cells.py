@@ -96,7 +96,7 @@ def size_of(area: Area) -> int:
 ContentKind = Literal["blank", "number", "text", "boolean", "formula"]
 
 
-class Result(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True, gc=False):
     """Result of a formula, or a value, with its type.
 
     Args:

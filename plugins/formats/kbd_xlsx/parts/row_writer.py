@@ -24,6 +24,7 @@ from kbd_xlsx.parts.cells import (
 from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
 from kbd_xlsx.parts.markup import ATTRIBUTES, Splice, attribute, with_attributes
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
+from kbd_xlsx.parts.row_pieces import RowCuts, RowPieces
 from kbd_xlsx.parts.sheet_elements import ColumnStyles
 
 __all__ = ["Reach", "RowWriter", "measure", "row_splices", "row_style"]
@@ -49,6 +50,9 @@ class Reach(msgspec.Struct, frozen=True):
     def at(self, column: int) -> bool:
         """Tell whether anything reaches a column."""
         return _reached(self.clears, column) or _reached(self.forgets, column)
+
+
+_NO_REACH = Reach()
 
 
 class RowWriter:
@@ -90,6 +94,16 @@ class RowWriter:
             + outline.qualified(b"f") + rb"\s*+>)", re.DOTALL
         )  # fmt: skip
         self._extension = b"<" + outline.qualified(b"extLst")
+        self._cuts = RowCuts(outline, rows)
+        tag = re.escape(outline.qualified(b""))
+        # The usual cell with a formula: its name and style, the formula, its result.
+        self._usual = re.compile(
+            rb'([A-Z]{1,3}[0-9]{1,7}"(?: s="[0-9]+")?)(?: t="[a-z]+")?>'
+            rb"(<%bf(?: [^<>]*)?(?:/>|>[^<]*</%bf>))(?:<%bv/>|<%bv>([^<]*)</%bv>)?</%bc>(\s*)"
+            % (tag, tag, tag, tag, tag, tag)
+        )
+        self._value = b"<" + outline.qualified(b"v"), b"</" + outline.qualified(b"v") + b">"
+        self._end = self._value[1] + b"</" + outline.qualified(b"c") + b">"
 
     def new_row(self, number: int) -> bytes:
         """Return a row that there was not; b"" if nothing would be in it."""
@@ -124,6 +138,54 @@ class RowWriter:
             return text
         row = self._rows.read(text, text, number, 0, len(text))
         return self.changed_row(row, Reach(clears)) or text
+
+    def with_results(self, number: int, place: int, reach: Reach) -> Splice | None:
+        """Return a row with other results of its formulas, or without them.
+
+        Args:
+            number: Of the row.
+            place: Its place in the part.
+            reach: What reaches it.
+
+        Returns:
+            The row; None if other changes of it are asked for, or its form is not the usual one.
+        """
+        edits = self._pending.edits.get(number, _NO_EDITS)
+        is_other = number in self._pending.heights or number in self._pending.puts
+        if is_other or self._shared.rows or reach.clears or reach.members:
+            return None
+        if edits and (reach.forgets or not all(map(_is_result, edits.values()))):
+            return None
+        cut = self._cuts.of(place)
+        # A tag that ends with blanks is written without them.
+        if cut is None or not cut.pieces[0].rstrip().endswith(b'">'):
+            return None
+        pieces = cut.pieces
+        if reach.forgets and not self._forget(cut, reach):
+            return None
+        for column, edit in edits.items():
+            result = edit.result
+            at = cut.places.get(column)
+            found = None if at is None else self._usual.fullmatch(pieces[at])
+            if at is None or found is None or result is None:
+                return None
+            head, formula, _, blanks = found.groups()
+            word = _RESULT_TYPES[result.kind]
+            kind = b">" if word is None else b' t="' + word + b'">'
+            pieces[at] = head + kind + formula + self._value_of(result, self._end) + blanks
+        return Splice(cut.start, cut.end, self._cuts.mark.join(pieces))
+
+    def _forget(self, cut: RowPieces, reach: Reach) -> bool:
+        """Take the results that are forgotten out of a row; tell whether all could be."""
+        pieces = cut.pieces
+        for column, at in cut.places.items():
+            if self._formula not in pieces[at] or not _reached(reach.forgets, column):
+                continue
+            found = self._usual.fullmatch(pieces[at])
+            if found is None or not found[3]:
+                return False
+            pieces[at] = found[1] + b">" + found[2] + self._end[len(self._value[1]) :] + found[4]
+        return True
 
     def changed_row(self, row: RowMarkup, reach: Reach) -> bytes | None:
         """Return a row as it will be, None if nothing of it changes."""
@@ -263,11 +325,13 @@ class RowWriter:
         found = self._whole_formula.search(bare)
         if found is None:
             return inner
+        value = self._value_of(result, self._value[1])
+        return bare[: found.end()] + value + bare[found.end() :]
+
+    def _value_of(self, result: Result, end: bytes) -> bytes:
         text = escaped(result.text).encode()
         space = b' xml:space="preserve"' if text != text.strip() else b""
-        name = self._outline.qualified(b"v")
-        value = b"<" + name + space + b">" + text + b"</" + name + b">"
-        return bare[: found.end()] + value + bare[found.end() :]
+        return self._value[0] + space + b">" + text + end
 
     def _replaced(
         self,
@@ -303,6 +367,12 @@ class RowWriter:
         if not inner:
             return b"<" + name + attributes + b"/>"
         return b"<" + name + attributes + b">" + inner + b"</" + name + b">"
+
+
+def _is_result(edit: CellEdit) -> bool:
+    """Tell whether an edit stores the result of a formula, and nothing else."""
+    is_other = edit.content is not None or edit.styles or edit.forget
+    return edit.result is not None and not is_other
 
 
 def _reached(areas: tuple[Area, ...], column: int) -> bool:
@@ -369,11 +439,16 @@ def row_splices(
                 start = rows.start_after(number)
                 yield Splice(start, start, text)
             continue
+        reach = reaches.of(number)
+        splice = writer.with_results(number, place, reach)
+        if splice is not None:
+            yield splice
+            continue
         row = rows.at(place)
         if number in pending.puts:
             yield Splice(row.start, row.end, writer.filled_row(row))
             continue
-        changed = writer.changed_row(row, reaches.of(number))
+        changed = writer.changed_row(row, reach)
         if changed is not None:
             yield Splice(row.start, row.end, changed)
 
@@ -436,6 +511,8 @@ class _Reaches:
 
     def of(self, row: int) -> Reach:
         """Return what reaches a row."""
+        if not self.areas:
+            return _NO_REACH
         return Reach(
             (*self._pending.clears_of(row), *self._gone.of_row(row)),
             self._forgets.of_row(row),

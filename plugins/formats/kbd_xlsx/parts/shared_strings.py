@@ -26,7 +26,7 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 
-__all__ = ["StringItems", "differing", "string_uses", "usual_uses"]
+__all__ = ["StringItems", "differing", "string_uses", "surrounding", "usual_uses"]
 
 _ROW_END = b"</row>"
 _BLOCK_BYTES = 1 << 20
@@ -40,6 +40,23 @@ _READ_ALOUD = re.compile(rb"<((?:[\w.-]+:)?)rPh[\s>].*?</\1rPh\s*>", re.DOTALL)
 
 def differing(old: bytes, new: bytes) -> tuple[Iterator[bytes], Iterator[bytes]]:
     """Return the rows of two versions of a worksheet part that the other one has not, in blocks."""
+    (start, stop), (_, new_stop) = _between(old, new)
+    # By hashes: edits far apart leave all rows between, which would be as large again as sets.
+    had, has = _hashes(old, start, stop), _hashes(new, start, new_stop)
+    return _rows_not_in(has, old, start, stop), _rows_not_in(had, new, start, new_stop)
+
+
+def surrounding(old: bytes, new: bytes) -> tuple[Iterator[bytes], Iterator[bytes]]:
+    """Return all rows from the first to the last that two versions do not share, in blocks.
+
+    It takes a third of the time of `differing`, and more rows are to be looked at.
+    """
+    span, new_span = _between(old, new)
+    return _slices(old, *span), _slices(new, *new_span)
+
+
+def _between(old: bytes, new: bytes) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return where two versions of a part begin and cease to differ, cut between rows."""
     most = min(len(old), len(new))
     head = _most(most, lambda low, high: old[low:high] == new[low:high])
     # Cut before a row, so that no cell is cut in two.
@@ -51,9 +68,7 @@ def differing(old: bytes, new: bytes) -> tuple[Iterator[bytes], Iterator[bytes]]
     )
     first = old.find(_ROW_END, ends - tail)
     kept = ends - first if first >= 0 else 0
-    # By hashes: edits far apart leave all rows between, which would be as large again as sets.
-    had, has = _hashes(old, start, ends - kept), _hashes(new, start, also - kept)
-    return _rows_not_in(has, old, start, ends - kept), _rows_not_in(had, new, start, also - kept)
+    return (start, ends - kept), (start, also - kept)
 
 
 def _hashes(data: bytes, start: int, stop: int) -> set[bytes]:
@@ -72,10 +87,16 @@ def _digest(row: bytes) -> bytes:
 
 def _blocks(data: bytes, start: int, stop: int) -> Iterator[list[bytes]]:
     """Yield the rows between two places of a part, many at a time."""
+    for block in _slices(data, start, stop):
+        yield block.split(_ROW_END)
+
+
+def _slices(data: bytes, start: int, stop: int) -> Iterator[bytes]:
+    """Yield what stands between two places of a part, cut between rows."""
     while start < stop:
         end = data.find(_ROW_END, min(start + _BLOCK_BYTES, stop), stop)
         end = stop if end < 0 else end
-        yield data[start:end].split(_ROW_END)
+        yield data[start:end]
         start = end
 
 

@@ -4,6 +4,7 @@ TODAY and NOW stand for the moment that is given, in UTC, so that the same call 
 the same bytes.
 """
 
+import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -18,12 +19,13 @@ from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.chart_points import refresh_charts
 from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
+from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.reader.fallback_parser import moment
 from kbd_xlsx.results.engines import agreed, ask_engines
 from kbd_xlsx.results.inputs import InputReader, find_empty, find_fractions, is_fraction
 from kbd_xlsx.results.number_texts import find_number_texts
-from kbd_xlsx.results.plan import Reason, calls_of, plan_calculation
+from kbd_xlsx.results.plan import MOMENT, Reason, calls_of, plan_calculation, tells_time
 from kbd_xlsx.results.report import tell
 from kbd_xlsx.results.small_book import write_small_book
 from kbd_xlsx.values import stored_text
@@ -46,7 +48,6 @@ _NO_CELLS = (
 )
 _UNSAFE = Reason("its sheet, or one that it reads, is damaged")
 _ROUNDED = Reason("the workbook calculates with the digits that it shows")
-_MOMENT = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])(TODAY|NOW)\(\s*\)', re.IGNORECASE)
 _HIDDEN_ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*\bhidden=[\"'](?:1|true)")
 _LEAVES_OUT_HIDDEN = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
 
@@ -63,12 +64,19 @@ def calculate(source: Source, wanted: Calculation, target: Path) -> Calculated:
         FileReadFailed: The workbook is damaged.
         ValidationFailed: It cannot be changed.
     """
-    with Package(source) as package:
-        run = CalculationRun(BookEdit.opened(package), wanted, target)
-        results = run.results()
-        if results:
-            run.store(results)
-        return tell(run.plan, results, run.titles, run.shown, run.empty)
+    # The collector of cycles would walk again and again through records that only grow.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with Package(source) as package:
+            run = CalculationRun(BookEdit.opened(package), wanted, target)
+            results = run.results()
+            if results:
+                run.store(results)
+            return tell(run.plan, results, run.titles, run.shown, run.empty)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class CalculationRun:
@@ -89,9 +97,11 @@ class CalculationRun:
             title: self._stored(number, title, data)
             for number, (title, data) in enumerate(self._parts.items())
         }
+        self._stored_in: dict[int, SheetPart] = {}
         self.empty: dict[Place, str] = {}
-        extents = [cells.extent() for cells in self._cells.values()]
-        self.plan = plan_calculation(self._formulas, _areas(wanted.places), extents)
+        self.plan = plan_calculation(
+            self._formulas, _areas(wanted.places), list(self._cells.values())
+        )
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -139,10 +149,11 @@ class CalculationRun:
 
     def _open_texts(self) -> dict[Place, str]:
         """Return the formulas that may have a result, with the moment that it is."""
+        plan = self.plan
         return {
-            place: _MOMENT.sub(self._moment, text)
-            for place, text in self.plan.texts.items()
-            if place not in self.plan.reasons
+            place: MOMENT.sub(self._moment, text) if tells_time(plan.shapes[place]) else text
+            for place, text in plan.texts.items()
+            if place not in plan.reasons
         }
 
     def _written(self) -> Iterator[Place]:
@@ -215,11 +226,12 @@ class CalculationRun:
         )
 
     def shown(self, place: Place, result: Result) -> str:
-        """Return a result as people read it: a number in a cell that shows dates as a date."""
+        """Return a stored result as people read it: a number in a cell that shows dates as one."""
         sheet, row, column = place
         if result.kind == "boolean":
             return "TRUE" if result.text == "1" else "FALSE"
-        style = self.book.sheet(self.titles[sheet]).style_at(row, column)
+        # Results change no style.
+        style = self._stored_in[sheet].style_at(row, column)
         if result.kind != "number" or not self.book.styles.is_date(style):
             return result.text
         return str(moment(float(result.text), "moment", from_1904=self.book.book.from_1904))
@@ -228,11 +240,12 @@ class CalculationRun:
         """Write the workbook with results."""
         places: dict[str, list[Area]] = {}
         for (sheet, row, column), answer in results.items():
-            part = self.book.sheet(self.titles[sheet])
-            part.set(row, column, CellEdit(result=_stored(answer)))
+            if sheet not in self._stored_in:
+                self._stored_in[sheet] = self.book.sheet(self.titles[sheet])
+            self._stored_in[sheet].set(row, column, CellEdit(result=_stored(answer)))
             places.setdefault(self.titles[sheet], []).append(Area(row, column, row, column))
         self.book.last.append(lambda: refresh_charts(self.book, places))
-        self.book.save(self._target)
+        self.book.save(self._target, only_results=True)
 
 
 def shared_texts_part(book: BookEdit) -> str:

@@ -58,13 +58,25 @@ def ask_engines(
     if not (first.has_loaded and second.has_loaded):
         raise ValidationFailed("one of the engines failed")
     for place in places:
-        yield place, first.answer(*place), second.answer(*place)
+        one, other = first.answer(*place), second.answer(*place)
+        if isinstance(one, float) and one == other:
+            # Most answers are the same number of both; it is written once.
+            result = _number(one)
+            yield place, result, result
+        else:
+            yield place, _result(one), _result(other)
+
+
+def _result(answer: Result | float | None) -> Result | None:
+    return _number(answer) if isinstance(answer, float) else answer
 
 
 def agreed(one: Result | None, other: Result | None) -> Result | None:
     """Return what both engines say, None if they differ or one does not know."""
     if one is None or other is None or one.kind != other.kind:
         return None
+    if one is other and one.kind == "number":
+        return one
     # What neither knows is unknown to both, and that a formula leads to itself is no result.
     if one.kind == "error" and one.text in NO_RESULTS:
         return None
@@ -101,17 +113,23 @@ class _Formualizer:
         """Whether it has read and calculated the book."""
         return self._book is not None
 
-    def answer(self, sheet: int, row: int, column: int) -> Result | None:
-        """Return what a cell comes to."""
+    def answer(self, sheet: int, row: int, column: int) -> Result | float | None:
+        """Return what a cell comes to; a number as it is."""
         value = None
-        with _engine_faults():
+        try:
             if self._book is not None:
                 value = self._book.get_value(self._titles[sheet], row, column)
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException:  # noqa: BLE001 - as _engine_faults, which takes as long as the call
+            return None
+        if type(value) is float:
+            return value
         match value:
             case bool():
                 return Result("boolean", str(int(value)))
             case int() | float():
-                return _number(float(value))
+                return float(value)
             case str():
                 return Result("text", value)
             case {"type": "Error", "kind": str(kind)} if kind in _ERRORS:
@@ -135,22 +153,28 @@ class _Ironcalc:
         """Whether it has read and calculated the book."""
         return self._book is not None
 
-    def answer(self, sheet: int, row: int, column: int) -> Result | None:
-        """Return what a cell comes to."""
+    def answer(self, sheet: int, row: int, column: int) -> Result | float | None:
+        """Return what a cell comes to; a number as it is."""
         if self._book is None:
             return None
-        with _engine_faults():
+        try:
             value = self._book.get_cell_value(sheet, row, column)
-            match self._book.get_cell_type(sheet, row, column):
-                case ironcalc.CellType.ErrorValue if value not in _UNKNOWN:
-                    return Result("error", str(value))
-                case ironcalc.CellType.LogicalValue:
-                    return Result("boolean", str(int(bool(value))))
-                case ironcalc.CellType.Text:
-                    return Result("text", str(value))
-                case ironcalc.CellType.Number if isinstance(value, int | float):
-                    return _number(float(value))
-        return None
+            kind = self._book.get_cell_type(sheet, row, column)
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException:  # noqa: BLE001 - as _engine_faults, which takes as long as the call
+            return None
+        match kind:
+            case ironcalc.CellType.Number if isinstance(value, int | float):
+                return float(value)
+            case ironcalc.CellType.ErrorValue if value not in _UNKNOWN:
+                return Result("error", str(value))
+            case ironcalc.CellType.LogicalValue:
+                return Result("boolean", str(int(bool(value))))
+            case ironcalc.CellType.Text:
+                return Result("text", str(value))
+            case _:
+                return None
 
 
 def _number(value: float) -> Result | None:
@@ -159,7 +183,11 @@ def _number(value: float) -> Result | None:
     # As few digits as tell the number from all others, and none after the point of whole ones.
     if value.is_integer() and abs(value) < _EXACT:
         return Result("number", str(int(value)))
-    exact, shown = repr(value), repr(float(f"{value:.{_SHOWN_DIGITS}g}"))
+    exact = repr(value)
+    # With the point or the exponent among its characters, it has no more digits than are shown.
+    if len(exact) <= _SHOWN_DIGITS + 1:
+        return Result("number", exact)
+    shown = repr(float(f"{value:.{_SHOWN_DIGITS}g}"))
     # 124.99000000000001 is 124.99 after some additions; a third keeps all of its digits.
     return Result("number", shown if len(shown) + _NOISE <= len(exact) else exact)
 

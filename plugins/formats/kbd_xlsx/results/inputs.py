@@ -11,7 +11,7 @@ from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.parts.cells import Result
 from kbd_xlsx.parts.stored_cells import StoredCell, StoredCells
-from kbd_xlsx.results.plan import CalculationPlan
+from kbd_xlsx.results.plan import CalculationPlan, ReadCells
 from kbd_xlsx.results.small_book import SmallCell, SmallSheet
 from kbd_xlsx.values import CellValue, content_of, datetime_value
 
@@ -53,7 +53,7 @@ class InputReader:
         found = []
         for number, title in enumerate(self._book.titles):
             rows = formulas.get(number, {})
-            for read in self._read(title, plan.inputs.get(number, ())):
+            for read in self._read(title, plan.inputs.get(number)):
                 there = rows.setdefault(read.row, {})
                 if read.column not in there:
                     there[read.column] = SmallCell(read.column, self._value(read))
@@ -61,9 +61,9 @@ class InputReader:
             found.append(SmallSheet(title, cells))
         return found
 
-    def _read(self, title: str, areas: Iterable[tuple[int, int, int, int]]) -> Iterator[StoredCell]:
-        """Yield the cells of a sheet that lie in any of some areas, each once."""
-        stretches = _by_column(areas)
+    def _read(self, title: str, read: ReadCells | None) -> Iterator[StoredCell]:
+        """Yield the cells of a sheet that are read, each once."""
+        stretches = {} if read is None else read.stretches()
         if not stretches:
             return
         starts = {column: [first for first, _ in found] for column, found in stretches.items()}
@@ -73,10 +73,8 @@ class InputReader:
             max(found[-1][1] for found in stretches.values()),
             max(stretches),
         )
-        for cell in self._cells[title].of(box):
-            found = stretches.get(cell.column)
-            if found is None:
-                continue
+        for cell in self._cells[title].of(box, stretches.keys()):
+            found = stretches[cell.column]
             place = bisect_right(starts[cell.column], cell.row) - 1
             if place >= 0 and cell.row <= found[place][1]:
                 yield cell
@@ -101,28 +99,6 @@ class InputReader:
                 assert_never(other)
 
 
-def _by_column(
-    areas: Iterable[tuple[int, int, int, int]],
-) -> dict[int, list[tuple[int, int]]]:
-    """Return areas as stretches of rows by their columns, in order and apart."""
-    columns: dict[int, list[tuple[int, int]]] = {}
-    for top, left, bottom, right in set(areas):
-        for column in range(left, right + 1):
-            columns.setdefault(column, []).append((top, bottom))
-    return {column: _merged(found) for column, found in columns.items()}
-
-
-def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    stretches.sort()
-    merged = [stretches[0]]
-    for first, last in stretches[1:]:
-        if first <= merged[-1][1] + 1:
-            merged[-1] = merged[-1][0], max(merged[-1][1], last)
-        else:
-            merged.append((first, last))
-    return merged
-
-
 def find_empty(
     plan: CalculationPlan, sheets: Sequence[SmallSheet], places: Iterable[Place]
 ) -> dict[Place, str]:
@@ -133,14 +109,11 @@ def find_empty(
         sheets: The cells that hold something.
         places: The formulas.
     """
-    filled = [
-        {row: {cell.column for cell in cells} for row, cells in sheet.rows.items()}
-        for sheet in sheets
-    ]
+    filled = [_Filled(sheet.rows) for sheet in sheets]
     found = {}
     for place in places:
         for sheet, top, left, bottom, right in plan.reads.get(place, ()):
-            if not _holds_any(filled[sheet], Area(top, left, bottom, right)):
+            if not filled[sheet].has_any(top, left, bottom, right):
                 found[place] = f"{sheets[sheet].title}!{Area(top, left, bottom, right)}"
                 break
     return found
@@ -160,10 +133,26 @@ def is_fraction(value: Result) -> bool:
     return value.kind == "number" and not float(value.text).is_integer()
 
 
-def _holds_any(filled: Mapping[int, set[int]], area: Area) -> bool:
-    rows: Iterable[int] = range(area.top, area.bottom + 1)
-    if len(filled) < area.bottom - area.top:
-        rows = (row for row in filled if area.top <= row <= area.bottom)
-    return any(
-        any(area.left <= column <= area.right for column in filled.get(row, ())) for row in rows
-    )
+class _Filled:
+    """The cells of a sheet that hold something."""
+
+    def __init__(self, rows: Mapping[int, Sequence[SmallCell]]) -> None:
+        self._rows = rows
+        self._columns: dict[int, set[int]] = {}
+
+    def has_any(self, top: int, left: int, bottom: int, right: int) -> bool:
+        """Tell whether one of them is in an area."""
+        rows: Iterable[int] = range(top, bottom + 1)
+        if len(self._rows) < bottom - top:
+            rows = (row for row in self._rows if top <= row <= bottom)
+        return any(
+            any(left <= column <= right for column in self._of(row))
+            for row in rows
+        )  # fmt: skip
+
+    def _of(self, row: int) -> set[int]:
+        columns = self._columns.get(row)
+        if columns is None:
+            columns = {cell.column for cell in self._rows.get(row, ())}
+            self._columns[row] = columns
+        return columns

@@ -49,15 +49,15 @@ def find_number_texts(
     """Return which results may hang on how a number is written as a text, and why.
 
     Args:
-        plan: What the formulas read.
+        plan: The formulas, and what they read.
         sheets: The values that are read.
-        texts: The formulas.
+        texts: The formulas as they are worked out, with the moment that it is.
         found: Their results.
     """
     turning = {
         place: (result, turn)
         for place, result in found.items()
-        if result is not None and (turn := _turn_of(shape_of(texts[place]))) is not None
+        if result is not None and (turn := _turn_of(_shape(plan, texts, place))) is not None
     }
     if not turning:
         return {}
@@ -78,6 +78,11 @@ def find_number_texts(
         if is_doubted:
             doubted[place] = Reason(_REASON, turn.functions)
     return doubted
+
+
+def _shape(plan: CalculationPlan, texts: Mapping[Place, str], place: Place) -> str:
+    text = texts[place]
+    return plan.shapes[place] if text is plan.texts[place] else shape_of(text)
 
 
 class _Turn(msgspec.Struct, frozen=True):

@@ -13,17 +13,27 @@ from types import MappingProxyType
 import msgspec
 
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
-from kbd_xlsx.calculation.array_use import ArrayUse, ArrayUses
+from kbd_xlsx.calculation.array_use import array_use
 from kbd_xlsx.calculation.book import BookFormula, FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.calculation.functions import known_name
 from kbd_xlsx.calculation.operand_ranges import Cells, Place
 from kbd_xlsx.calculation.stale import SpillRange
-from kbd_xlsx.comparison.formula_texts import FormulaText
+from kbd_xlsx.comparison.formula_texts import SharedText
 from kbd_xlsx.parts.cells import AreaIndex
+from kbd_xlsx.parts.stored_cells import StoredCells
 from kbd_xlsx.results.references import PlainReferences
 
-__all__ = ["CalculationPlan", "Reason", "calls_of", "plan_calculation", "shape_of"]
+__all__ = [
+    "MOMENT",
+    "CalculationPlan",
+    "ReadCells",
+    "Reason",
+    "calls_of",
+    "plan_calculation",
+    "shape_of",
+    "tells_time",
+]
 
 MAX_WORK = 400_000_000
 """Cells that the formulas of one calculation may read, each as often as it is read: several
@@ -65,9 +75,6 @@ _UNFIT = {
 }
 """Functions whose result no engine can give for a file at rest, and why."""
 
-_LIFTED: frozenset[str] = frozenset()
-"""Functions that engines call for each cell of a range as Excel does."""
-
 _NESTED = ("SUBTOTAL", "AGGREGATE")
 _CODE = re.compile(r"""\"(?:[^"]|"")*"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")
 _OTHER_BOOK = re.compile(r"\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]")
@@ -75,6 +82,9 @@ _SHEETS = re.compile(r"(?:'[^']*:[^']*'|[\w.]+:[\w.]+)!")
 _EARLY_DATE = re.compile(r"(?<![\w.])DATE\(\s*(?:1900|0)\s*,", re.IGNORECASE)
 _NUMBER = re.compile("[1-9][0-9]*(?![0-9A-Za-z_(])")
 """Numbers but their zeros, which formats of TEXT are made of, and those in a function's name."""
+
+MOMENT = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])(TODAY|NOW)\(\s*\)', re.IGNORECASE)
+"""A text, or a call that tells the time, which is the group."""
 
 _TEXT_CALL = re.compile(r"(?<![\w.])TEXT\(", re.IGNORECASE)
 _TEXT_FORMAT = re.compile(r',\s*"([^"]*)"\s*\)')
@@ -113,32 +123,92 @@ _NO_NAME = Reason("it uses a name that stands for no cells here, or for others i
 _NOTHING: Mapping[Place, Area] = MappingProxyType({})
 
 
+class ReadCells:
+    """Cells of one sheet that formulas read, by their columns."""
+
+    def __init__(self) -> None:
+        self._columns: dict[int, list[list[int]]] = {}
+        self._areas: set[tuple[int, int, int, int]] = set()
+
+    def add(self, top: int, left: int, bottom: int, right: int) -> None:
+        """Add a rectangle."""
+        if left != right:
+            # Many formulas read the same table.
+            self._areas.add((top, left, bottom, right))
+            return
+        stretches = self._columns.get(left)
+        if stretches is None:
+            self._columns[left] = [[top, bottom]]
+            return
+        # Most often the next cell below.
+        last = stretches[-1]
+        if last[0] <= top <= last[1] + 1:
+            last[1] = max(last[1], bottom)
+        else:
+            stretches.append([top, bottom])
+
+    def stretches(self) -> dict[int, list[tuple[int, int]]]:
+        """Return the first and last rows of what is read of each column, in order and apart."""
+        columns = {
+            column: [(first, last) for first, last in found]
+            for column, found in self._columns.items()
+        }
+        for top, left, bottom, right in self._areas:
+            for column in range(left, right + 1):
+                columns.setdefault(column, []).append((top, bottom))
+        return {column: _merged(found) for column, found in columns.items()}
+
+
+def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    stretches.sort()
+    merged = [stretches[0]]
+    for first, last in stretches[1:]:
+        if first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
+        else:
+            merged.append((first, last))
+    return merged
+
+
 class CalculationPlan:
     """Formulas to work out and the cells that they read.
 
     Attributes:
         texts: The formulas by their places, without "=", those of shared ones of their own.
+        shapes: Of each of these its shape, as `shape_of` returns it.
         wanted: Of these, whose results are asked for.
         besides: Those that have no result, and are not asked for.
         untried: How many more of those there are than can be worked out in one go.
         reasons: Why some of the others are left out.
-        inputs: The cells that are read, by the number of their sheet, as rectangles.
+        inputs: The cells that are read, by the number of their sheet.
         reads: What each formula reads.
     """
 
     def __init__(self) -> None:
         self.texts: dict[Place, str] = {}
+        self.shapes: dict[Place, str] = {}
         self.wanted: set[Place] = set()
         self.besides: set[Place] = set()
         self.untried = 0
         self.reasons: dict[Place, Reason] = {}
-        self.inputs: dict[int, set[tuple[int, int, int, int]]] = {}
+        self.inputs: dict[int, ReadCells] = {}
         self.reads: dict[Place, Sequence[Cells]] = {}
 
     @property
     def stored(self) -> set[Place]:
         """The formulas whose results go into the file."""
         return self.wanted | self.besides
+
+    def read(self, cells: Iterable[Cells]) -> int:
+        """Note that a formula reads cells; return how many these are."""
+        count = 0
+        for sheet, top, left, bottom, right in cells:
+            known = self.inputs.get(sheet)
+            if known is None:
+                known = self.inputs[sheet] = ReadCells()
+            known.add(top, left, bottom, right)
+            count += (bottom - top + 1) * (right - left + 1)
+        return count
 
     def leave_out(
         self, found: Mapping[Place, Reason], filled: Mapping[Place, Area] = _NOTHING
@@ -176,25 +246,27 @@ class CalculationPlan:
 
 
 def plan_calculation(
-    book: FormulaBook, wanted: Mapping[str, Sequence[Area]], extents: Sequence[Area]
+    book: FormulaBook, wanted: Mapping[str, Sequence[Area]], sheets: Sequence[StoredCells]
 ) -> CalculationPlan:
     """Plan a calculation of what is asked for, and of what has no result.
 
     Args:
         book: The workbook's formulas.
         wanted: The cells whose formulas are worked out, by the titles of their sheets.
-        extents: How far the cells of each sheet reach, so that whole columns end somewhere.
+        sheets: The cells of each sheet: where they end, whole columns end.
 
     Raises:
         FileReadFailed: A sheet is damaged.
     """
-    planner = _Planner(book, extents)
+    planner = _Planner(book, sheets)
     plan = planner.plan
-    plan.wanted = set(planner.formulas.within(wanted))
-    if not planner.take(plan.wanted, MAX_WORK):
+    # In the order of the sheets: what lies together is read together.
+    asked = sorted(planner.formulas.within(wanted), reverse=True)
+    plan.wanted = set(asked)
+    if not planner.take(asked, MAX_WORK):
         plan.reasons = dict.fromkeys(plan.wanted, _TOO_MUCH)
         return plan
-    missing = [place for place in planner.formulas.open() if place not in plan.wanted]
+    missing = sorted(place for place in planner.formulas.open() if place not in plan.wanted)
     for place in missing[:MAX_BESIDES]:
         if not planner.take([place], MAX_WORK // 2):
             break
@@ -212,13 +284,11 @@ class _Planner:
         formulas: Those of the book.
     """
 
-    def __init__(self, book: FormulaBook, extents: Sequence[Area]) -> None:
+    def __init__(self, book: FormulaBook, sheets: Sequence[StoredCells]) -> None:
         self.plan = CalculationPlan()
         self.formulas = _Formulas(book)
         self._references = PlainReferences(book.titles, book.names, book.tables)
-        self._extents = extents
-        # Names are written out by then.
-        self._uses = ArrayUses(lambda _: "")
+        self._sheets = sheets
         self._unfit: dict[Place, Reason] = {}
         self._work = 0
 
@@ -230,29 +300,28 @@ class _Planner:
             if place in plan.texts:
                 continue
             formula, text = self.formulas.get(place)
-            plan.texts[place] = text
-            reason = _unfit(formula, text)
+            own = shape = _shape(text)
+            plain = text
+            reason = _unfit(formula, text, shape)
             if reason is None:
-                plain = self._references.written_out(text, place)
-                plan.texts[place] = text if plain is None else plain
-                reason = _NO_NAME if plain is None else None
-                if plain is not None:
-                    reason = _unfit_ranges(self._uses.of(plain), is_array=formula.area is not None)
+                written = self._references.written_out(text, place)
+                if written is not None and written != text:
+                    plain, shape = written, _shape(written)
+                is_array = formula.area is not None
+                reason = _NO_NAME if written is None else _unfit_ranges(shape, is_array=is_array)
+            plan.texts[place], plan.shapes[place] = plain, shape
             if reason is not None:
                 self._unfit[place] = reason
                 plan.reads[place] = ()
                 continue
             cells = tuple(
-                dict.fromkeys(_cut(each, self._extents) for each in formula.meaning.cells)
+                dict.fromkeys([_cut(each, self._sheets) for each in formula.meaning.cells])
             )
             plan.reads[place] = cells
-            for sheet, *sides in cells:
-                self._work += (sides[2] - sides[0] + 1) * (sides[3] - sides[1] + 1)
-                plan.inputs.setdefault(sheet, set()).add((sides[0], sides[1], sides[2], sides[3]))
+            self._work += plan.read(cells)
             if self._work > most_work:
                 return False
-            is_nested = any(name in text.upper() for name in _NESTED)
-            waiting += self.formulas.open_within(cells, with_nested=is_nested)
+            waiting += self.formulas.open_within(cells, with_nested=_is_nested(own))
         return True
 
     def leave_out_unfit(self) -> None:
@@ -273,20 +342,21 @@ class _Formulas:
         self._titles = book.titles
         self._known: dict[Place, BookFormula] = {}
         self.growing: list[Place] = []
-        self._masters: dict[tuple[int, str], tuple[str, int, int]] = {}
+        self._masters: dict[tuple[int, str], SharedText] = {}
         open_rows: dict[tuple[int, int], list[int]] = {}
         nested_rows: dict[tuple[int, int], list[int]] = {}
         for formula in book.formulas():
             cell = formula.cell
             self._known[formula.sheet, cell.row, cell.column] = formula
             if cell.group is not None and cell.text:
-                self._masters[formula.sheet, cell.group] = cell.text, cell.row, cell.column
+                master = SharedText(cell.text, cell.row, cell.column)
+                self._masters[formula.sheet, cell.group] = master
             column = formula.sheet, cell.column
             if formula.is_growing and not cell.is_stored:
                 self.growing.append((formula.sheet, cell.row, cell.column))
             if not cell.is_stored:
                 open_rows.setdefault(column, []).append(cell.row)
-            if any(name in cell.text for name in _NESTED):
+            if _NESTED[0] in cell.text or _NESTED[1] in cell.text:
                 nested_rows.setdefault(column, []).append(cell.row)
         self._open = {key: sorted(rows) for key, rows in open_rows.items()}
         self._nested = {key: sorted(rows) for key, rows in nested_rows.items()}
@@ -310,9 +380,8 @@ class _Formulas:
         cell = formula.cell
         if cell.text or cell.group is None:
             return formula, cell.text
-        text, row, column = self._masters.get((formula.sheet, cell.group), ("", 0, 0))
-        moved = FormulaText(text, cell.row - row, cell.column - column)
-        return formula, moved.written(cell.row, cell.column).removeprefix("=")
+        master = self._masters.get((formula.sheet, cell.group)) or SharedText("", 0, 0)
+        return formula, master.at(cell.row, cell.column).removeprefix("=")
 
     def open(self) -> Iterator[Place]:
         """Yield the places of the formulas without a stored result."""
@@ -336,7 +405,9 @@ class _Formulas:
         """
         for sheet, top, left, bottom, right in areas:
             for found in (self._open, self._nested) if with_nested else (self._open,):
-                if right - left > len(found):
+                if left == right:
+                    columns = [left] if (sheet, left) in found else []
+                elif right - left > len(found):
                     columns = [c for s, c in found if s == sheet and left <= c <= right]
                 else:
                     columns = [c for c in range(left, right + 1) if (sheet, c) in found]
@@ -346,17 +417,17 @@ class _Formulas:
                     yield from ((sheet, row, column) for row in rows[first:last])
 
 
-def _unfit(formula: BookFormula, text: str) -> Reason | None:
-    """Return why no engine may try a formula, None if one may."""
+def _unfit(formula: BookFormula, text: str, shape: str) -> Reason | None:
+    """Return why no engine may try a formula of a shape, None if one may."""
     if formula.cell.kind == "dataTable":
         return Reason("it is a data table")
     if not text:
         return Reason("its text cannot be read")
     if formula.is_growing or not _is_single(formula.area):
         return _ARRAY
-    if "DATE" in text.upper() and _EARLY_DATE.search(text):
+    if _names_date(shape) and _EARLY_DATE.search(text):
         return Reason("programs count the first days of 1900 in two ways", "DATE")
-    reason = _unfit_shape(shape_of(text))
+    reason = _unfit_shape(shape)
     if reason is None and formula.meaning.reads_all:
         return Reason("what it reads cannot be told")
     return reason
@@ -366,21 +437,58 @@ def _is_single(area: Area | None) -> bool:
     return area is None or (area.top, area.left) == (area.bottom, area.right)
 
 
-def _unfit_ranges(use: ArrayUse | None, *, is_array: bool) -> Reason | None:
-    """Return why no engine may try a formula for the ranges in it: engines take them as arrays."""
+@lru_cache(maxsize=4_096)
+def _unfit_ranges(shape: str, *, is_array: bool) -> Reason | None:
+    """Return why no engine may try a formula for the ranges in it: engines take them as arrays.
+
+    Args:
+        shape: The formula's, with names written out.
+        is_array: Whether it is an array formula.
+    """
+    use = array_use(shape, _is_no_range)
     if use is None:
         return _UNCLEAR
     if use.gives_many:
         return _MANY
     if use.is_needed and not is_array:
         return _IN_LINE
-    lifted = use.lifted - _LIFTED
-    return Reason(_UNSURE, min(lifted)) if lifted else None
+    return Reason(_UNSURE, min(use.lifted)) if use.lifted else None
+
+
+def _is_no_range(_: str) -> bool:
+    return False
 
 
 def shape_of(text: str) -> str:
     """Return a formula with other numbers: those that were filled down a column differ in them."""
     return _NUMBER.sub("1", text)
+
+
+def _shape(text: str) -> str:
+    """Return a formula's shape, one string for all formulas that have it."""
+    return _same(shape_of(text))
+
+
+@lru_cache(maxsize=4_096)
+def _same(shape: str) -> str:
+    return shape
+
+
+@lru_cache(maxsize=4_096)
+def _names_date(shape: str) -> bool:
+    return "DATE" in shape.upper()
+
+
+@lru_cache(maxsize=4_096)
+def _is_nested(shape: str) -> bool:
+    """Tell whether a formula has a function that leaves out the results of its own kind."""
+    return any(name in shape.upper() for name in _NESTED)
+
+
+@lru_cache(maxsize=4_096)
+def tells_time(shape: str) -> bool:
+    """Tell whether a formula of a shape asks what time it is."""
+    return any(found[1] is not None for found in MOMENT.finditer(shape))
 
 
 @lru_cache(maxsize=4_096)
@@ -425,12 +533,13 @@ def calls_of(text: str) -> set[str]:
     return {known_name(found[1]) for found in _CODE.finditer(text) if found[1] is not None}
 
 
-def _cut(cells: Cells, extents: Sequence[Area]) -> Cells:
+def _cut(cells: Cells, sheets: Sequence[StoredCells]) -> Cells:
     """Cut cells that reach to the end of a sheet where its cells end."""
     sheet, top, left, bottom, right = cells
-    extent = extents[sheet]
+    if bottom < MAX_ROW and right < MAX_COLUMN:
+        return cells
     if bottom == MAX_ROW:
-        bottom = max(top, extent.bottom)
+        bottom = max(top, sheets[sheet].last_row)
     if right == MAX_COLUMN:
-        right = max(left, extent.right)
+        right = max(left, sheets[sheet].last_column)
     return sheet, top, left, bottom, right

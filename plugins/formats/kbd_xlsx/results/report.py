@@ -1,6 +1,7 @@
 """Report of a calculation: its results in words, and why others are missing."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nsmallest
 
 from kbd.formats import Calculated
 from kbd.office.operations import listed
@@ -34,12 +35,10 @@ def tell(
     """
     names = _Names(titles)
     asked = [place for place in results if place in plan.wanted]
-    order = sorted(asked, key=lambda place: (results[place].kind != "error", place))
-    told = [
-        f"{names.of(place)} = {_short(show(place, results[place]))}" for place in order[:_SHOWN]
-    ]
-    if len(order) > _SHOWN:
-        told.append(f"and {len(order) - _SHOWN:,} more")
+    first = nsmallest(_SHOWN, asked, key=lambda place: (results[place].kind != "error", place))
+    told = [f"{names.of(place)} = {_short(show(place, results[place]))}" for place in first]
+    if len(asked) > _SHOWN:
+        told.append(f"and {len(asked) - _SHOWN:,} more")
     besides = [place for place in results if place in plan.besides]
     if besides:
         told.append(f"Had no result before, and have one: {names.listed(besides)}")

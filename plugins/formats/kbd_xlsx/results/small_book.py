@@ -5,15 +5,16 @@ their cells those that a calculation needs.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import assert_never
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 from zipfile import ZIP_STORED, ZipFile
 
 import msgspec
 
-from kbd.sheets.areas import cell_name
-from kbd_xlsx.parts.cells import Result
+from kbd.sheets.areas import MAX_COLUMN, column_letters
+from kbd_xlsx.parts.cells import Result, escaped
 
 __all__ = ["SmallCell", "SmallSheet", "write_small_book"]
 
@@ -35,7 +36,11 @@ _STYLES = (
 )
 
 
-class SmallCell(msgspec.Struct, frozen=True):
+_ROWS_AT_ONCE = 1_000
+"""Rows that are written in one go: each is a few bytes."""
+
+
+class SmallCell(msgspec.Struct, frozen=True, gc=False):
     """A cell: its column from 1, and a value, or a formula without "="."""
 
     column: int
@@ -70,8 +75,10 @@ def write_small_book(path: Path, sheets: Sequence[SmallSheet], *, from_1904: boo
         for number, sheet in enumerate(sheets):
             with package.open(f"xl/worksheets/sheet{number + 1}.xml", "w") as part:
                 part.write(f'{_HEAD}<worksheet xmlns="{_SPACE}"><sheetData>'.encode())
-                for row in sorted(sheet.rows):
-                    part.write(_row(row, sheet.rows[row]).encode())
+                rows = sorted(sheet.rows)
+                for first in range(0, len(rows), _ROWS_AT_ONCE):
+                    some = rows[first : first + _ROWS_AT_ONCE]
+                    part.write("".join([_row(row, sheet.rows[row]) for row in some]).encode())
                 part.write(b"</sheetData></worksheet>")
 
 
@@ -110,31 +117,32 @@ def _workbook(sheets: Sequence[SmallSheet], *, from_1904: bool) -> str:
 
 
 def _row(number: int, cells: Sequence[SmallCell]) -> str:
-    inner = "".join(_cell(number, cell) for cell in cells)
+    inner = "".join([_cell(number, cell) for cell in cells])
     return f'<row r="{number}">{inner}</row>'
 
 
+@lru_cache(maxsize=MAX_COLUMN)
+def _letters(column: int) -> str:
+    return column_letters(column)
+
+
 def _cell(row: int, cell: SmallCell) -> str:
-    place = cell_name(row, cell.column)
+    value = cell.value
     if cell.formula is not None:
         # With a value, without which one engine complains of each.
-        return f'<c r="{place}"><f>{_escaped(cell.formula)}</f><v>0</v></c>'
-    if cell.value is None:
+        return f'<c r="{_letters(cell.column)}{row}"><f>{escaped(cell.formula)}</f><v>0</v></c>'
+    if value is None:
         return ""
-    text = _escaped(cell.value.text)
-    match cell.value.kind:
+    text = escaped(value.text)
+    place = f'<c r="{_letters(cell.column)}{row}"'
+    match value.kind:
         case "number":
-            return f'<c r="{place}"><v>{text}</v></c>'
+            return f"{place}><v>{text}</v></c>"
         case "text":
-            return f'<c r="{place}" t="str"><v xml:space="preserve">{text}</v></c>'
+            return f'{place} t="str"><v xml:space="preserve">{text}</v></c>'
         case "boolean":
-            return f'<c r="{place}" t="b"><v>{text}</v></c>'
+            return f'{place} t="b"><v>{text}</v></c>'
         case "error":
-            return f'<c r="{place}" t="e"><v>{text}</v></c>'
+            return f'{place} t="e"><v>{text}</v></c>'
         case other:
             assert_never(other)
-
-
-def _escaped(text: str) -> str:
-    # Parsers make a bare carriage return a line break.
-    return escape(text).replace("\r", "&#13;")

@@ -6,7 +6,7 @@ above, columns that of the column to the left.
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kbd.errors import ValidationFailed
@@ -22,8 +22,9 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
+from kbd_xlsx.parts.row_pieces import is_regular
 from kbd_xlsx.shifting.formulas import FormulaMover, SharedFormula
-from kbd_xlsx.shifting.line_map import SheetMap
+from kbd_xlsx.shifting.line_map import LineMap, SheetMap
 from kbd_xlsx.shifting.report import ShiftReport
 
 __all__ = ["NewLines", "check_arrays", "check_count", "moved_rows", "with_moved_formulas"]
@@ -90,7 +91,7 @@ def moved_rows(outline: Outline, sheet: SheetMap, new: NewLines | None) -> bytes
     if outline.is_closed:
         return b""
     rows = Rows(outline)
-    if not _is_regular(outline, len(rows)):
+    if not is_regular(outline, len(rows)):
         head = outline.data[: outline.sheet_data[1]]
         regular = b"".join((head, *_regular(outline, rows), outline.data[outline.rows_end :]))
         outline = Outline(regular, outline.name)
@@ -98,21 +99,6 @@ def moved_rows(outline: Outline, sheet: SheetMap, new: NewLines | None) -> bytes
     if sheet.rows.is_identity:
         return b"".join(_moved_columns(outline, rows, sheet, new))
     return b"".join(_moved_rows(outline, rows, sheet, new))
-
-
-def _is_regular(outline: Outline, count: int) -> bool:
-    """Tell whether every row and cell begins with its name, and nothing is commented."""
-    data, start, end = outline.data, outline.sheet_data[1], outline.rows_end
-    if outline.scan is not data:
-        return False
-    row, cell = outline.qualified(b"row"), outline.qualified(b"c")
-    if data.count(b"<" + row + b' r="', start, end) != count:
-        return False
-    named = data.count(b"<" + cell + b' r="', start, end)
-    # Counted by what may follow the name: a pattern takes ten times as long.
-    ends = (b" ", b">", b"/", b"\t", b"\n", b"\r")
-    found = sum(data.count(b"<" + cell + each, start, end) for each in ends)
-    return named == found
 
 
 def _regular(outline: Outline, rows: Rows) -> Iterator[bytes]:
@@ -147,9 +133,7 @@ def _moved_rows(
     starts = array("Q", rows.starts)
     starts.append(outline.rows_end)
     yield data[outline.sheet_data[1] : starts[0]]
-    names = _Renamed(lambda digits: b"%d" % (lines.get(int(digits)) or 0))
-    row, cell = re.escape(outline.qualified(b"row")), re.escape(outline.qualified(b"c"))
-    mark = re.compile(rb'(<(?:%b r="[A-Z]{1,3}|%b r="))([0-9]{1,7})(?=")' % (cell, row))
+    renamer = _Renamer(outline, lines)
     waiting = None if new is None else _new_rows(outline, rows, new)
     place = 0
     while place < len(rows):
@@ -170,27 +154,52 @@ def _moved_rows(
             if waiting is not None and new is not None and rows.numbers[stop] >= new.line:
                 break
             stop += 1
-        chunk = data[starts[place] : starts[stop]]
         if shift:
-            pieces = mark.split(chunk)
-            pieces[2::3] = [names[digits] for digits in pieces[2::3]]
-            chunk = b"".join(pieces)
-        yield chunk
+            yield b"".join(
+                [
+                    renamer.renamed(data[starts[at] : starts[at + 1]], rows.numbers[at], shift)
+                    for at in range(place, stop)
+                ]
+            )
+        else:
+            yield data[starts[place] : starts[stop]]
         place = stop
     if waiting is not None:
         yield waiting
 
 
-class _Renamed(dict[bytes, bytes]):
-    """Names by the name before, each worked out once."""
+_CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-    def __init__(self, become: Callable[[bytes], bytes]) -> None:
-        super().__init__()
-        self._become = become
 
-    def __missing__(self, name: bytes) -> bytes:
-        found = self[name] = self._become(name)
-        return found
+class _Renamer:
+    """Gives rows and their cells the names that they have after a move."""
+
+    def __init__(self, outline: Outline, lines: LineMap) -> None:
+        self._lines = lines
+        row, cell = outline.qualified(b"row"), outline.qualified(b"c")
+        self._row, self._cell = b"<" + row + b' r="', b"<" + cell + b' r="'
+        self._mark = re.compile(
+            rb'(<(?:%b r="[A-Z]{1,3}|%b r="))([0-9]{1,7})(?=")' % (re.escape(cell), re.escape(row))
+        )
+
+    def renamed(self, row: bytes, number: int, shift: int) -> bytes:
+        """Return a row with its cells under other names.
+
+        Args:
+            row: All of it.
+            number: Its number so far.
+            shift: How many rows it moves down.
+        """
+        old = b'%d"' % number
+        bare = row.translate(None, _CAPITALS)
+        named = bare.count(self._cell + old)
+        # All cells are named by the row, and nothing else ends as their names and its own do.
+        is_plain = named == bare.count(self._cell) and row.startswith(self._row + old)
+        if is_plain and row.count(old) == named + 1:
+            return row.replace(old, b'%d"' % (number + shift))
+        pieces = self._mark.split(row)
+        pieces[2::3] = [b"%d" % (self._lines.get(int(each)) or 0) for each in pieces[2::3]]
+        return b"".join(pieces)
 
 
 _CONTENT = re.compile(rb"<(?:[\w.-]+:)?(?:v|f|is)[\s/>]")

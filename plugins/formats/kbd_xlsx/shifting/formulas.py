@@ -122,9 +122,8 @@ class FormulaMover:
         pieces = _NUMBER.split(text)
         key = is_home, tuple(pieces[::2])
         numbers = pieces[1::2]
-        if key in self._shapes:
-            shape = self._shapes[key]
-        else:
+        shape = self._shapes.get(key)
+        if shape is None and key not in self._shapes:
             if len(self._shapes) >= MAX_SHAPES:
                 self._shapes.clear()
             shape = self._shapes[key] = self._shape_of(text, key[1], numbers, is_home=is_home)
