@@ -1,9 +1,9 @@
 """What an edit would leave behind of what it deletes: texts in lists and copies beside the cells.
 
 Cells name their texts in a list that all sheets share, so a text stays readable in the file when
-its last cell is emptied or its sheet deleted. Such items are made empty, cached points of charts
-are taken out, and deleted sheets leave the lists of titles. What else keeps a copy (the data of a
-pivot table, of a link, of a filter) is named.
+its last cell is emptied or its sheet deleted. Such items are made empty, points of charts whose
+cells are not found any more are taken out, and deleted sheets leave the lists of titles. What else
+keeps a copy (the data of a pivot table, of a link, of a filter) is named.
 """
 
 import re
