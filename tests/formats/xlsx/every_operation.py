@@ -222,6 +222,7 @@ USES = (
         {"op": "copy_range", "sheet": "Data", "from": "C2:C3", "to": "G7"},
         ("Data!G7", "cell"),
         ("Data!G8", "cell"),
+        ("Data!G7:G8", "conditional format"),
     ),
     _use(
         {

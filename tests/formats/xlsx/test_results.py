@@ -243,6 +243,26 @@ def test_structured_references_and_names(tmp_path: Path) -> None:
     assert "it uses a name that stands for no cells here" in warned(found)
 
 
+def test_a_shared_formula_keeps_the_sheet_of_a_name(tmp_path: Path) -> None:
+    """A name of another sheet and one of its own are two names, also where a formula is shared."""
+    path = made(tmp_path / "a.xlsx", S={"A1": 1, "A2": 2, "B1": "=T!Rate*A1"}, T={"A1": 10})
+    book = openpyxl.load_workbook(path)
+    book["T"].defined_names["Rate"] = DefinedName("Rate", attr_text="T!$A$1")
+    book["S"].defined_names["Rate"] = DefinedName("Rate", attr_text="S!$A$2")
+    book["S"]["B2"] = "=T!Rate*A2"
+    book.save(path)
+    part = ZipFile(path).read("xl/worksheets/sheet1.xml")
+    shared = part.replace(b"<f>T!Rate*A1<", b'<f t="shared" ref="B1:B2" si="0">T!Rate*A1<')
+    shared = shared.replace(b"<f>T!Rate*A2</f>", b'<f t="shared" si="0"/>')
+    assert shared.count(b"shared") == 2
+    replace_part(path, "xl/worksheets/sheet1.xml", shared)
+    edit(path, A1=3)
+    assert results(path, "B1", "B2") == [30, 20]
+    edit(path, B1="=1+1")
+    assert openpyxl.load_workbook(path)["S"]["B2"].value == "=T!Rate*A2"
+    assert results(path, "B2") == [20]
+
+
 def test_subtotals_pass_over_each_other_and_over_nothing_hidden(tmp_path: Path) -> None:
     """Nested ones count once; where rows are hidden a filter decides, so there is no result."""
     path = made(tmp_path / "a.xlsx", S={"A1": 1, "A2": 2, "A3": "=SUBTOTAL(9,A1:A2)", "A4": 5})

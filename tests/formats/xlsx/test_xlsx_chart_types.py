@@ -72,6 +72,7 @@ def disorder(root: etree._Element) -> Iterator[str]:
                 yield f"{name}: {names}"
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("was", "wanted"), list(permutations(TYPES, 2)))
 def test_each_type_becomes_each_other(book: Path, was: str, wanted: str) -> None:
     """Series, title and points go over; openpyxl reads the new type, the schema's order holds.

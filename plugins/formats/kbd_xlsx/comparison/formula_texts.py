@@ -7,9 +7,10 @@ import re
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from openpyxl.formula.translate import Translator, TranslatorError
+from openpyxl.formula.translate import TranslatorError
 
 from kbd.sheets.areas import cell_name
+from kbd_xlsx.translator import FormulaTranslator
 
 __all__ = [
     "FormulaReference",
@@ -123,8 +124,8 @@ class SharedText:
             return _UNKNOWN_TEXT
 
     @cached_property
-    def _translator(self) -> Translator:
-        return Translator(f"={self._text}", cell_name(self._row, self._column))
+    def _translator(self) -> FormulaTranslator:
+        return FormulaTranslator(f"={self._text}", cell_name(self._row, self._column))
 
 
 def shape_of(markup: bytes) -> bytes:

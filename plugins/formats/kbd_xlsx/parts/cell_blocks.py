@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from openpyxl.formula.tokenizer import TokenizerError
-from openpyxl.formula.translate import Translator
 
 from kbd.sheets.areas import Area, cell_name, column_letters
 from kbd_xlsx.parts.cells import escaped
@@ -31,6 +30,7 @@ from kbd_xlsx.parts.markup import (
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
 from kbd_xlsx.parts.row_writer import row_style
 from kbd_xlsx.parts.sheet_elements import ColumnStyles, SheetElements, spliced
+from kbd_xlsx.translator import FormulaTranslator
 
 __all__ = ["CellBlocks", "LooseCell", "NewCells"]
 
@@ -272,7 +272,7 @@ class CellBlocks:
         for place, cell in cells.items():
             (origin, text) = next((m for m in masters if m[0] == place), masters[0])
             try:
-                translator = Translator(f"={text}", cell_name(*origin))
+                translator = FormulaTranslator(f"={text}", cell_name(*origin))
                 own = translator.translate_formula(cell_name(*place)).removeprefix("=")
             except (TokenizerError, ValueError, IndexError) as error:
                 raise self._outline.refused(

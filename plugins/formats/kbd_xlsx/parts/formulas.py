@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from openpyxl.formula.tokenizer import TokenizerError
-from openpyxl.formula.translate import Translator
 
 from kbd.errors import ValidationFailed
 from kbd.sheets.areas import Area, cell_name, overlaps
@@ -25,6 +24,7 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
+from kbd_xlsx.translator import FormulaTranslator
 
 __all__ = ["Group", "Groups", "SharedFormulas", "checked_groups"]
 
@@ -145,7 +145,7 @@ class SharedFormulas:
         tag = start_tag(outline.qualified(b"f"))
         close = b"</" + re.escape(outline.qualified(b"f")) + rb"\s*+>"
         self._formula = re.compile(tag + rb"(?:(?<=/>)|(.*?)" + close + b")", re.DOTALL)
-        self._translators: dict[str, Translator] = {}
+        self._translators: dict[str, FormulaTranslator] = {}
         self.rows: set[int] = set()
         for number, places in groups.masters.items():
             for place in places:
@@ -175,7 +175,7 @@ class SharedFormulas:
                 "need and that cannot be read; leave it"
             )
         try:
-            self._translators[number] = Translator(f"={text}", origin)
+            self._translators[number] = FormulaTranslator(f"={text}", origin)
         except (TokenizerError, ValueError, IndexError) as error:
             raise ValidationFailed(
                 f"sheet {self._outline.name}: {origin} holds a shared formula that other cells "

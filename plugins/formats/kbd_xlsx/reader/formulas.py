@@ -10,12 +10,13 @@ from html import unescape
 
 import msgspec
 from lxml import etree
-from openpyxl.formula.translate import Translator, TranslatorError
+from openpyxl.formula.translate import TranslatorError
 
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, reading_errors
 from kbd.sheets.areas import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 from kbd_xlsx.reader.parts import XmlPiece
+from kbd_xlsx.translator import FormulaTranslator
 
 __all__ = [
     "FormulaBatch",
@@ -111,7 +112,7 @@ class FormulaTexts:
     """Writes formulas out; one that many cells share is taken apart once."""
 
     def __init__(self) -> None:
-        self._shared: dict[tuple[str, int, int], Translator] = {}
+        self._shared: dict[tuple[str, int, int], FormulaTranslator] = {}
 
     def text(self, facts: FormulaFacts, batch: FormulaBatch) -> str:
         """Return a cell's formula with its "=", one that is shared as of its own cell."""
@@ -122,7 +123,7 @@ class FormulaTexts:
         try:
             translator = self._shared.get(master)
             if translator is None:
-                translator = Translator(f"={text}", cell_name(row, column))
+                translator = FormulaTranslator(f"={text}", cell_name(row, column))
                 self._shared[master] = translator
             return str(translator.translate_formula(cell_name(facts.row, facts.column)))
         except (TranslatorError, ValueError):

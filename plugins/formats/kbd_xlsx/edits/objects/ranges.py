@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape
 
-from openpyxl.formula.translate import Translator, TranslatorError
+from openpyxl.formula.translate import TranslatorError
 
 from kbd.errors import ValidationFailed
 from kbd.sheets.areas import (
@@ -32,6 +32,7 @@ from kbd_xlsx.parts.markup import (
     with_attributes,
 )
 from kbd_xlsx.parts.sheet import SheetPart
+from kbd_xlsx.translator import FormulaTranslator
 
 __all__ = [
     "WHOLE",
@@ -180,7 +181,7 @@ def _moved_formulas(text: bytes, old: list[Area], new: list[Area], what: str) ->
 
 def _translated(formula: str, before: tuple[int, int], after: tuple[int, int]) -> str | None:
     try:
-        mover = Translator(formula, cell_name(*before))
+        mover = FormulaTranslator(formula, cell_name(*before))
         return str(mover.translate_formula(cell_name(*after)))
     except (TranslatorError, ValueError):
         return None
