@@ -48,10 +48,10 @@ THINNED = frozenset(
         "test_xlsx_hostile_parts.py",
     )
 )  # fmt: skip
-"""Files of which the first tier has every third test, as of those of whole jobs: each test starts a
+"""Files of which the first tier has every fifth test, as of those of whole jobs: each test starts a
 process, plays a job or loads a table beside many that are alike, and a newcomer waits at most four
 minutes. The second tier has all."""
-ONE_OF = 3
+ONE_OF = 5
 
 
 def _backend_of(item: pytest.Item) -> str:
@@ -70,7 +70,7 @@ def _on_any_backend(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave what is sampled to the second tier, and have the files of whole jobs begun first.
 
-    So are the second backend of a test, and two of three tests of some files. At the end one
+    So are the second backend of a test, and most tests of some files. At the end one
     process would still be at the files of whole jobs.
     """
     seen = Counter[str]()

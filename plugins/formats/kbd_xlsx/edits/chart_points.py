@@ -37,7 +37,7 @@ def refresh_charts(book: BookEdit, changed: Mapping[str, Sequence[Area]]) -> Non
         return
     indexes = {title: AreaIndex(areas) for title, areas in changed.items()}
     reader = RangeReader(book)
-    for part in set(_chart_parts(book)):
+    for part in sorted(set(_chart_parts(book))):
         try:
             data = utf8(book.rewriting.read(part), part)
             before = book.rewriting.original(part) or b""
