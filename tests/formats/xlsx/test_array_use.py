@@ -19,7 +19,7 @@ PLAIN = (
     "LOOKUP(2,1/(A1:A3=2),B1:B3)", "SUM({1,2,3}*2)", "SUM(OFFSET(A1,0,0,3,1))", "@A1:A3*2",
     "INDEX(A1:C9,2,3)*2", "SUM(INDEX(A1:C9,0,3))", 'INDIRECT("A"&B1)*2', "Rate*2",
     "LET(x,SUM(A1:A3),x*2)", 'COUNTIF(A:A,">"&AVERAGE(A:A))', "IF(SUM(A1:A3)>2,SUM(B1:B3),0)",
-    "SUM(IF(TRUE,A1:A3))", "NETWORKDAYS(A1,B1,H1:H9)", '"A1:A3"&B1',
+    "SUM(IF(TRUE,A1:A3))", "NETWORKDAYS(A1,B1,H1:H9)", '"A1:A3"&B1', "TREND(B1:B3,A1:A3,4)",
 )  # fmt: skip
 WITH_ARRAYS = (
     "SUM(A1:A3*B1:B3)", "SUM(IF(A1:A3>1,B1:B3))", 'MAX((C1:C3="x")*B1:B3)', "SUM(--(A1:A3>1))",

@@ -78,6 +78,10 @@ _ARRAYS = SPILLING | frozenset(
     ("FREQUENCY", "GROWTH", "LINEST", "LOGEST", "MINVERSE", "MMULT", "MODE.MULT", "MUNIT",
      "TRANSPOSE", "TREND")
 )  # fmt: skip
+_FITTING = frozenset(("GROWTH", "TREND"))
+_NEW_VALUES = 2
+"""The argument of these for each value of which they give one."""
+
 _OWN_PLACES = frozenset(("COLUMN", "ROW"))
 _FOR_ALL = frozenset(("LOOKUP", "SUMPRODUCT"))
 """Functions whose arguments are calculated for all cells in plain formulas, too."""
@@ -312,6 +316,8 @@ class _Reader:
             self.is_needed = self.is_needed or name in _NOT_FOR_ALL
             self._need()
             return _Shape.MANY
+        if name in _FITTING and len(arguments) > _NEW_VALUES:
+            return arguments[_NEW_VALUES].shape
         if name in _ARRAYS or (name in _OWN_PLACES and _is_many(arguments)):
             self.is_needed = self.is_needed or name in _NOT_FOR_ALL
             self._need()
