@@ -315,6 +315,7 @@ def test_an_edit_leaves_no_formula_without_a_result(tmp_path: Path) -> None:
     assert found.results == ("S!D1 = 5", "Had no result before, and have one: S!B1, T!A1")
     assert found.warnings == ("Had no result before, and have none: S!C1 (RAND).",)
     assert applied.lacks_results
+    assert edit(path, D2="=D1*2")[1].warnings == ()
 
 
 def test_an_edit_of_looks_leaves_no_formula_without_a_result(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def tell(
         told.append(f"Had no result before, and have one: {names.listed(besides)}")
     warnings = [
         *_errors(results, names), *_empty(empty, names), *_left_out(plan, names),
-        *_still_open(plan, len(plan.besides) - len(besides), names),
+        *_still_open(plan, besides, names),
     ]  # fmt: skip
     return Calculated(len(results), tuple(told), tuple(warnings))
 
@@ -109,11 +109,14 @@ def _left_out(plan: CalculationPlan, names: _Names) -> list[str]:
     return told
 
 
-def _still_open(plan: CalculationPlan, count: int, names: _Names) -> list[str]:
-    """Return how many formulas have no result though nobody asked for one."""
+def _still_open(plan: CalculationPlan, besides: Sequence[Place], names: _Names) -> list[str]:
+    """Return what has no result still, of what nobody asked for.
+
+    It is said where others of these have got one, and not again at each edit.
+    """
     told = []
-    if count:
-        left = [place for place in plan.besides if place in plan.reasons]
+    left = [place for place in plan.besides if place in plan.reasons]
+    if besides and left:
         functions = sorted({plan.reasons[place].function for place in left} - {""})
         because = f" ({listed(functions, _SHOWN_PLACES)})" if functions else ""
         told.append(f"Had no result before, and have none: {names.listed(left)}{because}.")
