@@ -127,6 +127,13 @@ def test_rows_of_a_table_are_followed(charted: Path) -> None:
     assert float(found["'My data'!$C$2:$C$7"][0]) == 5.5
 
 
+def test_a_boolean_among_texts_is_a_word(charted: Path) -> None:
+    """As the cell shows it, not as it is stored."""
+    edited(charted, put(("B3", True), ("B4", False)))
+    names = points(charted.with_name("out.xlsx"))["'My data'!$B$2:$B$7"]
+    assert (names[1], names[2]) == ("TRUE", "FALSE")
+
+
 def test_texts_of_numbers_stay_as_they_were_shown(charted: Path) -> None:
     """A number among categories of texts is stored as a program showed it; others are changed."""
     replaced(charted, "<c:v>Item 1</c:v>", "<c:v>1,00 €</c:v>")

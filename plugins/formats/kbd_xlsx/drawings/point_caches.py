@@ -5,6 +5,7 @@ format, or texts. A cell that holds nothing has no point; a formula without a re
 """
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -13,6 +14,9 @@ from lxml import etree
 from kbd_xlsx.drawings.cell_ranges import CellRange, RangeReader, ReadCell
 
 __all__ = ["PointCache", "announced", "number_code", "reference_element", "shown_text"]
+
+
+_BOOLEANS = MappingProxyType({"0": "FALSE", "1": "TRUE"})
 
 
 class PointCache(msgspec.Struct, frozen=True):
@@ -53,7 +57,8 @@ def shown_text(reader: RangeReader, sheet: str, cell: ReadCell, *, as_text: bool
         return None
     if as_text and cell.kind == "number" and reader.is_date(sheet, cell.row, cell.column):
         return reader.moment(cell.text)
-    return cell.text
+    # A boolean is stored as a digit, and shown as a word; no text of an error is one.
+    return _BOOLEANS.get(cell.text, cell.text) if cell.kind == "other" else cell.text
 
 
 def number_code(reader: RangeReader, sheet: str, cells: Iterable[ReadCell]) -> str:

@@ -86,7 +86,9 @@ def _held(book: Book, formula: str) -> list[Value] | None:
 
 
 def _text(value: Value, *, is_number: bool) -> str:
-    if isinstance(value, bool) or value is None or is_number != isinstance(value, float):
+    if isinstance(value, bool):
+        return "" if is_number else str(value).upper()
+    if value is None or is_number != isinstance(value, float):
         return ""
     return format(value, ".14g") if isinstance(value, float) else str(plain(value)).strip()
 
