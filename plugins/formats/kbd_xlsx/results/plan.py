@@ -46,6 +46,7 @@ MAX_DEPTH = 80
 """Brackets in brackets; Excel takes 64 functions in one another."""
 
 _UNSURE = "engines agree on results of it that are not those of Excel"
+_FOR_EACH = "it is called for each cell of a range, where engines may be wrong"
 _UNFIT = {
     "CELL": "what it tells depends on the program",
     "CUBEKPIMEMBER": "it asks a database",
@@ -452,7 +453,7 @@ def _unfit_ranges(shape: str, *, is_array: bool) -> Reason | None:
         return _MANY
     if use.is_needed and not is_array:
         return _IN_LINE
-    return Reason(_UNSURE, min(use.lifted)) if use.lifted else None
+    return Reason(_FOR_EACH, min(use.lifted)) if use.lifted else None
 
 
 def _is_no_range(_: str) -> bool:
