@@ -98,7 +98,9 @@ def test_results_are_written_as_if_rows_were_taken_apart(
         for (row, column), result in results.items():
             if f'r="{"ABCD"[column - 1]}{row}"' in rows:
                 sheet.set(row, column, CellEdit(result=result))
-        texts.append(sheet.xml(restyle).decode().replace(UNUSUAL, ""))
+        text = sheet.xml(restyle).decode().replace(UNUSUAL, "")
+        # A row that is taken apart is written without blanks at the ends of its tags.
+        texts.append(re.sub("(</?row[^>]*?) +>", r"\1>", text))
     assert texts[1] == texts[0]
 
 

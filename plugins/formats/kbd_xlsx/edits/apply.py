@@ -99,6 +99,12 @@ from kbd_xlsx.workbook import SUFFIXES
 
 __all__ = ["apply"]
 
+_KEEP_TEXTS = (
+    FormatRange, FreezePanes, HideSheet, InsertColumns, InsertRows, MoveSheet, ProtectSheet,
+    Recalculate, SetColumnWidths, SetPrint, SetRowHeights, SortRange, UnmergeCells,
+)  # fmt: skip
+"""Operations that take no text of a cell away, unless it is the result of a formula."""
+
 
 def apply(
     source: Source | None,
@@ -142,7 +148,7 @@ def _applied(
     # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
     writer.warn_of_figures()
-    book.save(target)
+    book.save(target, only_results=all(isinstance(each, _KEEP_TEXTS) for each in operations))
     focus = find_focus(operations)
     if focus is not None:
         # As the workbook writes it: operations may write it in other capitals, or delete it later.

@@ -370,7 +370,7 @@ class BookEdit:
 
         Args:
             target: Where to.
-            only_results: Whether nothing but results of formulas was written into its sheets.
+            only_results: Whether no text but a result of a formula was taken from its sheets.
 
         Raises:
             ValidationFailed: It has no sheet, a formula names what there is not, or an edit cannot
@@ -386,6 +386,7 @@ class BookEdit:
         )
         self.flush()
         forget_results(self)
+        takes_texts = not (only_results and self.results.are_kept)
         # What shows results of formulas, such as charts, is written when these are right.
         for write in self.last:
             write()
@@ -394,7 +395,8 @@ class BookEdit:
             self._write_styles()
         if self.book.is_changed:
             self.rewriting.put(self.main, self.book.xml())
-        self._leftovers.erase(self._tab_parts(), self.notices, only_results=only_results)
+        if takes_texts:
+            self._leftovers.erase(self._tab_parts(), self.notices, only_results=only_results)
         self.rewriting.save(target)
 
     def flush(self) -> None:

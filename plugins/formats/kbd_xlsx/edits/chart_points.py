@@ -3,18 +3,17 @@
 Programs that do not calculate (viewers, converters) draw what a chart stores of its cells.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.sheets.areas import Area
 from kbd_xlsx.drawings.cell_ranges import RangeReader
 from kbd_xlsx.drawings.point_refresh import refreshed_points
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import AreaIndex
 from kbd_xlsx.parts.markup import utf8
 
-__all__ = ["keep_charts", "refresh_charts"]
+__all__ = ["keep_charts"]
 
 
 def keep_charts(book: BookEdit) -> None:
@@ -23,16 +22,7 @@ def keep_charts(book: BookEdit) -> None:
 
 
 def _follow(book: BookEdit) -> None:
-    refresh_charts(book, book.results.take_renewed())
-
-
-def refresh_charts(book: BookEdit, changed: Mapping[str, Sequence[Area]]) -> None:
-    """Bring up to date what charts store of cells that hold something else.
-
-    Args:
-        book: The workbook, its cells written.
-        changed: The cells, by the titles of their sheets.
-    """
+    changed = book.results.take_renewed()
     if not changed:
         return
     indexes = {title: AreaIndex(areas) for title, areas in changed.items()}

@@ -114,7 +114,7 @@ class Leftovers:
         Args:
             tabs: The sheets after the edit, with their parts.
             notices: The warnings of the edit.
-            only_results: Whether nothing but results of formulas was written into the sheets.
+            only_results: Whether no text but a result of a formula was taken from the sheets.
         """
         if not self._rewriting.has_original:
             return

@@ -222,7 +222,7 @@ def _home(
     data = outline.data
     begin, end = outline.sheet_data[1], outline.rows_end
     moved = Outline(b"".join((data[:begin], rows, data[end:])), title)
-    rows = with_moved_formulas(moved, mover, report, before=data)
+    rows = with_moved_formulas(moved, mover, report, before=outline)
     around = Surroundings(moved, mover, report, is_home=True)
     head, tail = around.moved()
     start, inside = moved.sheet_data

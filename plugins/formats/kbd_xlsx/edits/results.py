@@ -74,6 +74,11 @@ class PendingResults:
         for title, found in areas.items():
             self._renewed.setdefault(title, []).extend(found)
 
+    @property
+    def are_kept(self) -> bool:
+        """Whether no result was taken away or written since that was asked for last."""
+        return not self._renewed
+
     def take_renewed(self) -> dict[str, list[Area]]:
         """Return the cells that show something else since they were asked for last."""
         renewed, self._renewed = self._renewed, {}

@@ -16,6 +16,7 @@ outline         where the pieces of a part lie, and its rows and cells
 row_pieces      rows cut before each cell, where their form is the usual one
 formulas        shared formulas, arrays, data tables
 sheet_elements  the elements around the rows: widths, frozen panes and others
+result_writer   results of formulas written or taken out
 row_writer      rows written anew
 row_styles      styles of whole rows
 cell_blocks     cells taken from their places and put into others

@@ -237,6 +237,7 @@ class PendingCells:
         self.puts: dict[int, PutRow] = {}
         self.heights: dict[int, float] = {}
         self.is_wiped = is_wiped
+        self._has_others = False
         self._index: AreaIndex | None = None
 
     def __bool__(self) -> bool:
@@ -244,8 +245,17 @@ class PendingCells:
             self.edits or self.clears or self.forgets or self.puts or self.heights or self.is_wiped
         )
 
+    @property
+    def are_results(self) -> bool:
+        """Whether results of formulas are written or forgotten, and nothing else changes."""
+        return not (
+            self._has_others or self.clears or self.puts or self.heights or self.is_wiped
+        )  # fmt: skip
+
     def set(self, row: int, column: int, edit: CellEdit) -> None:
         """Change a cell; the later content wins, styles add up."""
+        if edit.content is not None or edit.styles or edit.forget:
+            self._has_others = True
         cells = self.edits.get(row)
         if cells is None:
             cells = self.edits[row] = {}

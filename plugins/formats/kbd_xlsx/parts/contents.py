@@ -75,6 +75,8 @@ class CellContents:
     def removes_or_adds_formulas(self) -> bool:
         """Tell whether an edit writes a formula or takes one away."""
         pending, outline = self._pending, self._outline
+        if pending.are_results:
+            return False
         if any(
             edit.content is not None and edit.content.kind == "formula"
             for cells in pending.edits.values()
@@ -113,6 +115,8 @@ class CellContents:
 
 def changed_areas(pending: PendingCells) -> list[Area]:
     """Return the areas in which pending edits change values, adjacent cells together."""
+    if pending.are_results:
+        return []
     rows = (
         (
             number,

@@ -78,6 +78,8 @@ class RowCuts:
         self._close = b"</" + outline.qualified(b"row") + b">"
         # By the letters of the cells' names: the places of their columns, None if out of order.
         self._orders: dict[bytes, dict[int, int] | None] = {}
+        # The row that was cut last: its cells' names with a mark for its number, and its order.
+        self._names_before, self._places_before = b"", dict[int, int]()
 
     @cached_property
     def _are_regular(self) -> bool:
@@ -98,12 +100,16 @@ class RowCuts:
         if end < 0:
             return None
         pieces = data[start:end].split(self.mark)
+        digits = b"%d" % self._rows.numbers[place]
+        # Most rows have their cells in the columns of the row before.
+        expected = self._names_before.replace(b"#", digits).split()
+        if len(expected) == len(pieces) - 1 and all(map(bytes.startswith, pieces[1:], expected)):
+            return RowPieces(start, end, self._places_before, pieces)
         names = self._names.findall(data, start, end)
         if len(names) != len(pieces) - 1:
             return None
         joined = b" ".join(names)
         letters = joined.translate(None, _DIGITS)
-        digits = b"%d" % self._rows.numbers[place]
         # Each cell is one of this row if the row's number after each cell's letters is its name.
         if names and letters.replace(b" ", digits + b" ") + digits != joined:
             return None
@@ -113,7 +119,11 @@ class RowCuts:
             if len(self._orders) >= MAX_ORDERS:
                 self._orders.clear()
             places = self._orders[letters] = _places(letters.split())
-        return None if places is None else RowPieces(start, end, places, pieces)
+        if places is None:
+            return None
+        self._names_before = b" ".join([each + b'#"' for each in letters.split()])
+        self._places_before = places
+        return RowPieces(start, end, places, pieces)
 
 
 def _places(letters: list[bytes]) -> dict[int, int] | None:

@@ -18,18 +18,16 @@ from kbd_xlsx.parts.cells import (
     Restyle,
     Result,
     cell_xml,
-    escaped,
     inner_xml,
 )
 from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
 from kbd_xlsx.parts.markup import ATTRIBUTES, Splice, attribute, with_attributes
 from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
-from kbd_xlsx.parts.row_pieces import RowCuts, RowPieces
+from kbd_xlsx.parts.result_writer import RESULT_TYPES, ResultWriter, value_element
 from kbd_xlsx.parts.sheet_elements import ColumnStyles
 
 __all__ = ["Reach", "RowWriter", "measure", "row_splices", "row_style"]
 
-_RESULT_TYPES = {"number": None, "text": b"str", "boolean": b"b", "error": b"e"}
 _NO_EDITS: Mapping[int, CellEdit] = {}
 _TRUE = ("1", "true")
 _OF_VALUES = re.compile(rb"\s(?:t|cm|vm)\s*=")
@@ -94,16 +92,7 @@ class RowWriter:
             + outline.qualified(b"f") + rb"\s*+>)", re.DOTALL
         )  # fmt: skip
         self._extension = b"<" + outline.qualified(b"extLst")
-        self._cuts = RowCuts(outline, rows)
-        tag = re.escape(outline.qualified(b""))
-        # The usual cell with a formula: its name and style, the formula, its result.
-        self._usual = re.compile(
-            rb'([A-Z]{1,3}[0-9]{1,7}"(?: s="[0-9]+")?)(?: t="[a-z]+")?>'
-            rb"(<%bf(?: [^<>]*)?(?:/>|>[^<]*</%bf>))(?:<%bv/>|<%bv>([^<]*)</%bv>)?</%bc>(\s*)"
-            % (tag, tag, tag, tag, tag, tag)
-        )
-        self._value = b"<" + outline.qualified(b"v"), b"</" + outline.qualified(b"v") + b">"
-        self._end = self._value[1] + b"</" + outline.qualified(b"c") + b">"
+        self._value = outline.qualified(b"v")
 
     def new_row(self, number: int) -> bytes:
         """Return a row that there was not; b"" if nothing would be in it."""
@@ -139,53 +128,12 @@ class RowWriter:
         row = self._rows.read(text, text, number, 0, len(text))
         return self.changed_row(row, Reach(clears)) or text
 
-    def with_results(self, number: int, place: int, reach: Reach) -> Splice | None:
-        """Return a row with other results of its formulas, or without them.
-
-        Args:
-            number: Of the row.
-            place: Its place in the part.
-            reach: What reaches it.
-
-        Returns:
-            The row; None if other changes of it are asked for, or its form is not the usual one.
-        """
-        edits = self._pending.edits.get(number, _NO_EDITS)
-        is_other = number in self._pending.heights or number in self._pending.puts
-        if is_other or self._shared.rows or reach.clears or reach.members:
-            return None
-        if edits and (reach.forgets or not all(map(_is_result, edits.values()))):
-            return None
-        cut = self._cuts.of(place)
-        # A tag that ends with blanks is written without them.
-        if cut is None or not cut.pieces[0].rstrip().endswith(b'">'):
-            return None
-        pieces = cut.pieces
-        if reach.forgets and not self._forget(cut, reach):
-            return None
-        for column, edit in edits.items():
-            result = edit.result
-            at = cut.places.get(column)
-            found = None if at is None else self._usual.fullmatch(pieces[at])
-            if at is None or found is None or result is None:
-                return None
-            head, formula, _, blanks = found.groups()
-            word = _RESULT_TYPES[result.kind]
-            kind = b">" if word is None else b' t="' + word + b'">'
-            pieces[at] = head + kind + formula + self._value_of(result, self._end) + blanks
-        return Splice(cut.start, cut.end, self._cuts.mark.join(pieces))
-
-    def _forget(self, cut: RowPieces, reach: Reach) -> bool:
-        """Take the results that are forgotten out of a row; tell whether all could be."""
-        pieces = cut.pieces
-        for column, at in cut.places.items():
-            if self._formula not in pieces[at] or not _reached(reach.forgets, column):
-                continue
-            found = self._usual.fullmatch(pieces[at])
-            if found is None or not found[3]:
-                return False
-            pieces[at] = found[1] + b">" + found[2] + self._end[len(self._value[1]) :] + found[4]
-        return True
+    def changed(self, place: int, reach: Reach) -> Iterator[Splice]:
+        """Yield the change of a row by its place, nothing if nothing of it changes."""
+        row = self._rows.at(place)
+        text = self.changed_row(row, reach)
+        if text is not None:
+            yield Splice(row.start, row.end, text)
 
     def changed_row(self, row: RowMarkup, reach: Reach) -> bytes | None:
         """Return a row as it will be, None if nothing of it changes."""
@@ -314,7 +262,7 @@ class RowWriter:
                 changes |= {b"t": None, b"vm": None}
         if edit is not None and edit.result is not None and self._formula in after:
             after = self._with_result(after, edit.result)
-            changes |= {b"t": _RESULT_TYPES[edit.result.kind], b"vm": None}
+            changes |= {b"t": RESULT_TYPES[edit.result.kind], b"vm": None}
         if after == inner and not changes:
             return None
         return self._cell(with_attributes(cell.attributes, changes), after)
@@ -325,13 +273,7 @@ class RowWriter:
         found = self._whole_formula.search(bare)
         if found is None:
             return inner
-        value = self._value_of(result, self._value[1])
-        return bare[: found.end()] + value + bare[found.end() :]
-
-    def _value_of(self, result: Result, end: bytes) -> bytes:
-        text = escaped(result.text).encode()
-        space = b' xml:space="preserve"' if text != text.strip() else b""
-        return self._value[0] + space + b">" + text + end
+        return bare[: found.end()] + value_element(self._value, result) + bare[found.end() :]
 
     def _replaced(
         self,
@@ -367,12 +309,6 @@ class RowWriter:
         if not inner:
             return b"<" + name + attributes + b"/>"
         return b"<" + name + attributes + b">" + inner + b"</" + name + b">"
-
-
-def _is_result(edit: CellEdit) -> bool:
-    """Tell whether an edit stores the result of a formula, and nothing else."""
-    is_other = edit.content is not None or edit.styles or edit.forget
-    return edit.result is not None and not is_other
 
 
 def _reached(areas: tuple[Area, ...], column: int) -> bool:
@@ -431,6 +367,9 @@ def row_splices(
         return
     reaches = _Reaches(groups, pending, gone)
     touched = _touched(rows, pending, shared, reaches)
+    if not new and not shared.rows and not reaches.members and pending.are_results:
+        yield from _result_splices(ResultWriter(outline, rows, pending), writer, touched, reaches)
+        return
     # New and old rows are merged into one order, because splices are written front to back.
     for number, place in sorted([*((number, -1) for number in new), *touched.items()]):
         if place < 0:
@@ -440,17 +379,30 @@ def row_splices(
                 yield Splice(start, start, text)
             continue
         reach = reaches.of(number)
-        splice = writer.with_results(number, place, reach)
-        if splice is not None:
-            yield splice
-            continue
         row = rows.at(place)
         if number in pending.puts:
             yield Splice(row.start, row.end, writer.filled_row(row))
             continue
-        changed = writer.changed_row(row, reach)
-        if changed is not None:
-            yield Splice(row.start, row.end, changed)
+        yield from writer.changed(place, reach)
+
+
+_ROWS_AT_ONCE = 1_000
+"""Rows that are searched together: where one of them is taken apart, all of these are."""
+
+
+def _result_splices(
+    results: ResultWriter, writer: RowWriter, touched: Mapping[int, int], reaches: "_Reaches"
+) -> Iterator[Splice]:
+    """Yield changes of results, where there are no others."""
+    order = sorted(touched.items())
+    for first in range(0, len(order), _ROWS_AT_ONCE):
+        some = order[first : first + _ROWS_AT_ONCE]
+        found = results.splices(some[0][1], some[-1][1])
+        if found is not None:
+            yield from found
+            continue
+        for number, place in some:
+            yield from writer.changed(place, reaches.of(number))
 
 
 def _new_rows(rows: Rows, pending: PendingCells) -> list[int]:
@@ -492,6 +444,7 @@ class _Reaches:
 
     Attributes:
         areas: All of them.
+        members: Arrays and the like whose results are forgotten.
     """
 
     def __init__(self, groups: Groups, pending: PendingCells, gone: list[Area]) -> None:
@@ -504,10 +457,10 @@ class _Reaches:
         )
         forgotten = AreaIndex([*pending.forgets, *single])
         # The results of a group are old together.
-        members = [group.area for group in groups.areas if forgotten.overlapping(group.area)]
-        self._members = AreaIndex(members)
-        self._forgets = AreaIndex([*pending.forgets, *members])
-        self.areas = (*pending.clears, *gone, *pending.forgets, *members)
+        self.members = [each.area for each in groups.areas if forgotten.overlapping(each.area)]
+        self._members = AreaIndex(self.members)
+        self._forgets = AreaIndex([*pending.forgets, *self.members])
+        self.areas = (*pending.clears, *gone, *pending.forgets, *self.members)
 
     def of(self, row: int) -> Reach:
         """Return what reaches a row."""

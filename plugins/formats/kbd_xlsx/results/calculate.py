@@ -17,7 +17,7 @@ from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area, parse_area
 from kbd_xlsx.calculation.operand_ranges import Place
 from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.edits.chart_points import refresh_charts
+from kbd_xlsx.edits.chart_points import keep_charts
 from kbd_xlsx.parts.cells import AreaIndex, CellEdit, Result
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stored_cells import StoredCells
@@ -207,20 +207,23 @@ class CalculationRun:
 
     def _leave_out_hidden(self) -> None:
         """Leave out subtotals of sheets with hidden rows: which of these count, a filter says."""
+        shapes = {
+            shape for shape in set(self.plan.shapes.values()) if _LEAVES_OUT_HIDDEN.search(shape)
+        }
+        if not shapes:
+            return
         hidden = {
             number
             for number, data in enumerate(self._parts.values())
             if _HIDDEN_ROW.search(data) is not None
         }
-        if not hidden:
-            return
         reason = Reason("it leaves out rows that are hidden", "SUBTOTAL")
         self.plan.leave_out(
             {
                 place: reason
-                for place, text in self.plan.texts.items()
-                if place not in self.plan.reasons
-                and _LEAVES_OUT_HIDDEN.search(text)
+                for place, shape in self.plan.shapes.items()
+                if shape in shapes
+                and place not in self.plan.reasons
                 and any(cells[0] in hidden for cells in self.plan.reads[place])
             }
         )
@@ -244,7 +247,8 @@ class CalculationRun:
                 self._stored_in[sheet] = self.book.sheet(self.titles[sheet])
             self._stored_in[sheet].set(row, column, CellEdit(result=_stored(answer)))
             places.setdefault(self.titles[sheet], []).append(Area(row, column, row, column))
-        self.book.last.append(lambda: refresh_charts(self.book, places))
+        self.book.results.renew(places)
+        keep_charts(self.book)
         self.book.save(self._target, only_results=True)
 
 

@@ -343,7 +343,7 @@ def _row_tag(outline: Outline, row: RowMarkup, sheet: SheetMap) -> bytes:
 
 
 def with_moved_formulas(
-    outline: Outline, mover: FormulaMover, report: ShiftReport, *, before: bytes | None
+    outline: Outline, mover: FormulaMover, report: ShiftReport, *, before: Outline | None
 ) -> bytes:
     """Return a sheet's rows with their formulas moved.
 
@@ -363,7 +363,7 @@ class _FormulaPass:
     """One pass over the formulas of a part."""
 
     def __init__(
-        self, outline: Outline, mover: FormulaMover, report: ShiftReport, before: bytes | None
+        self, outline: Outline, mover: FormulaMover, report: ShiftReport, before: Outline | None
     ) -> None:
         self._outline, self._mover, self._report = outline, mover, report
         self._is_home = before is not None
@@ -381,7 +381,7 @@ class _FormulaPass:
         self._new: dict[str, SharedFormula] = {}
         self._areas: dict[str, str] = {}
         if before is not None:
-            self._find_masters(Outline(before, outline.name), is_before=True)
+            self._find_masters(before, is_before=True)
         else:
             self._find_masters(outline, is_before=False)
 
