@@ -100,10 +100,10 @@ def _edit(bench: Wired, wb: str, path: str, *operations: dict[str, Any]) -> None
 
 @pytest.mark.sampled(60)
 def seeds(count: int) -> list[Any]:
-    """Seeds of a test; the second half of them takes hours' tier, for each is a whole job."""
-    half = count // 2
-    rest = (pytest.param(seed, marks=pytest.mark.soak) for seed in range(half, count))
-    return [*range(half), *rest]
+    """Seeds of a test; most of them are of the soak tier, for each is a whole job."""
+    some = count // 4
+    rest = (pytest.param(seed, marks=pytest.mark.soak) for seed in range(some, count))
+    return [*range(some), *rest]
 
 
 @pytest.mark.parametrize("seed", seeds(60))

@@ -171,7 +171,9 @@ async def test_a_power_cut_leaves_all_or_nothing(place: Path, name: str, model: 
 
 @pytest.mark.full
 @pytest.mark.anyio
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))]
+)
 @pytest.mark.parametrize("model", ["ordered", "weak"])
 @pytest.mark.parametrize("name", WORKS)
 async def test_a_power_cut_at_each_moment_leaves_all_or_nothing(

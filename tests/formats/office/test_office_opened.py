@@ -18,10 +18,10 @@ from office_trials import APPENDED, TITLE, Way, meant, written
 pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.full]
 
 SAMPLE_SEED = 89
-SAMPLE_SIZE = 60
-"""Files of each kind that are opened."""
-EDITED = SAMPLE_SIZE + 4
-"""Some few are edited that LibreOffice does not open, before or after."""
+SIZES = [24, pytest.param(60, marks=pytest.mark.soak)]
+"""Files of each kind that are opened: a file takes some seconds."""
+SPARE = 4
+"""Some few are edited besides that LibreOffice does not open, before or after."""
 BATCH = 20
 
 
@@ -65,13 +65,13 @@ def pages(path: Path) -> list[list[str]]:
         document.close()
 
 
-def edits_of(corpora: Path, tmp: Path, kind: str, way: Way) -> dict[str, Edit]:
-    """Edit files; put each before and after under a short name, and return the edits."""
+def edits_of(corpora: Path, tmp: Path, kind: str, way: Way, count: int) -> dict[str, Edit]:
+    """Edit some files; put each before and after under a short name, and return the edits."""
     (tmp / "old").mkdir()
     (tmp / "new").mkdir()
     found: dict[str, Edit] = {}
     for number, path in enumerate(sample(corpora, kind)):
-        if len(found) == EDITED:
+        if len(found) == count + SPARE:
             break
         name = f"{number:03}{path.suffix}"
         try:
@@ -140,31 +140,38 @@ def amiss(opened: Opened) -> str:
 
 
 @pytest.mark.timeout(1800)
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("kind", "way"), [("docx", "append"), ("pptx", "retitle")])
 def test_libreoffice_shows_the_same(
-    corpora: Path, tmp_path: Path, kind: str, way: Way, capsys: pytest.CaptureFixture[str]
+    corpora: Path,
+    tmp_path: Path,
+    kind: str,
+    way: Way,
+    size: int,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """60 files of each: as many pages with the same words as before, and what was written."""
-    found = shown(tmp_path, edits_of(corpora, tmp_path, kind, way))
+    """Of each file as many pages with the same words as before, and what was written."""
+    found = shown(tmp_path, edits_of(corpora, tmp_path, kind, way, size))
     odd = [f"{each.name}: {told[:300]}" for each in found if (told := amiss(each))]
 
     with capsys.disabled():
         print(f"\n{kind}: {len(found)} files opened before and after, {len(odd)} unlike", *odd,
               sep="\n")  # fmt: skip
-    assert len(found) >= SAMPLE_SIZE
+    assert len(found) >= size
     assert odd == []
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("size", SIZES)
 def test_libreoffice_reads_back_what_was_written(
-    corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpora: Path, tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As plain text each document is what it was, with one line more.
 
     LibreOffice leaves out the text boxes of a document that has other text, so that a line may go
     that was in one; what is seen of them is compared page by page above.
     """
-    edits = edits_of(corpora, tmp_path, "docx", "append")
+    edits = edits_of(corpora, tmp_path, "docx", "append", size)
     for side in ("old", "new"):
         files = [tmp_path / side / name for name in edits]
         converted(files, "txt:Text (encoded):UTF8", tmp_path / f"{side}-txt", tmp_path / "profile")
@@ -184,5 +191,5 @@ def test_libreoffice_reads_back_what_was_written(
 
     with capsys.disabled():
         print(f"\ndocx as text: {count} files, {len(odd)} unlike", *odd, sep="\n")
-    assert count >= SAMPLE_SIZE
+    assert count >= size
     assert odd == []

@@ -72,7 +72,14 @@ def change_byte(path: Path, name: str, chance: Random) -> None:
 
 
 @pytest.mark.sampled(SHARES)
-@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize(
+    "share",
+    [
+        # Edits and proofs of all files take a thirtieth of the time of all tests.
+        pytest.param(share, marks=[pytest.mark.soak] if share % 3 else [])
+        for share in range(SHARES)
+    ],
+)
 def test_receipts_of_random_edits_verify(corpora: Path, tmp_path: Path, share: int) -> None:
     """Two edits of each editable file are proven; a byte of an untouched part is named."""
     counts: Counter[str] = Counter()
