@@ -33,7 +33,7 @@ REASONS = (
     "is empty; each column", "holds a formula; write it as text", "holds something",
     "in the header of the table", "stays: ", "cannot be copied: its", "is named by formulas",
     "one has to stay in sight", "would lose", "cannot be changed safely",
-    "thread of comments", "holds the header of table",
+    "thread of comments", "the header of table",
 )  # fmt: skip
 """What may be in the way of an operation on a real workbook, as its refusal names it."""
 
