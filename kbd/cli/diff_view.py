@@ -167,7 +167,7 @@ def _render_body(change: Mapping[str, Any], width: int) -> Iterator[Line]:
     before, after = change.get("before"), change.get("after")
     if change.get("words"):
         yield from _render_words(change["words"], width)
-    elif before != after:
+    elif before != after and not _is_told_by_details(change):
         yield from _render_sides(change["kind"], before, after, width)
     for name, (old, new) in (change.get("details") or {}).items():
         was, now = tell_values_apart(old, new, render_value)
@@ -177,6 +177,16 @@ def _render_body(change: Mapping[str, Any], width: int) -> Iterator[Line]:
         else:
             yield from _wrapped("", f"{title}:", width, "      ")
             yield from _render_sides("changed", old, new, width)
+
+
+def _is_told_by_details(change: Mapping[str, Any]) -> bool:
+    """Tell whether the details name all that differs between two objects, such as charts."""
+    match change.get("before"), change.get("after"):
+        case dict() as before, dict() as after:
+            named = change.get("details") or {}
+            keys = before.keys() | after.keys()
+            return all(key in named for key in keys if before.get(key) != after.get(key))
+    return False
 
 
 def _render_sides(kind: str, before: Any, after: Any, width: int) -> Iterator[Line]:

@@ -137,7 +137,8 @@ class Rewriting:
         for name in (part, relations_part(part)):
             self._new.pop(part_key(name), None)
             self._dropped.add(part_key(name))
-        self._set_type(part, None)
+            # Some libraries give relations a type of their own, too.
+            self._set_type(name, None)
 
     def free_name(self, pattern: str) -> str:
         """Return the first name that no part has; `pattern` has a {} for a number from 1."""

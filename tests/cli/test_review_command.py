@@ -42,6 +42,17 @@ def test_a_figure_stands_beside_its_place() -> None:
     ]
 
 
+def test_of_a_changed_chart_just_what_changed_is_shown() -> None:
+    """What the details name is not told as the whole of both sides; what they do not name is."""
+    before = {"name": "Chart 1", "title": None, "legend": "right"}
+    chart = change("Data, chart Chart 1", what="chart", before=before)
+    titled = {"after": {**before, "title": "Sales"}, "details": {"title": (None, "Sales")}}
+    renamed = {"after": {**before, "name": "Chart 2"}, "details": {}}
+
+    assert shown(diff({**chart, **titled})) == ["  ~ Data, chart Chart 1  title: (empty) -> Sales"]
+    assert any("Chart 2" in line for line in shown(diff({**chart, **renamed})))
+
+
 def test_a_changed_word_is_marked_in_its_sentence() -> None:
     """Long equal stretches are cut; both sides are shown, with the words that differ apart."""
     words = [

@@ -18,12 +18,12 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.table import Table
 from PIL import Image as Picture
 
-from kbd.formats import Source
+from kbd.formats import Applied, Source
 from kbd.testing.formats import calculate_open
 from kbd_xlsx import XlsxFormat
 from range_edits import apply
 
-__all__ = ["USES", "OperationUse", "applied", "full_book"]
+__all__ = ["USES", "OperationUse", "applied", "edited", "full_book"]
 
 ROWS = (
     ("Item", "Region", "Price", "Count", "Total"),
@@ -81,18 +81,29 @@ def full_book(folder: Path) -> Path:
     return folder / "full.xlsx"
 
 
-def applied(book: Path, use: OperationUse, to: str) -> Path:
-    """Apply an operation, with the results of formulas; the file stands beside the workbook."""
+def edited(book: Path, operation: dict[str, Any], target: Path) -> Applied:
+    """Apply an operation, with the results of formulas; it may name the picture dot.png.
+
+    Raises:
+        KbdError: It is refused.
+    """
     picture = book.with_name("dot.png")
     Picture.new("RGB", (4, 4), "blue").save(picture)
-    handler, target = XlsxFormat(), book.with_name(to)
+    handler = XlsxFormat()
     record = next(
-        each for each in handler.operations if each.__struct_config__.tag == use.operation["op"]
+        each for each in handler.operations if each.__struct_config__.tag == operation["op"]
     )
-    operation = msgspec.convert(use.operation, record)
+    found = (msgspec.convert(operation, record),)
     files = {"dot.png": Source(picture, "dot.png")}
-    result = handler.apply_with_files(Source(book, book.name), (operation,), target, files)
-    calculate_open(handler, Source(target, to), result)
+    result = handler.apply_with_files(Source(book, book.name), found, target, files)
+    calculated = calculate_open(handler, Source(target, target.name), result)
+    return msgspec.structs.replace(result, result_warnings=calculated.warnings)
+
+
+def applied(book: Path, use: OperationUse, to: str) -> Path:
+    """Apply a use of an operation; the file stands beside the workbook."""
+    target = book.with_name(to)
+    edited(book, use.operation, target)
     return target
 
 

@@ -6,9 +6,9 @@ Both are read without the code under test.
 import posixpath
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 from lxml import etree
 
@@ -16,7 +16,9 @@ __all__ = [
     "MIN_LENGTH",
     "CellTexts",
     "book_texts",
+    "deleted_texts",
     "found_in",
+    "left_behind",
     "own_places",
     "pack",
     "share_texts",
@@ -152,3 +154,30 @@ def found_in(text: str, parts: Mapping[str, bytes]) -> list[str]:
         for name, data in parts.items()
         if (anywhere if "sharedstrings" in name.lower() else whole).search(data)
     ]
+
+
+def deleted_texts(before: CellTexts, parts: Mapping[str, bytes], title: str = "") -> list[str]:
+    """Return the texts of cells before, and the title of a sheet, that no cell or name has now."""
+    after = book_texts(parts)
+    # The workbook part has the titles and names that there are.
+    kept = "\0".join({text for cells in after.values() for text in cells.values()})
+    kept += unescape(parts.get("xl/workbook.xml", b"").decode())
+    texts = {text for cells in before.values() for text in cells.values()} | {title}
+    return [text for text in texts if len(text) >= MIN_LENGTH and text not in kept]
+
+
+def left_behind(
+    gone: Sequence[str], parts: Mapping[str, bytes], warnings: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return where deleted texts are found all the same, in parts that no warning names."""
+    return [
+        (part, text)
+        for text in gone
+        if not _is_number(text)
+        for part in found_in(text, parts)
+        if not any(part in warning for warning in warnings) and not own_places(part)
+    ]
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).replace("-", "", 1).isdigit()

@@ -18,6 +18,7 @@ from openpyxl.utils import column_index_from_string, get_column_letter
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from kbd.formats import Applied, Source
+from kbd.opc.package import Package
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
@@ -197,3 +198,28 @@ def misplaced(before: Path, after: Path, move: Move) -> Iterator[tuple[str, str,
                 is_styled = cell.coordinate in merged or style[0] == style[1]
                 if right != found or not is_styled:
                     yield sheet.title, there.coordinate, right, found
+
+
+# Parts that may differ; all others are copied byte for byte.
+_NAMED = (
+    "worksheets/", "workbook.xml", "tables/", "charts/", "drawings/", "comments",
+    "threadedComments/", "pivot", "calcChain", "ctrlProps/", "[Content_Types]", ".rels",
+    "connections",
+)  # fmt: skip
+
+
+def unnamed_differences(before: Path, after: Path) -> list[str]:
+    """Parts that are others, though no cell of a sheet is named in them."""
+    with Package(Source(before, before.name)) as one, Package(Source(after, after.name)) as two:
+        return [
+            key
+            for key, info in one.by_key.items()
+            if not info.is_dir()
+            and not any(name.casefold() in key for name in _NAMED)
+            and (key not in two.by_key or _packed(one, key) != _packed(two, key))
+        ]
+
+
+def _packed(package: Package, key: str) -> bytes:
+    # As it lies in the zip: some parts are damaged, and copied as they are.
+    return package.packed(package.by_key[key])

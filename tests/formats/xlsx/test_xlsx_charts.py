@@ -256,6 +256,21 @@ def test_changing_back_is_as_before(charted: Path) -> None:
     assert entries(charted) == entries(charted.with_name("out.xlsx"))
 
 
+def test_an_index_may_be_written_as_a_text(charted: Path) -> None:
+    """Digits that are no name or title are an index; a chart that is titled so comes first."""
+    edited(charted, add(series=[{"values": "D2:D7"}], title="0"), to="two.xlsx")
+
+    edited(charted, change("0", title="First"))
+    edited(charted.with_name("two.xlsx"), change("0", title="Second"), to="other.xlsx")
+
+    first = charts_in(charted.with_name("out.xlsx"), "My data")
+    assert [each["title"] for each in first] == ["First"]
+    both = charts_in(charted.with_name("other.xlsx"), "My data")
+    assert [each["title"] for each in both] == ["Money", "Second"]
+    with pytest.raises(ValidationFailed, match="there are: Chart 1"):
+        edited(charted, change("1", title="x"))
+
+
 def test_series_of_another_programs_chart_are_changed(tmp_path: Path) -> None:
     """Each keeps the look of the one at its place; one more looks like the last, recolored."""
     book = openpyxl.Workbook()

@@ -58,9 +58,11 @@ def test_a_chart_by_its_index_is_uncertain(tmp_path: Path) -> None:
     change = {"op": "set_chart", "sheet": "My data", "title": "x", "series": [{"values": "C6:C7"}]}
     named = carried(tmp_path, change | {"chart": "Chart 1"})
     numbered = carried(tmp_path, change | {"chart": 0})
+    written = carried(tmp_path, change | {"chart": "0"})
 
     assert list(named.operations[0]["series"]) == [{"values": "C8:C9"}]
     assert "give its name" in numbered.reason
+    assert "give its name" in written.reason
 
 
 def test_type_and_scales_go_along(tmp_path: Path) -> None:

@@ -125,6 +125,9 @@ def test_a_deleted_picture_is_gone_from_the_bytes(tmp_path: Path) -> None:
     after = entries(tmp_path / "out.xlsx")
     assert "xl/media/image2.png" not in after
     assert "xl/media/image1.png" in after
+    for key in ("0", "Logo"):
+        put(tmp_path / "two.xlsx", {**delete, "image": key}, pictures={}, to=f"{key}.xlsx")
+    assert entries(tmp_path / "0.xlsx") == entries(tmp_path / "Logo.xlsx")
     with pytest.raises(ValidationFailed, match="group"):
         put(tmp_path / "two.xlsx", {**delete, "image": "Inner"}, pictures={})
     with pytest.raises(ValidationFailed, match="there are: Logo"):

@@ -20,8 +20,9 @@ from leftover_texts import (
     MIN_LENGTH,
     CellTexts,
     book_texts,
+    deleted_texts,
     found_in,
-    own_places,
+    left_behind,
     pack,
     share_texts,
     unpacked,
@@ -304,24 +305,10 @@ def test_nothing_deleted_is_found_in_the_bytes(corpora: Path, tmp_path: Path) ->
             except (ValidationFailed, FileReadFailed):
                 continue
             parts = unpacked(book.with_name(f"out{path.suffix}"))
-            after = book_texts(parts)
-            # The workbook part has the titles and names that there are.
-            kept = "\0".join({text for cells in after.values() for text in cells.values()})
-            kept += parts["xl/workbook.xml"].decode() if "xl/workbook.xml" in parts else ""
-            texts = {text for cells in before.values() for text in cells.values()} | {title}
-            gone = [text for text in texts if len(text) >= MIN_LENGTH and text not in kept]
+            gone = deleted_texts(before, parts, title)
             done += bool(gone)
-            found += [
-                (path.name, title, part, text)
-                for text in gone
-                if not _is_number(text)
-                for part in found_in(text, parts)
-                if not any(part in warning for warning in result.warnings) and not own_places(part)
-            ]
+            told = left_behind(gone, parts, result.warnings)
+            found += [(path.name, title, *each) for each in told]
 
     assert found == []
     assert done > 100
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).replace("-", "", 1).isdigit()

@@ -20,9 +20,8 @@ from compared_books import book as compared_book
 from compared_books import source, table
 from kbd.errors import KbdError
 from kbd.formats import CompareOptions
-from kbd.opc.package import Package
 from real_workbooks import real_workbooks
-from shifted_books import FORMAT, Move, edit, loaded, misplaced
+from shifted_books import FORMAT, Move, edit, loaded, misplaced, unnamed_differences
 
 SEED = 23
 SHEETS = ("Data", "My Sums")
@@ -199,6 +198,18 @@ def test_the_review_names_just_these_lines(tmp_path: Path, move: Move, places: l
     assert {change.what for change in changes} == {move.axis[:-1]}
 
 
+def test_the_review_names_a_comment_that_went_once(tmp_path: Path) -> None:
+    """The drawing that the last comment leaves without a shape is no change of its own."""
+    bare, path, out = (tmp_path / f"{name}.xlsx" for name in ("bare", "book", "out"))
+    compared_book(bare, table(9))
+    edit(bare, {"op": "set_comment", "sheet": "Data", "cell": "A5", "text": "why"}, to=path)
+
+    edit(path, Move("Data", "rows", 5, -1).operation(), to=out)
+
+    changes = FORMAT.compare(source(path), source(out), CompareOptions()).changes
+    assert {change.what for change in changes} <= {"row", "comment"}
+
+
 def moves_of(path: Path, rng: random.Random, count: int) -> list[Move]:
     """Moves at the edges and in the middle of a workbook's sheets."""
     found = []
@@ -210,31 +221,6 @@ def moves_of(path: Path, rng: random.Random, count: int) -> list[Move]:
         line = rng.choice([1, 2, max(1, end // 2), end])
         found.append(Move(sheet.title, axis, line, rng.choice([1, 3, -1, -2])))
     return found
-
-
-# Parts that may differ; all others are copied byte for byte.
-NAMED = (
-    "worksheets/", "workbook.xml", "tables/", "charts/", "drawings/", "comments",
-    "threadedComments/", "pivot", "calcChain", "ctrlProps/", "[Content_Types]", ".rels",
-    "connections",
-)  # fmt: skip
-
-
-def unnamed_differences(before: Path, after: Path) -> list[str]:
-    """Parts that are others, though no cell of a sheet is named in them."""
-    with Package(source(before)) as one, Package(source(after)) as two:
-        return [
-            key
-            for key, info in one.by_key.items()
-            if not info.is_dir()
-            and not any(name.casefold() in key for name in NAMED)
-            and (key not in two.by_key or _packed(one, key) != _packed(two, key))
-        ]
-
-
-def _packed(package: Package, key: str) -> bytes:
-    # As it lies in the zip: some parts are damaged, and copied as they are.
-    return package.packed(package.by_key[key])
 
 
 @pytest.mark.full

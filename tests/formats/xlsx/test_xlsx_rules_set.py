@@ -11,6 +11,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from kbd.errors import ValidationFailed
 from kbd.formats import CompareOptions, Source
 from object_edits import FORMAT, differing, edit, entries, made, replaced
+from written_books import written
 
 SHEET = "xl/worksheets/sheet1.xml"
 RED = {"fill_color": "#FFC7CE", "font_color": "#9C0006"}
@@ -83,6 +84,20 @@ def test_each_kind_of_rule_is_read_by_others(book: Path) -> None:
     told = FORMAT.compare(Source(book, "a"), Source(out, "b"), CompareOptions()).changes
     assert {change.what for change in told} == {"conditional format"}
     assert len(told) == 10
+
+
+@pytest.mark.filterwarnings("ignore:Workbook contains no default style")
+def test_a_rule_is_read_where_the_style_sheet_is_empty(tmp_path: Path) -> None:
+    """Some libraries write one without a cell format, and then others take no part of it."""
+    empty = '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>'
+    written(tmp_path / "bare.xlsx", parts={"xl/styles.xml": empty})
+
+    average = rule("A1", style={"font_color": "red"}, type="average")
+    edit(tmp_path / "bare.xlsx", tmp_path / "out.xlsx", average)
+
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").worksheets[0]
+    (found,) = sheet.conditional_formatting
+    assert found.rules[0].dxf.font.color.rgb == "FFFF0000"
 
 
 def test_a_rule_replaces_those_of_its_cells_alone(book: Path) -> None:

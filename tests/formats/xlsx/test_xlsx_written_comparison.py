@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from compared_books import compared, told
+from kbd.formats import Source
 from written_books import MAIN, OFFICE, relations, written
 
 Book = dict[str, Any]
@@ -343,3 +344,23 @@ def test_a_rule_of_which_some_rows_went_is_the_same(tmp_path: Path) -> None:
     after = written(tmp_path / "b.xlsx", **_ranges("A7:A9", _SHORT))
 
     assert {what for _, what, _ in told(compared(before, after))} == {"row"}
+
+
+@pytest.mark.parametrize("kind", ["extended-properties", "extendedProperties"])
+def test_properties_of_either_variant_are_told_by_name(tmp_path: Path, kind: str) -> None:
+    """Titles that follow the sheets are none of their own; the strict variant spells the kind."""
+    main = ("rId1", "officeDocument", "xl/workbook.xml")
+    related = relations(main, ("rId2", kind, "docProps/app.xml"))
+
+    def made(name: str, company: str, title: str) -> Source:
+        properties = f"<Properties><Company>{company}</Company><TitlesOfParts>{title}"
+        parts = {
+            "_rels/.rels": related,
+            "docProps/app.xml": f"{properties}</TitlesOfParts></Properties>",
+        }
+        return written(tmp_path / name, parts=parts)
+
+    one, two = made("one.xlsx", "Us", "Data"), made("two.xlsx", "Us", "Other")
+    assert told(compared(one, two)) == []
+    other = told(compared(one, made("three.xlsx", "Them", "Data")))
+    assert other == [("changed", "property", "property Company")]

@@ -1,6 +1,7 @@
 """Changes of what a workbook has beside its sheets: names, settings, properties, other parts."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Change, ChangeList
 from kbd.opc.element_names import local_name
-from kbd.opc.package import CONTENT_TYPES, Package, parse_relations
+from kbd.opc.package import CONTENT_TYPES, Package, Relation, parse_relations
 from kbd_xlsx.comparison.book_side import BookSide
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.comparison.item_changes import (
@@ -151,6 +152,11 @@ def _element(element: etree._Element | None) -> etree._Element:
     return etree.Element("none") if element is None else element
 
 
+def _usual_kind(relation: Relation) -> str:
+    """Return the kind of a relation; the strict variant writes extendedProperties."""
+    return re.sub(r"(?<=[a-z])Properties$", "-properties", relation.kind)
+
+
 def _properties(side: BookSide) -> Iterator[SheetItem]:
     package = side.package
     if package is None:
@@ -158,7 +164,7 @@ def _properties(side: BookSide) -> Iterator[SheetItem]:
     for relation in package.relations(""):
         if relation.external or relation.target not in package:
             continue
-        kind = relation.kind
+        kind = _usual_kind(relation)
         if kind not in ("core-properties", "extended-properties", "custom-properties"):
             continue
         for element in package.root(relation.target):
@@ -220,7 +226,7 @@ def _other_parts(side: BookSide, told: Callable[[BookSide, str], bool]) -> dict[
     known = {side.main.casefold()}
     for part in ("", side.main):
         for relation in package.relations(part):
-            kind = relation.kind.casefold()
+            kind = _usual_kind(relation).casefold()
             if not relation.external and kind in _TOLD | {f"xl{name}" for name in _TOLD}:
                 known.add(relation.target.casefold())
     found = {}

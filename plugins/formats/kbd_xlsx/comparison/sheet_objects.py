@@ -51,6 +51,7 @@ _PRIVATE = frozenset((
 ))  # fmt: skip
 _TOTALS = ("totalsRowLabel", "totalsRowFunction", "totalsRowFormula")
 _NOTE = re.compile(rb'<x:ClientData ObjectType="Note">(.*?)</x:ClientData>', re.DOTALL)
+_SHAPE = re.compile(rb"<(?:[\w.-]+:)?(?:shape|rect|roundrect|oval|line|polyline|group|image)[\s/>]")
 _NOTE_AT = re.compile(rb"<x:(Row|Column)>\s*(\d{1,7})\s*</x:")
 _EMU = 12_700
 """Units of a drawing in a point."""
@@ -126,7 +127,10 @@ def _holds_notes_only(package: Package, part: str) -> bool:
     """Tell whether a drawing is that of comments: no controls, no pictures of headers."""
     data = package.read(part)
     note = b'ObjectType="Note"'
-    return note in data and b"ObjectType=" not in data.replace(note, b"")
+    if note not in data:
+        # Without shapes it is what the last comment left.
+        return _SHAPE.search(data) is None and not package.relations(part)
+    return b"ObjectType=" not in data.replace(note, b"")
 
 
 def _related(side: SheetSide, kind: str) -> Iterator[str]:

@@ -100,7 +100,8 @@ def find_drawn(
         book: The workbook.
         sheet: The sheet's title.
         kind: "chart" or "image".
-        wanted: Its name on the sheet, as "Chart 1" or "Sheet1/Chart 1", its title, or its index.
+        wanted: Its name on the sheet, as "Chart 1" or "Sheet1/Chart 1", its title, or its index,
+            which may be digits that are no name or title.
         titles: What is written over each, by its name.
 
     Raises:
@@ -135,7 +136,11 @@ def _chosen(
         for each in known
         if folded in (each.name.casefold(), f"{sheet}/{each.name}".casefold())
     ]
-    return named or [each for each in known if titles.get(each.name, "").casefold() == folded]
+    named = named or [each for each in known if titles.get(each.name, "").casefold() == folded]
+    # An index may come as a text, as clients write any value of a field that takes either.
+    if not named and wanted.isascii() and wanted.isdigit():
+        return known[int(wanted) : int(wanted) + 1]
+    return named
 
 
 def free_drawn_name(root: etree._Element, word: str) -> str:

@@ -438,6 +438,9 @@ class XlsxStyleSheet:
         code = look.number_format
         number = 0 if code is None else tables.number_format(code)
         made = differential(tables.root, look, number, strict=tables.is_strict)
+        if not tables.pool("cellXfs").entries:
+            # Some programs read no part of a style sheet that has no cell formats.
+            tables.add("cellXfs", tables.plain_format())
         return tables.add("dxfs", made)
 
     def is_date(self, index: int) -> bool:

@@ -82,7 +82,7 @@ def _named(operation: SetChart | DeleteChart) -> str:
 
 def _by_name(wanted: str | int, sheet: str) -> str:
     """Return the name of a chart or picture; an index may be that of another one there."""
-    if isinstance(wanted, int):
+    if isinstance(wanted, int) or wanted.isdigit():
         reason = "a chart or picture by its index may be another one there; give its name"
         raise UncertainError(reason, sheet_place(sheet))
     return wanted

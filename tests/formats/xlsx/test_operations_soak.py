@@ -1,0 +1,166 @@
+"""Each operation of the tool on every real workbook: applied as it is meant, or refused by name."""
+
+import os
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import openpyxl
+import pytest
+
+from judging_children import Trial, run_each
+from kbd_xlsx import XlsxFormat
+from operation_choices import CHOICES
+from operation_trials import OperationTrial, tried
+from real_workbooks import real_workbooks
+from shifted_books import loaded
+
+pytestmark = [pytest.mark.soak, pytest.mark.corpora, pytest.mark.timeout(3600)]
+
+OPENED = 10
+"""Of how many results LibreOffice calculates one."""
+
+EVERY = int(os.environ.get("KBD_SOAK_EVERY", "1"))
+"""Of how many workbooks one is tried, for a shorter run."""
+
+REASONS = (
+    "of a trial version", "strict variant", "password", "merged cells", "array formula",
+    "has macros", "holds comments", "is filled ", "pivot table", "holds the totals", "totals in",
+    "of numbers to draw", "overlaps table", "overlaps the sheet's filter", "is part of table",
+    "is empty; each column", "holds a formula; write it as text", "holds something",
+    "in the header of the table", "stays: ", "cannot be copied: its", "is named by formulas",
+    "one has to stay in sight", "would lose", "cannot be changed safely",
+    "thread of comments", "the header of table",
+)  # fmt: skip
+"""What may be in the way of an operation on a real workbook, as its refusal names it."""
+
+_BESIDE = re.compile(
+    r"review names (height|part|name|comment|validation|conditional format|merged range)"
+    r"|review names (column|cell|row|format|width) .*!"
+)
+"""What the review may name beside lines that came or went: where little but blanks is below or
+beside them, nothing tells a line that moved from one that was emptied."""
+_OF_LINES = (
+    "insert_rows", "delete_rows", "insert_columns", "delete_columns", "delete_rows_where",
+)  # fmt: skip
+_SOURCES = re.compile(r"review names (part changed (xl/)?pivotCache/|name changed)")
+"""What the review names of what follows a sheet's name: the source of a pivot table's data, and
+names of cells that are lost."""
+
+
+def paths(corpora: Path) -> list[Path]:
+    """The workbooks of the corpora, each as somebody would begin with it."""
+    inputs = sorted((corpora / "spreadsheetbench").rglob("*_input.xlsx"))
+    return (real_workbooks(corpora) + inputs)[::EVERY]
+
+
+def reason_of(trial: Trial[Any, OperationTrial]) -> str:
+    """What of the known reasons a refusal has, "" if none."""
+    assert trial.result is not None
+    return next((text for text in REASONS if text in trial.result.reason), "")
+
+
+def findings_of(op: str, trial: Trial[Any, OperationTrial]) -> list[str]:
+    """What is wrong, with the workbook's name; a refusal without a reason is."""
+    name = trial.item[0].name
+    if trial.result is None:
+        return [f"{name}: {trial.failure}"]
+    if trial.result.outcome == "refused" and not reason_of(trial):
+        return [f"{name}: refused: {trial.result.reason}"]
+    return [
+        f"{name}: {text} ({trial.result.operation})"
+        for text in trial.result.findings
+        if not (op in _OF_LINES and _BESIDE.match(text))
+        and not (op == "rename_sheet" and _SOURCES.match(text))
+    ]
+
+
+def test_each_operation_is_tried() -> None:
+    """The tool has no operation for which nothing chooses arguments."""
+    assert set(CHOICES) == {each.__struct_config__.tag for each in XlsxFormat().operations}
+
+
+@pytest.mark.parametrize("op", CHOICES)
+def test_every_workbook_takes_it_or_refuses_it_by_name(
+    corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], op: str
+) -> None:
+    """Same bytes twice, nothing else lost, in the review just that, gone from the bytes what went.
+
+    An edit on top works, openpyxl reads the result, and no call takes long.
+    """
+    tasks = [
+        (path, op, tmp_path / f"{number}{path.suffix}" if is_opened(op, path) else None)
+        for number, path in enumerate(paths(corpora))
+    ]
+    counts, reasons, findings, slowest = Counter[str](), Counter[str](), list[str](), 0.0
+    for trial in run_each(tried, tasks, limit_s=120):
+        result = trial.result
+        counts[result.outcome if result else "failed"] += 1
+        findings += findings_of(op, trial)
+        slowest = max(slowest, result.seconds if result else 0)
+        if result and result.outcome == "refused":
+            reasons[reason_of(trial) or "?"] += 1
+    findings += opened_otherwise(tmp_path)
+    refused = ", ".join(f"{count} {reason.strip()!r}" for reason, count in reasons.most_common())
+    with capsys.disabled():
+        print(
+            f"\n{op:22} {counts['applied']:4} applied {counts['refused']:3} refused "
+            f"{counts['none']:4} none to address {counts['unreadable']:3} no workbook "
+            f"{len(findings):3} findings, {slowest:.1f} s at most; refused: {refused or '-'}"
+        )
+
+    assert findings == []
+    assert counts["applied"]
+
+
+def is_opened(op: str, path: Path) -> bool:
+    """Whether LibreOffice calculates the result, by a settled choice."""
+    return crc32(f"{op} {path.name}".encode()) % OPENED == 0 and path.suffix == ".xlsx"
+
+
+# What these come to is of the moment, of chance, of the file's place or of links to the outside.
+_OTHERWISE = ("NOW(", "TODAY(", "RAND", "CELL(", "INFO(", "[", "INDIRECT(", "OFFSET(")
+
+
+def opened_otherwise(folder: Path) -> list[str]:
+    """Numbers that kbd has stored for formulas, and LibreOffice calculates otherwise."""
+    results = sorted(folder.glob("*.xlsx"))
+    if not results:
+        return []
+    (folder / "libre").mkdir()
+    subprocess.run(
+        ["soffice", "--headless", f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+         "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", folder / "libre", *results],
+        check=False, capture_output=True, timeout=1200,
+    )  # fmt: skip
+    found = []
+    for path in results:
+        theirs = folder / "libre" / path.name
+        if not theirs.exists():
+            found.append(f"LibreOffice does not open {path.name}")
+            continue
+        found += [f"{path.name} {each}" for each in _otherwise(path, theirs)][:3]
+    return found
+
+
+def _otherwise(ours: Path, theirs: Path) -> list[str]:
+    try:
+        texts, stored = loaded(ours), loaded(ours, values=True)
+    except Exception:  # noqa: BLE001 - openpyxl raises anything, of the workbook before, too
+        return []
+    calculated = openpyxl.load_workbook(theirs, data_only=True)
+    return [
+        f"{sheet.title}!{cell.coordinate}: {cell.value} {mine!r}, LibreOffice {other!r}"
+        for sheet in texts.worksheets
+        if sheet.title in calculated.sheetnames
+        for row in sheet.iter_rows(max_row=500)
+        for cell in row
+        if cell.data_type == "f" and not any(word in str(cell.value) for word in _OTHERWISE)
+        for mine in [stored[sheet.title][cell.coordinate].value]
+        for other in [calculated[sheet.title][cell.coordinate].value]
+        if isinstance(mine, int | float) and isinstance(other, int | float)
+        and mine != pytest.approx(other, rel=1e-9, abs=1e-9)
+    ]  # fmt: skip
