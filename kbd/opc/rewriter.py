@@ -33,6 +33,7 @@ __all__ = ["Rewriting", "xml_bytes"]
 _TRANSITIONAL_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STRICT_TYPES = f"{STRICT}officeDocument/relationships"
 _NO_TYPES = b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
+_RELATIONS_TYPE = "application/vnd.openxmlformats-package.relationships+xml"
 _NO_RELATIONS = (
     b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"/>'
 )
@@ -137,7 +138,7 @@ class Rewriting:
         for name in (part, relations_part(part)):
             self._new.pop(part_key(name), None)
             self._dropped.add(part_key(name))
-            # Some libraries give relations a type of their own, too.
+            # Some programs give each part of relations a type of its own.
             self._set_type(name, None)
 
     def free_name(self, pattern: str) -> str:
@@ -214,6 +215,8 @@ class Rewriting:
                 # What nothing was done to is the same file, not a likeness of it.
                 self.package.copy_to(file)
                 return
+            if any(key.endswith(".rels") and key not in self._original for key in self._new):
+                self.set_default_type("rels", _RELATIONS_TYPE)
             archive = ArchiveWriter(file)
             for key, info in self._original.items():
                 if key in self._new:

@@ -407,3 +407,23 @@ def test_relations_given_at_once(tmp_path: Path) -> None:
         assert b'Target="media/p.bin"' in rewriting.read("main/_rels/book.xml.rels")
         assert rewriting.size("main/media/p.bin") == 5
         assert rewriting.size("main/book.xml") == len(opened.read("main/book.xml"))
+
+
+def test_relations_have_a_type_and_those_of_a_dropped_part_have_none(tmp_path: Path) -> None:
+    """Some programs give each part of relations a type of its own, and have none for others."""
+    kind = "application/vnd.openxmlformats-package.relationships+xml"
+    found = package(
+        tmp_path / "a.docx",
+        Member(name=b"main/part.xml", data=b"<a/>"),
+        Member(name=b"main/_rels/part.xml.rels", data=f'<R xmlns="{RELATIONS}"/>'.encode()),
+        types=f'<Override PartName="/main/_rels/part.xml.rels" ContentType="{kind}"/>',
+    )
+    with Package(found) as opened:
+        edit = Rewriting(opened)
+        edit.drop("main/part.xml")
+        edit.relate("main/book.xml", "image", "main/book.xml")
+        edit.save(tmp_path / "b.docx")
+    with zipfile.ZipFile(tmp_path / "b.docx") as archive:
+        types = archive.read("[Content_Types].xml").decode()
+    assert "part.xml.rels" not in types
+    assert f'Extension="rels" ContentType="{kind}"' in types

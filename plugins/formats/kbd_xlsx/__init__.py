@@ -1,8 +1,8 @@
 """Workbooks of Office Open XML.
 
 `handler` declares the format and `operations` what can be asked of it. `values` checks what goes
-into cells and spells it as files do, `translator` moves formulas from one cell to another. What
-sheets of any format have in common is `kbd.sheets`.
+into cells, `stored_formulas` spells formulas as files do, `translator` moves formulas from one cell
+to another. What sheets of any format have in common is `kbd.sheets`.
 
 Seen: `workbook` reads what there is beside sheets, `reader` finds what is in a sheet, once, after
 its extent is bounded; `workbook_map`, `regions` and `grid` show it; `active_content` is what of

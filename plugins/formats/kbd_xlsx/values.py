@@ -4,8 +4,7 @@ Nothing is cut and nothing changes its type by accident: what a cell cannot hold
 become days since the workbook's first day.
 
 A formula that programs cannot parse makes them call the whole file damaged, so what is plainly
-malformed is refused. Functions that came after the format carry a prefix in files, without which
-they are unknown names; people and models leave it out.
+malformed is refused.
 """
 
 import datetime as dt
@@ -18,6 +17,7 @@ from kbd.errors import ValidationFailed
 from kbd_xlsx.calculation.functions import SPILLING
 from kbd_xlsx.operations import Scalar, ValueType
 from kbd_xlsx.parts.cells import Content
+from kbd_xlsx.stored_formulas import OPAQUE, spelled
 
 __all__ = [
     "CellValue",
@@ -36,13 +36,20 @@ __all__ = [
 MAX_FORMULA = 8_192
 """Characters that a formula may have."""
 
+MAX_LITERAL = 255
+"""Characters that a text within a formula may have."""
+
+MAX_ARGUMENTS = 255
+"""Arguments that a function may have."""
+
+MAX_NESTED = 64
+"""Functions that may be within one another."""
+
 # What XML 1.0 cannot hold (section 2.2): such a part would be no XML.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# Strings, quoted sheet names, and what stands between brackets of structured references.
-# There an apostrophe escapes a bracket that belongs to a column's name.
-_INSIDE = r"(?:'[\[\]#'@]|[^\[\]])"
-_OPAQUE = re.compile(rf'"(?:[^"]|"")*"|\'(?:[^\']|\'\')*\'|\[(?:{_INSIDE}|\[{_INSIDE}*\])*\]')
 _STRING = re.compile(r'"(?:[^"]|"")*"')
+_UNSTORED = re.compile(r"(?<![\w.)])@|\)#")
+_UNNAMED_ROW = re.compile(r"(?<![\w.\]'])\[\s*@")
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z][A-Za-z0-9.]*)\(")
 _PREFIX = re.compile(r"_xl(?:fn|ws)\.", re.IGNORECASE)
 _PAIRS = {")": "(", "}": "{"}
@@ -57,27 +64,6 @@ _ADDRESS = re.compile(r"\b\w+://|\\\\")
 _INNER_LINK = re.compile(r'HYPERLINK\(\s*"#[^"]*"\s*(?:,|\))', re.IGNORECASE)
 
 _TEXT_LIKE_FORMULA = re.compile(r"=.|[-+@]\s*[A-Za-z_'\"(].*[(!|]", re.DOTALL)
-
-# Functions that files spell with the prefix, from the file format's list of future functions.
-_FUTURE_NAMES = """
-ACOT ACOTH AGGREGATE ARABIC BASE BETA.DIST BETA.INV BINOM.DIST BINOM.DIST.RANGE BINOM.INV BITAND
-BITLSHIFT BITOR BITRSHIFT BITXOR CEILING.MATH CHISQ.DIST CHISQ.DIST.RT CHISQ.INV CHISQ.INV.RT
-CHISQ.TEST COMBINA CONCAT CONFIDENCE.NORM CONFIDENCE.T COT COTH COVARIANCE.P COVARIANCE.S CSC
-CSCH DAYS DECIMAL ERF.PRECISE ERFC.PRECISE EXPON.DIST F.DIST F.DIST.RT F.INV F.INV.RT F.TEST
-FILTERXML FLOOR.MATH FORECAST.ETS FORECAST.ETS.CONFINT FORECAST.ETS.SEASONALITY
-FORECAST.ETS.STAT FORECAST.LINEAR FORMULATEXT GAMMA GAMMA.DIST GAMMA.INV GAMMALN.PRECISE GAUSS
-HYPGEOM.DIST IFNA IFS IMCOSH IMCOT IMCSC IMCSCH IMSEC IMSECH IMSINH IMTAN ISFORMULA ISOWEEKNUM
-LOGNORM.DIST LOGNORM.INV MAXIFS MINIFS MODE.MULT MODE.SNGL MUNIT NEGBINOM.DIST NORM.DIST
-NORM.INV NORM.S.DIST NORM.S.INV NUMBERVALUE PDURATION PERCENTILE.EXC PERCENTILE.INC
-PERCENTRANK.EXC PERCENTRANK.INC PERMUTATIONA PHI POISSON.DIST QUARTILE.EXC QUARTILE.INC RANK.AVG
-RANK.EQ RRI SEC SECH SHEET SHEETS SKEW.P STDEV.P STDEV.S SWITCH T.DIST T.DIST.2T T.DIST.RT T.INV
-T.INV.2T T.TEST TEXTJOIN UNICHAR UNICODE VAR.P VAR.S WEBSERVICE WEIBULL.DIST XOR Z.TEST
-ARRAYTOTEXT BYCOL BYROW CHOOSECOLS CHOOSEROWS DROP EXPAND HSTACK ISOMITTED LAMBDA LET MAKEARRAY
-MAP RANDARRAY REDUCE SCAN SEQUENCE SORTBY TAKE TEXTAFTER TEXTBEFORE TEXTSPLIT TOCOL TOROW UNIQUE
-VALUETOTEXT VSTACK WRAPCOLS WRAPROWS XLOOKUP XMATCH IMAGE GROUPBY PIVOTBY PERCENTOF
-"""
-_FUTURE = frozenset(_FUTURE_NAMES.split())
-_FUTURE_OF_SHEETS = frozenset(("FILTER", "SORT"))
 
 
 def checked_formula(text: str, place: str) -> str:
@@ -96,10 +82,7 @@ def checked_formula(text: str, place: str) -> str:
     if _ILLEGAL.search(body):
         raise ValidationFailed(f"{place}: the formula has a control character")
     _check_form(body, place)
-    spelt = "".join(
-        part if place % 2 else _FUNCTION.sub(_prefixed, part)
-        for place, part in enumerate(_parts(body))
-    )
+    spelt = spelled(body)
     if len(spelt) > MAX_FORMULA:
         raise ValidationFailed(f"{place}: the formula is longer than {MAX_FORMULA:,} characters")
     return spelt
@@ -119,7 +102,7 @@ def reach_of(formula: str) -> str | None:
 
 def spills(formula: str) -> str | None:
     """Return the function of a formula whose result is more than one cell, None without one."""
-    names: list[str] = _FUNCTION.findall(_PREFIX.sub("", _OPAQUE.sub("", formula)))
+    names: list[str] = _FUNCTION.findall(_PREFIX.sub("", OPAQUE.sub("", formula)))
     return next((name.upper() for name in names if name.upper() in SPILLING), None)
 
 
@@ -128,21 +111,9 @@ def looks_like_formula(text: str) -> bool:
     return _TEXT_LIKE_FORMULA.match(text) is not None
 
 
-def _parts(body: str) -> list[str]:
-    """Split a formula: what is code stands at even places, what is opaque at odd ones."""
-    return re.split(f"({_OPAQUE.pattern})", body)
-
-
-def _prefixed(found: re.Match[str]) -> str:
-    name = found[1].upper()
-    if name in _FUTURE:
-        return f"_xlfn.{name}("
-    return f"_xlfn._xlws.{name}(" if name in _FUTURE_OF_SHEETS else found[0]
-
-
 def _check_form(body: str, place: str) -> None:
     """Refuse what no program can parse: open quotes and brackets, wrong separators."""
-    code = _OPAQUE.sub("x", body)
+    code = OPAQUE.sub("x", body)
     if '"' in code or "'" in code:
         raise ValidationFailed(f"{place}: a quote in the formula is not closed")
     if "[" in code or "]" in code:
@@ -161,6 +132,39 @@ def _check_form(body: str, place: str) -> None:
         raise ValidationFailed(f"{place}: the brackets of the formula do not match")
     if code.rstrip()[-1] in "+-*/^&=<>,":
         raise ValidationFailed(f"{place}: the formula ends with {code.rstrip()[-1]}")
+    _check_limits(body, code, place)
+
+
+def _check_limits(body: str, code: str, place: str) -> None:
+    """Refuse what is well-formed, but makes programs call the file damaged."""
+    if any(len(text) > MAX_LITERAL + 2 for text in _STRING.findall(body)):
+        raise ValidationFailed(
+            f"{place}: a text in the formula is longer than {MAX_LITERAL} characters; join "
+            "shorter ones with &"
+        )
+    if _UNSTORED.search(code) or _UNNAMED_ROW.search(_STRING.sub("", body)):
+        raise ValidationFailed(
+            f"{place}: files have no @ before a range or column and no # behind a function; name "
+            "the table as in Table1[@Price], and the cells that are meant"
+        )
+    # For each open bracket, whether it is a function's, and the commas in it so far.
+    opened: list[tuple[bool, int]] = []
+    for at, sign in enumerate(code):
+        if sign in "({":
+            is_call = sign == "(" and at > 0 and code[at - 1].isalnum()
+            opened.append((is_call, 0))
+        elif sign in ")}":
+            opened.pop()
+        elif sign == "," and opened:
+            opened[-1] = (opened[-1][0], opened[-1][1] + 1)
+            if opened[-1][0] and opened[-1][1] >= MAX_ARGUMENTS:
+                raise ValidationFailed(
+                    f"{place}: a function has more than {MAX_ARGUMENTS} arguments; give a range"
+                )
+        if len(opened) > MAX_NESTED and sum(is_call for is_call, _ in opened) > MAX_NESTED:
+            raise ValidationFailed(
+                f"{place}: more than {MAX_NESTED} functions are nested; put steps into cells"
+            )
 
 
 MAX_TEXT = 32_767

@@ -23,8 +23,10 @@ def rename_parts(root: Any, renamed: Callable[[str], str | None]) -> bool:
         return False
     pairs = root.find("{*}HeadingPairs/{*}vector")
     counts = [] if pairs is None else _counts(pairs)
-    if sum(counts) != len(fates) or _size(titles) != len(fates):
-        # Both are optional; lists that do not agree cannot be brought up to date.
+    is_clear = sum(counts) == len(fates) == _size(titles)
+    if not is_clear or all(new is None for _, _, new in fates):
+        # Both are optional; lists that do not agree cannot be brought up to date, and an empty
+        # list is against the schema.
         for child in list(root):
             if local_name(child) in ("TitlesOfParts", "HeadingPairs"):
                 root.remove(child)

@@ -256,10 +256,11 @@ def _move_comments(rewriting: Rewriting, part: str, sheet: SheetMap) -> set[tupl
 
 
 # This old format need not be XML in all of its parts, so the few values are found by themselves.
-_SHAPE = re.compile(rb"<v:shape\s.*?</v:shape>\s*", re.DOTALL)
-_ROW = re.compile(rb"(<x:Row>\s*)(\d+)(\s*</x:Row>)")
-_COLUMN = re.compile(rb"(<x:Column>\s*)(\d+)(\s*</x:Column>)")
-_ANCHOR = re.compile(rb"(<x:Anchor>)([^<]*)(</x:Anchor>)")
+# Some programs write v: and x:, others number the prefixes.
+_SHAPE = re.compile(rb"<((?:[\w.-]+:)?)shape\s.*?</\1shape>\s*", re.DOTALL)
+_ROW = re.compile(rb"(<(?:[\w.-]+:)?Row>\s*)(\d+)(\s*</(?:[\w.-]+:)?Row>)")
+_COLUMN = re.compile(rb"(<(?:[\w.-]+:)?Column>\s*)(\d+)(\s*</(?:[\w.-]+:)?Column>)")
+_ANCHOR = re.compile(rb"(<(?:[\w.-]+:)?Anchor>)([^<]*)(</(?:[\w.-]+:)?Anchor>)")
 
 
 def _shape(found: re.Match[bytes], sheet: SheetMap) -> bytes:

@@ -80,6 +80,8 @@ def _check_names(book: BookEdit, operands: Operands, place: str, sheet: str | No
     tables = {table.name.casefold() for title in titles for table in book.tables(title)}
     for other in operands.others:
         match other:
+            case NameUse(name=name) if name.casefold().startswith("_xlpm."):
+                continue  # A parameter of LET or LAMBDA.
             case TableUse(name=name) if name and name.casefold() not in tables:
                 raise ValidationFailed(f"{place}: there is no table {name}")
             case NameUse(sheet=None, name=name) if name.casefold() not in known | tables | _WORDS:
