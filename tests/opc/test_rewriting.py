@@ -205,15 +205,6 @@ def test_parts_are_known_by_any_spelling(tmp_path: Path) -> None:
         assert archive.read("Main\\Media\\A.bin") == b"new"
 
 
-def test_the_type_of_dropped_relations_goes_as_well(tmp_path: Path) -> None:
-    """Relations may be listed among the types, though few programs do so."""
-    types = '<Override PartName="/main/_rels/book.xml.rels" ContentType="application/xml"/>'
-    with Package(package(tmp_path / "in.xlsx", types=types)) as opened:
-        made = Rewriting(opened)
-        made.drop("main/book.xml")
-        assert b"_rels" not in made.read("[Content_Types].xml")
-
-
 def test_a_dropped_part_takes_its_relations_and_its_type_along(tmp_path: Path) -> None:
     """Nothing of it is left; a part that is added in its place has neither."""
     override = '<Override PartName="/main/Book.xml" ContentType="application/x-old"/>'

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import openpyxl
 import pytest
 
 from judging_children import Trial, run_each
@@ -33,7 +32,7 @@ REASONS = (
     "is empty; each column", "holds a formula; write it as text", "holds something",
     "in the header of the table", "stays: ", "cannot be copied: its", "is named by formulas",
     "one has to stay in sight", "would lose", "cannot be changed safely",
-    "thread of comments", "the header of table",
+    "thread of comments", "the header of table", "would have no column left",
 )  # fmt: skip
 """What may be in the way of an operation on a real workbook, as its refusal names it."""
 
@@ -151,7 +150,7 @@ def _otherwise(ours: Path, theirs: Path) -> list[str]:
         texts, stored = loaded(ours), loaded(ours, values=True)
     except Exception:  # noqa: BLE001 - openpyxl raises anything, of the workbook before, too
         return []
-    calculated = openpyxl.load_workbook(theirs, data_only=True)
+    calculated = loaded(theirs, values=True)
     return [
         f"{sheet.title}!{cell.coordinate}: {cell.value} {mine!r}, LibreOffice {other!r}"
         for sheet in texts.worksheets
