@@ -7,7 +7,7 @@ spills (`A1#`) are only typed; a file that holds them counts as damaged.
 
 import re
 
-__all__ = ["OPAQUE", "spelled"]
+__all__ = ["OPAQUE", "shown", "spelled"]
 
 # Strings, quoted sheet names, and what stands between brackets of structured references.
 # There an apostrophe escapes a bracket that belongs to a column's name.
@@ -23,6 +23,8 @@ _SPILL = re.compile(
     r"|(?<![\w.$])((?:'(?:[^']|'')*'!|[^\W\d][\w.]*!)?\$?[A-Za-z]{1,3}\$?\d{1,7})#"
     rf"|'(?:[^']|'')*'|\[(?:{_INSIDE}|\[{_INSIDE}*\])*\]"
 )
+_PREFIXES = re.compile(r"(?<![\w.])_xl(?:fn\.(?:_xlws\.)?|pm\.)(?=[^\W\d])", re.IGNORECASE)
+_ANCHOR = re.compile(r'"(?:[^"]|"")*"|(?<![\w.])ANCHORARRAY\(([^()"]+)\)', re.IGNORECASE)
 _THIS_ROW = re.compile(r"\[\s*@\s*(.*)\]", re.DOTALL)
 
 # Functions that files spell with the prefix, from the file format's list of future functions.
@@ -56,6 +58,15 @@ def spelled(body: str) -> str:
     parts[1::2] = [_row_named(part) for part in parts[1::2]]
     parts[::2] = [_FUNCTION.sub(_prefixed, part) for part in parts[::2]]
     return _with_parameters("".join(parts))
+
+
+def shown(formula: str) -> str:
+    """Return a formula of a file as programs show it, which `spelled` makes the file's again."""
+    if "_xl" not in formula.lower():
+        return formula
+    parts = re.split(f"({OPAQUE.pattern})", formula)
+    parts[::2] = [_PREFIXES.sub("", part) for part in parts[::2]]
+    return _ANCHOR.sub(lambda found: f"{found[1]}#" if found[1] else found[0], "".join(parts))
 
 
 def _anchored(found: re.Match[str]) -> str:

@@ -7,7 +7,10 @@ import pytest
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.formats import CompareOptions, Region, Source
+from kbd_xlsx import XlsxFormat
 from kbd_xlsx.parts.app_properties import rename_parts
+from kbd_xlsx.stored_formulas import shown, spelled
 from kbd_xlsx.values import checked_formula
 from range_edits import edit
 
@@ -36,6 +39,36 @@ def test_a_formula_is_stored_as_files_spell_it(typed: str) -> None:
     stored = checked_formula(typed, "A1")
     assert stored == SPELLED[typed]
     assert checked_formula(stored, "A1") == stored
+
+
+@pytest.mark.parametrize("typed", SPELLED)
+def test_a_formula_is_shown_as_it_is_typed(typed: str) -> None:
+    """People and models see no prefix of the file's; what they read can be written again."""
+    stored = SPELLED[typed]
+    assert "_xl" not in shown(stored)
+    assert spelled(shown(stored)) == stored
+
+
+def test_a_text_with_a_prefix_stays_in_what_is_shown() -> None:
+    """Only code has prefixes."""
+    stored = '_xlfn.CONCAT("_xlfn.A",\'_xlfn.B\'!A1,"ANCHORARRAY(A1)")'
+    assert shown(stored) == stored.removeprefix("_xlfn.")
+
+
+def test_reading_and_review_show_formulas_as_programs_do(tmp_path: Path) -> None:
+    """The file's spelling is not for people."""
+    book = openpyxl.Workbook()
+    book.save(tmp_path / "a.xlsx")
+    formula = "=LET(x,2,XLOOKUP(x,B1:B2,A1:A2))"
+    cells = [{"cell": "C1", "value": formula}]
+    edit(tmp_path / "a.xlsx", {"op": "set_cells", "sheet": "Sheet", "cells": cells})
+    handler, after = XlsxFormat(), Source(tmp_path / "out.xlsx", "out.xlsx")
+
+    read = handler.read(after, Region(sheet="Sheet", range="C1"))
+    changes = handler.compare(Source(tmp_path / "a.xlsx", "a.xlsx"), after, CompareOptions())
+
+    assert formula in read.text
+    assert [each.after["formula"] for each in changes.changes if each.what == "cell"] == [formula]
 
 
 @pytest.mark.parametrize(

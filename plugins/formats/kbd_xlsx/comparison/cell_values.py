@@ -11,6 +11,7 @@ from kbd_xlsx.comparison.raw_cells import RawCell
 from kbd_xlsx.comparison.shared_texts import CellText, SharedTexts, read_text
 from kbd_xlsx.reader.blocks import stamped
 from kbd_xlsx.reader.fallback_parser import Meaning, moment, of_iso, without_escapes
+from kbd_xlsx.stored_formulas import shown as as_shown
 
 __all__ = ["CellContent", "CellValues", "decode_text", "is_recalculated"]
 
@@ -106,7 +107,7 @@ class CellValues:
         state = result_state(text, is_stored=cell.value is not None)
         is_current = state == "current" and not is_recalculated(cell)
         value = self.shown(cell)
-        return {"formula": text, "value": value, "current": is_current}
+        return {"formula": as_shown(text), "value": value, "current": is_current}
 
     def _meaning(self, cell: RawCell) -> Meaning:
         return self._meanings[cell.style] if cell.style < len(self._meanings) else "number"

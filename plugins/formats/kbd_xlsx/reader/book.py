@@ -31,6 +31,7 @@ from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
 from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, write_sections
 from kbd_xlsx.reader.sheet_sight import MarkCounts, SheetLooks, SheetSight, UnseenPlaces
 from kbd_xlsx.reader.unseen import UnseenRun
+from kbd_xlsx.stored_formulas import shown as as_shown
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
 __all__ = ["SheetReader", "WorkbookReader", "with_workbook"]
@@ -243,7 +244,7 @@ class SheetReader(SheetCells):
         # The file asks for a calculation every time (ca), even if the text shows no reason.
         if state == "current" and facts.is_recalculated:
             state = "momentary"
-        return Formula(text, facts.error, state)
+        return Formula(as_shown(text), facts.error, state)
 
     def _is_latest(self, row: int) -> bool:
         stretch = self._latest[0]
