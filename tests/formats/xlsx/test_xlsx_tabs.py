@@ -290,3 +290,23 @@ def test_real_workbooks_keep_their_formulas(corpora: Path, tmp_path: Path) -> No
 
     assert checked > 25
     assert copied > 20
+
+
+@pytest.mark.parametrize(("active", "left"), [(1, "C"), (2, "D"), (4, "D")])
+def test_a_sheet_in_sight_is_in_front_once_the_active_one_is_deleted(
+    tmp_path: Path, active: int, left: str
+) -> None:
+    """Programs would open the workbook with a hidden sheet, or none, in front."""
+    book = openpyxl.Workbook()
+    book.active.title = "A"
+    for title in "BCDE":
+        book.create_sheet(title)
+    book.active = active
+    titles = book.sheetnames
+    for title in {"A", "B", "D", "E"} - {titles[active], left}:
+        book[title].sheet_state = "hidden"
+    book.save(tmp_path / "a.xlsx")
+
+    found = edit(tmp_path / "a.xlsx", {"op": "delete_sheet", "sheet": titles[active]})
+
+    assert found.active.title == left

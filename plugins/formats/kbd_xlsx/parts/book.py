@@ -121,11 +121,17 @@ class BookPart:
                 element.set("localSheetId", str(whole_number(scope) - 1))
         self._drop_if_empty("definedNames")
         # So are activeTab and firstSheet; one past the last sheet would be damage.
+        visible = [place for place, each in enumerate(self.tabs) if not each.is_hidden]
         for view in self._root.iterfind("{*}bookViews/{*}workbookView"):
+            was_active = view.get("activeTab", "0") == str(tab)
             for key in ("activeTab", "firstSheet"):
                 shown = view.get(key, "")
                 if shown.isdigit() and whole_number(shown) >= tab:
                     view.set(key, str(max(0, whole_number(shown) - 1)))
+            # Else programs would open the workbook with a hidden sheet in front.
+            active = whole_number(view.get("activeTab", "0"))
+            if was_active and visible and active not in visible:
+                view.set("activeTab", str(_nearest(visible, active)))
         self.is_changed = True
 
     def rename(self, tab: int, title: str, change: Callable[[str], str]) -> int:
@@ -175,7 +181,7 @@ class BookPart:
         shown = [place for place, each in enumerate(self.tabs) if not each.is_hidden]
         for view in self._root.iterfind("{*}bookViews/{*}workbookView"):
             if is_hidden and whole_number(view.get("activeTab", "0")) == tab:
-                found = min(shown, key=lambda place: abs(place - tab))
+                found = _nearest(shown, tab)
                 view.set("activeTab", str(found))
             if is_hidden and view.get("firstSheet", "") == str(tab):
                 view.attrib.pop("firstSheet")
@@ -308,6 +314,10 @@ def _renumber(element: Any, key: str, places: Mapping[int, int]) -> None:
     word = element.get(key, "")
     if word.isdigit() and whole_number(word) in places:
         element.set(key, str(places[whole_number(word)]))
+
+
+def _nearest(places: Sequence[int], to: int) -> int:
+    return min(places, key=lambda place: abs(place - to))
 
 
 def _tab(element: Any) -> SheetTab:
