@@ -298,7 +298,7 @@ def test_a_sheet_in_sight_is_in_front_once_the_active_one_is_deleted(
 ) -> None:
     """Programs would open the workbook with a hidden sheet, or none, in front."""
     book = openpyxl.Workbook()
-    book.active.title = "A"
+    book.worksheets[0].title = "A"
     for title in "BCDE":
         book.create_sheet(title)
     book.active = active
