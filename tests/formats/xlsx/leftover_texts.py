@@ -86,7 +86,7 @@ def book_texts(parts: Mapping[str, bytes]) -> CellTexts:
             value = (cell.findtext("{*}v") or "").strip()
             match cell.get("t"):
                 case "s" if value:
-                    text = strings[int(value)]
+                    text = strings[int(value)] if int(value) < len(strings) else ""
                 case "inlineStr":
                     text = _text(cell.find("{*}is"))
                 case "str":
