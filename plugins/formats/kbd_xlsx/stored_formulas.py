@@ -7,6 +7,8 @@ spills (`A1#`) are only typed; a file that holds them counts as damaged.
 
 import re
 
+from kbd_xlsx.calculation.functions import PLAIN, SPILLING, VOLATILE
+
 __all__ = ["OPAQUE", "shown", "spelled"]
 
 # Strings, quoted sheet names, and what stands between brackets of structured references.
@@ -47,6 +49,7 @@ VALUETOTEXT VSTACK WRAPCOLS WRAPROWS XLOOKUP XMATCH IMAGE GROUPBY PIVOTBY PERCEN
 ANCHORARRAY CEILING.PRECISE DETECTLANGUAGE ENCODEURL FIELDVALUE FLOOR.PRECISE REGEXEXTRACT
 REGEXREPLACE REGEXTEST SINGLE STOCKHISTORY TRANSLATE TRIMRANGE
 """
+_BUILT_IN = PLAIN | SPILLING | VOLATILE
 _FUTURE = frozenset(_FUTURE_NAMES.split())
 _FUTURE_OF_SHEETS = frozenset(("FILTER", "SORT"))
 
@@ -102,10 +105,19 @@ def _with_parameters(body: str) -> str:
             name = code[start:stop].strip()
             if _NAME.fullmatch(name):
                 use = re.compile(rf"(?<![\w.!\\$]){re.escape(name)}(?![\w.!\\])", re.IGNORECASE)
-                places |= {each.start() for each in use.finditer(code, call.end(), spans[-1][1])}
+                places |= {
+                    each.start()
+                    for each in use.finditer(code, call.end(), spans[-1][1])
+                    if not _is_call(code, each.end(), name)
+                }
     for place in sorted(places, reverse=True):
         body = f"{body[:place]}_xlpm.{body[place:]}"
     return body
+
+
+def _is_call(code: str, end: int, name: str) -> bool:
+    """Tell whether a name calls a function of programs, though a parameter has it, too."""
+    return code.startswith("(", end) and name.upper() in _BUILT_IN
 
 
 def _arguments(code: str, start: int) -> list[tuple[int, int]]:

@@ -24,6 +24,7 @@ SPELLED = {
         '_xlfn.MAP(A1:A2,_xlfn.LAMBDA(_xlpm.v,_xlpm.v&"v"))&v',
     "=LET(f,LAMBDA(x,x+1),f(2))":
         "_xlfn.LET(_xlpm.f,_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1),_xlpm.f(2))",
+    "=LET(sum,2,SUM(A1:A5,sum))": "_xlfn.LET(_xlpm.sum,2,SUM(A1:A5,_xlpm.sum))",
     "=SUM(A1#,'My data'!$B$2#)":
         "SUM(_xlfn.ANCHORARRAY(A1),_xlfn.ANCHORARRAY('My data'!$B$2))",
     '=IFERROR(#REF!,"A1#")': 'IFERROR(#REF!,"A1#")',
