@@ -4,7 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from compared_books import book, compared, table, told
+import pytest
+from openpyxl.workbook.defined_name import DefinedName
+
+from compared_books import applied, book, compared, source, table, told
+from kbd.formats import Source
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
+
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def test_a_renamed_sheet_is_one_change_and_formulas_follow(tmp_path: Path) -> None:
@@ -62,3 +70,70 @@ def test_sheets_in_another_order_are_moved(tmp_path: Path) -> None:
 
     assert told(found) == [("moved", "sheet", "C")]
     assert found.changes[0].details["position"] == (3, 1)
+
+
+def pivoted(before: Source, target: Path, rows: str, place: str) -> Source:
+    """Give sheet Data a pivot table at a place, of its rows."""
+    cache, pivot = "xl/pivotCache/pivotCacheDefinition1.xml", "xl/pivotTables/pivotTable1.xml"
+    with Package(before) as package:
+        rewriting = Rewriting(package)
+        rewriting.put(cache, (
+            f'<pivotCacheDefinition xmlns="{_MAIN}"><cacheSource type="worksheet">'
+            f'<worksheetSource ref="{rows}" sheet="Data"/></cacheSource></pivotCacheDefinition>'
+        ).encode())  # fmt: skip
+        rewriting.put(pivot, (
+            f'<pivotTableDefinition xmlns="{_MAIN}" name="Sums"><location ref="{place}"/>'
+            "</pivotTableDefinition>"
+        ).encode())  # fmt: skip
+        rewriting.relate("xl/workbook.xml", "pivotCacheDefinition", cache)
+        rewriting.relate("xl/worksheets/sheet1.xml", "pivotTable", pivot)
+        rewriting.relate(pivot, "pivotCacheDefinition", cache)
+        rewriting.save(target)
+    return source(target)
+
+
+@pytest.mark.parametrize(("operation", "expected"), [
+    ({"op": "rename_sheet", "sheet": "Data", "name": "It's new"}, [("changed", "sheet")]),
+    ({"op": "insert_rows", "sheet": "Data", "row": 5}, [("added", "row")]),
+    ({"op": "insert_columns", "sheet": "Data", "column": "B"}, [("added", "column")]),
+])  # fmt: skip
+def test_what_a_pivot_table_has_of_moved_cells_is_no_change(
+    tmp_path: Path, operation: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    """The source of its data and its own place follow a name, rows and columns; others are told."""
+    plain = book(tmp_path / "plain.xlsx", table(20))
+    before = pivoted(plain, tmp_path / "before.xlsx", "A1:D21", "H30:I40")
+
+    after = applied(before, tmp_path / "after.xlsx", operation)
+
+    assert [each[:2] for each in told(compared(before, after))] == expected
+    for name, rows, place in (("rows", "A1:D20", "H30:I40"), ("place", "A1:D21", "H31:I41")):
+        other = pivoted(plain, tmp_path / f"{name}.xlsx", rows, place)
+        assert [each[:2] for each in told(compared(before, other))] == [("changed", "part")]
+
+
+def test_names_and_formulas_of_lost_cells_follow_their_sheet(tmp_path: Path) -> None:
+    """What names cells that are gone changes with the sheet's name, and that alone is told."""
+
+    def lost(made: Any, sheet: Any) -> None:
+        made.defined_names["Gone"] = DefinedName("Gone", attr_text="Data!#REF!")
+        made.create_sheet("Sum")["A1"] = "=Data!#REF!+Data!A2"
+
+    before = book(tmp_path / "before.xlsx", table(5), lost)
+    renaming = {"op": "rename_sheet", "sheet": "Data", "name": "New name"}
+
+    assert told(compared(before, applied(before, tmp_path / "after.xlsx", renaming))) == [
+        ("changed", "sheet", "New name")
+    ]
+
+
+@pytest.mark.corpora
+def test_a_deleted_chart_of_a_newer_kind_is_one_change(corpora: Path, tmp_path: Path) -> None:
+    """Its part and relations go with it and are not told once more."""
+    before = source(corpora / "xlsx" / "officecli__charts-boxwhisker.xlsx")
+    sheet, chart = "1-Basics & Quartile", "Test Score Distribution"
+    deleting = {"op": "delete_chart", "sheet": sheet, "chart": chart}
+
+    found = compared(before, applied(before, tmp_path / "after.xlsx", deleting))
+
+    assert [each[:2] for each in told(found)] == [("removed", "chart")]

@@ -11,7 +11,13 @@ from kbd.formats import Change, ChangeKind, ChangeList, CompareOptions, Comparis
 from kbd.formats.alignment import align
 from kbd.opc.package import Package
 from kbd.sheets.areas import Area
-from kbd_xlsx.comparison.book_parts import compare_names, compare_parts, compare_workbooks
+from kbd_xlsx.comparison.book_parts import (
+    OwnedPart,
+    OwnedParts,
+    compare_names,
+    compare_parts,
+    compare_workbooks,
+)
 from kbd_xlsx.comparison.book_side import BookSide, SheetSide
 from kbd_xlsx.comparison.cell_changes import compare_cells, list_rows
 from kbd_xlsx.comparison.line_maps import BookMaps, LineMap, SheetMap
@@ -163,13 +169,13 @@ class BookComparison:
         if sheet is None:
             compare_names(self.before, self.after, self.maps, changes)
         if sheet is None and self._are_two:
-            compare_parts(self.before, self.after, self._is_told, changes)
+            compare_parts(self.before, self.after, self._owned_parts, self.maps, changes)
 
     def compare_beside(self, changes: ChangeList) -> None:
         """Add the changes of what is on no sheet; raises FileReadFailed."""
         compare_workbooks(self.before, self.after, changes)
         compare_names(self.before, self.after, self.maps, changes)
-        compare_parts(self.before, self.after, self._is_told, changes)
+        compare_parts(self.before, self.after, self._owned_parts, self.maps, changes)
 
     @property
     def _are_two(self) -> bool:
@@ -372,18 +378,20 @@ class BookComparison:
         if side.part:
             compare_objects(pair.before, pair.after, self.maps, pair.map, changes)
 
-    def _is_told(self, side: BookSide, part: str) -> bool:
-        return self._told[side is self.after].get(part.casefold(), False)
-
     @cached_property
-    def _told(self) -> tuple[dict[str, bool], dict[str, bool]]:
-        """The parts of either version that are compared in terms of their sheets."""
-        found: tuple[dict[str, bool], dict[str, bool]] = ({}, {})
+    def _owned_parts(self) -> tuple[OwnedParts, OwnedParts]:
+        """The parts of either version that belong to its sheets."""
+        found: tuple[OwnedParts, OwnedParts] = ({}, {})
         for pair in self.pairs:
-            for place, side in enumerate((pair.before, pair.after)):
-                for part, is_told in own_parts(side).items():
+            before, after = (own_parts(side) for side in (pair.before, pair.after))
+            for parts, own, other in zip(found, (before, after), (after, before), strict=True):
+                for part, telling in own.items():
+                    is_told = telling == "wholly" or (
+                        telling == "coming and going" and part not in other
+                    )
                     # What is only of a sheet that is new or gone goes with that sheet.
-                    found[place][part.casefold()] = is_told or not pair.is_in_both
+                    told = is_told or not pair.is_in_both
+                    parts[part.casefold()] = OwnedPart(told, pair.map if not told else None)
         return found
 
 

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -20,11 +21,11 @@ from kbd_xlsx.comparison.item_changes import (
     attribute_changes,
     whole_content,
 )
-from kbd_xlsx.comparison.line_maps import BookMaps
+from kbd_xlsx.comparison.line_maps import BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import part_place
 from kbd_xlsx.workbook import SheetEntry
 
-__all__ = ["compare_names", "compare_parts", "compare_workbooks"]
+__all__ = ["OwnedPart", "OwnedParts", "compare_names", "compare_parts", "compare_workbooks"]
 
 MAX_PARSED = 16 * 1024 * 1024
 """Bytes of a part that is parsed to see whether it differs in more than how it is written."""
@@ -180,10 +181,27 @@ def _properties(side: BookSide) -> Iterator[SheetItem]:
             yield SheetItem(name, text, place, text)
 
 
+class OwnedPart(NamedTuple):
+    """A part that belongs to a sheet.
+
+    Args:
+        is_told: Whether it is compared in terms of the sheet.
+        home: Which lines of the sheet are which, where it is not.
+    """
+
+    is_told: bool
+    home: SheetMap | None
+
+
+OwnedParts = dict[str, OwnedPart]
+"""The parts that belong to sheets, by their names in lower case."""
+
+
 def compare_parts(
     before: BookSide,
     after: BookSide,
-    told: Callable[[BookSide, str], bool],
+    owned: tuple[OwnedParts, OwnedParts],
+    maps: BookMaps,
     changes: ChangeList,
 ) -> None:
     """Add a change for each part that differs and that nothing else tells of.
@@ -191,17 +209,21 @@ def compare_parts(
     Args:
         before: The older version.
         after: The newer version.
-        told: Whether a part of a version is compared in other terms.
+        owned: The parts of sheets of either version.
+        maps: Which cells of one version are which of the other.
         changes: Where the changes go.
 
     Raises:
         FileReadFailed: A part is damaged.
     """
-    one, two = (_other_parts(side, told) for side in (before, after))
+    one, two = (
+        _other_parts(side, parts) for side, parts in zip((before, after), owned, strict=True)
+    )
     for key in sorted({*one, *two}):
         ours, theirs = one.get(key), two.get(key)
         if ours is not None and theirs is not None:
-            if _is_same(before.package, ours, after.package, theirs):
+            home = owned[0][key].home if key in owned[0] else None
+            if _is_same(before.package, ours, after.package, theirs, Shift(maps, home)):
                 continue
             kind: Any = "changed"
         else:
@@ -218,38 +240,37 @@ def compare_parts(
         )
 
 
-def _other_parts(side: BookSide, told: Callable[[BookSide, str], bool]) -> dict[str, str]:
+def _other_parts(side: BookSide, owned: OwnedParts) -> dict[str, str]:
     """Return the parts that nothing else tells of, by their names in lower case."""
     package = side.package
     if package is None:
         return {}
-    known = {side.main.casefold()}
+    told = {part for part, each in owned.items() if each.is_told} | {side.main.casefold()}
     for part in ("", side.main):
         for relation in package.relations(part):
             kind = _usual_kind(relation).casefold()
             if not relation.external and kind in _TOLD | {f"xl{name}" for name in _TOLD}:
-                known.add(relation.target.casefold())
+                told.add(relation.target.casefold())
     found = {}
     for info in package.entries:
         name = info.filename.replace("\\", "/").lstrip("/")
         is_folder = name.endswith("/")
-        if is_folder or name == CONTENT_TYPES or name.casefold() in known or told(side, name):
+        if is_folder or name == CONTENT_TYPES or name.casefold() in told:
             continue
-        if name.endswith(".rels") and _owner_is_told(side, name, known, told):
+        if name.endswith(".rels") and _owner(name).casefold() in {"", *told}:
             continue
         found[name.casefold()] = name
     return found
 
 
-def _owner_is_told(
-    side: BookSide, name: str, known: set[str], told: Callable[[BookSide, str], bool]
+def _owner(name: str) -> str:
+    """Return the part whose relations these are, "" for the package itself."""
+    return name.replace("_rels/", "", 1).removesuffix(".rels").lstrip("/")
+
+
+def _is_same(
+    one: Package | None, ours: str, two: Package | None, theirs: str, shift: Shift
 ) -> bool:
-    """Tell whether the part whose relations these are is compared in other terms."""
-    owner = name.replace("_rels/", "", 1).removesuffix(".rels").lstrip("/")
-    return not owner or owner.casefold() in known or told(side, owner)
-
-
-def _is_same(one: Package | None, ours: str, two: Package | None, theirs: str) -> bool:
     assert one is not None
     assert two is not None
     first, second = one.entry(ours), two.entry(theirs)
@@ -267,9 +288,31 @@ def _is_same(one: Package | None, ours: str, two: Package | None, theirs: str) -
                 for root in (one.root(ours), two.root(theirs))
             ]
             return pairs[0] == pairs[1]
-        return whole_content(one.root(ours)) == whole_content(two.root(theirs))
+        followed = _followed(one.root(ours), shift)
+        return whole_content(followed) == whole_content(two.root(theirs))
     except (FileReadFailed, RecursionError):
         return False
+
+
+def _followed(root: etree._Element, shift: Shift) -> etree._Element:
+    """Return a part of a pivot table with its ranges as they have become; any other as it is."""
+    kind = local_name(root)
+    if kind not in ("pivotCacheDefinition", "pivotTableDefinition"):
+        return root
+    root = deepcopy(root)
+    if kind == "pivotTableDefinition":
+        for place in root.iterfind("{*}location"):
+            place.set("ref", shift.ranges(place.get("ref", "")))
+        return root
+    for source in root.iterfind("{*}cacheSource//*[@sheet]"):
+        sheet = shift.maps.sheet(source.get("sheet", "")) if shift.maps is not None else None
+        # A range of another workbook names a sheet of that.
+        if sheet is None or any(str(name).endswith("}id") for name in source.attrib):
+            continue
+        source.set("sheet", sheet.after)
+        if "ref" in source.attrib:
+            source.set("ref", sheet.ranges(source.get("ref", "")))
+    return root
 
 
 def _facts(package: Package | None, part: str | None) -> dict[str, Any] | None:

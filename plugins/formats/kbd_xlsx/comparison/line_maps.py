@@ -4,6 +4,7 @@ A formula follows a shift if each of its references names the same cells as befo
 have no counterpart, it may name any that took their place.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,10 @@ __all__ = [
     "joined_runs",
     "last_shift",
 ]
+
+
+_LOST = re.compile(r"(?:'(?:[^']|'')+'|[\w.]+)(?=!#REF!)")
+"""The sheet of cells that are lost."""
 
 
 class BookMaps:
@@ -46,7 +51,9 @@ class BookMaps:
             home: The sheet that it is of; None for none.
         """
         one, two = before.parsed(), after.parsed()
-        if one.pieces != two.pieces or len(one.references) != len(two.references):
+        if one.pieces != two.pieces and tuple(map(self._renamed, one.pieces)) != two.pieces:
+            return False
+        if len(one.references) != len(two.references):
             return False
         return all(
             self._same(ours, theirs, home)
@@ -57,11 +64,12 @@ class BookMaps:
         """Return a formula as it is if it only followed the shift."""
         parsed = FormulaText(text).parsed()
         moved = [self._became(each, home) for each in parsed.references]
+        pieces = tuple(map(self._renamed, parsed.pieces))
         # What did not change is left as it is written.
-        if tuple(moved) == parsed.references:
+        if tuple(moved) == parsed.references and pieces == parsed.pieces:
             return text
-        written = [parsed.pieces[0]]
-        for piece, reference in zip(parsed.pieces[1:], moved, strict=True):
+        written = [pieces[0]]
+        for piece, reference in zip(pieces[1:], moved, strict=True):
             written.extend((_written(reference), piece))
         return "".join(written)
 
@@ -94,6 +102,17 @@ class BookMaps:
             )
         )
 
+    def _renamed(self, piece: str) -> str:
+        """Return a text between references with its sheets' names of today."""
+        if "!#REF!" not in piece:
+            return piece
+        return _LOST.sub(lambda found: self._name(found[0]), piece)
+
+    def _name(self, written: str) -> str:
+        """Return a sheet's name in the version after as a formula has it."""
+        sheet = self.sheet(_bare(written))
+        return written if sheet is None or sheet.before == sheet.after else _quoted(sheet.after)
+
     def _named(self, written: str, home: SheetMap | None) -> SheetMap | None:
         """Return the sheet that a reference is to."""
         if not written:
@@ -112,8 +131,8 @@ class BookMaps:
             top, bottom = sheet.rows.first(top), sheet.rows.last(bottom)
         if left:
             left, right = sheet.columns.first(left), sheet.columns.last(right)
-        if name and sheet.before != sheet.after and ":" not in name:
-            name = _quoted(sheet.after)
+        if name and ":" not in name:
+            name = self._name(name)
         return reference._replace(sheet=name, top=top, left=left, bottom=bottom, right=right)
 
 

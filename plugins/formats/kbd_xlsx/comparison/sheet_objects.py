@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from lxml import etree
 
@@ -82,33 +82,40 @@ def find_object(side: SheetSide, part: str) -> Place | None:
     return None
 
 
-def own_parts(side: SheetSide) -> dict[str, bool]:
-    """Return the parts that belong to a sheet alone, and whether they are compared in its terms.
+Telling = Literal["wholly", "coming and going", "not"]
+"""How far a part is compared in terms of its sheet: in all, or only whether it is there."""
+
+
+def own_parts(side: SheetSide) -> dict[str, Telling]:
+    """Return the parts that belong to a sheet alone, and how far its terms tell of them.
 
     Raises:
         FileReadFailed: The relations are damaged.
     """
     package = side.book.package
-    found: dict[str, bool] = {}
+    found: dict[str, Telling] = {}
     if package is None or not side.part:
         return found
-    found[side.part] = True
+    found[side.part] = "wholly"
     waiting = [side.part]
     while waiting:
         part = waiting.pop()
         for relation in package.relations(part):
             if relation.external or relation.target not in package or relation.target in found:
                 continue
-            if relation.kind == "image" and not found[part]:
+            if relation.kind == "image" and found[part] == "not":
                 # Nothing but the part itself tells of the pictures in it.
-                found[relation.target] = False
+                found[relation.target] = "not"
                 continue
-            # Printer settings are of a program and a printer, not of the workbook's contents.
-            is_told = relation.kind in _PRIVATE and relation.kind not in (
-                "chartEx", "chartUserShapes", "vmlDrawing"
-            )  # fmt: skip
-            if relation.kind == "vmlDrawing":
-                is_told = _holds_notes_only(package, relation.target)
+            telling: Telling = "not"
+            if relation.kind == "chartEx":
+                # It comes and goes as a chart that is listed; nothing is told of what is in it.
+                telling = "coming and going"
+            elif relation.kind == "vmlDrawing":
+                telling = "wholly" if _holds_notes_only(package, relation.target) else "not"
+            elif relation.kind in _PRIVATE and relation.kind != "chartUserShapes":
+                # Printer settings are of a program and a printer, not of the workbook's contents.
+                telling = "wholly"
             if relation.kind in (
                 "slicer",
                 "pivotTable",
@@ -118,7 +125,7 @@ def own_parts(side: SheetSide) -> dict[str, bool]:
                 "package",
                 *_PRIVATE,
             ):
-                found[relation.target] = is_told
+                found[relation.target] = telling
                 waiting.append(relation.target)
     return found
 

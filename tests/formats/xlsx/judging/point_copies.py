@@ -19,10 +19,11 @@ _RANGE = re.compile(r"(?:'((?:[^']|'')+)'|([^'!\[\]]+))!(\$?[A-Z]+\$?\d+(?::\$?[
 
 
 class Copy(NamedTuple):
-    """What is kept of the cells that a formula names: whether numbers, and texts by number."""
+    """What is kept of the cells that a formula names, for points or a title: texts by number."""
 
     formula: str
     is_number: bool
+    is_title: bool
     points: dict[str, str]
 
 
@@ -35,7 +36,8 @@ def _copies(root: Element) -> list[Copy]:
             for point in holder.iter("{*}pt"):
                 key = f"{level}:{point.get('idx')}"
                 points[key] = (point.findtext("{*}v") or "").strip()
-        found.append(Copy(formula, local(reference) == "numRef", points))
+        is_title = any(local(above) == "title" for above in reference.iterancestors())
+        found.append(Copy(formula, local(reference) == "numRef", is_title, points))
     return found
 
 
@@ -49,6 +51,9 @@ def wrong_points(was: Element, now: Element, book: Book, texts: set[str]) -> Ite
         texts: Those that some cell still holds.
     """
     before, after = _copies(was), _copies(now)
+    if len(before) != len(after):
+        # A title that is no longer linked keeps no copy; that it is another is told elsewhere.
+        before, after = ([each for each in side if not each.is_title] for side in (before, after))
     if len(before) != len(after):
         yield f"{len(before)} copies, then {len(after)}"
         return
