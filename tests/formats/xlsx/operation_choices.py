@@ -376,7 +376,9 @@ ALLOWED: dict[str, Allowed] = {
         "page|name", "-", "defined name at .*_xlnm.print|pageSetup|pageMargins|sheetPr",
     ),
     "protect_sheet": Allowed("protection", "-", "sheetProtection"),
-    "replace_text": Allowed("cell", "-", "cell value|table|dataValidations|content at .* > chart"),
+    "replace_text": Allowed(
+        "cell", "table", "cell value|table|dataValidations|content at .* > chart",
+    ),
     "summarize_by_category": Allowed("sheet", "row|cell", "sheets"),
     "recalculate": Allowed("result"),
     "set_cells": Allowed(_CELL, "table", "table"),

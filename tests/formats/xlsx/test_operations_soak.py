@@ -34,7 +34,7 @@ REASONS = (
     "in the header of the table", "stays: ", "cannot be copied: its", "is named by formulas",
     "one has to stay in sight", "would lose", "cannot be changed safely",
     "thread of comments", "the header of table", "would have no column left",
-    "without a stored result", "chart of a newer kind",
+    "without a stored result", "chart of a newer kind", "data table (what-if)", "stays in sight",
 )  # fmt: skip
 """What may be in the way of an operation on a real workbook, as its refusal names it."""
 
@@ -47,9 +47,6 @@ beside them, nothing tells a line that moved from one that was emptied."""
 _OF_LINES = (
     "insert_rows", "delete_rows", "insert_columns", "delete_columns", "delete_rows_where",
 )  # fmt: skip
-_SOURCES = re.compile(r"review names (part changed (xl/)?pivotCache/|name changed)")
-"""What the review names of what follows a sheet's name: the source of a pivot table's data, and
-names of cells that are lost."""
 
 
 def paths(corpora: Path) -> list[Path]:
@@ -75,7 +72,6 @@ def findings_of(op: str, trial: Trial[Any, OperationTrial]) -> list[str]:
         f"{name}: {text} ({trial.result.operation})"
         for text in trial.result.findings
         if not (op in _OF_LINES and _BESIDE.match(text))
-        and not (op == "rename_sheet" and _SOURCES.match(text))
     ]
 
 
@@ -114,7 +110,7 @@ def test_every_workbook_takes_it_or_refuses_it_by_name(
             f"{len(findings):3} findings, {slowest:.1f} s at most; refused: {refused or '-'}"
         )
 
-    assert findings == []
+    assert not findings, "\n".join(findings)
     assert counts["applied"]
 
 
@@ -162,15 +158,18 @@ def _calculate(folder: Path, paths: Sequence[Path]) -> None:
 
 def _otherwise(ours: Path, theirs: Path) -> list[str]:
     try:
-        texts, stored = loaded(ours), loaded(ours, values=True)
+        texts, stored, calculated = (
+            loaded(ours), loaded(ours, values=True), loaded(theirs, values=True)
+        )  # fmt: skip
     except Exception:  # noqa: BLE001 - openpyxl raises anything, of the workbook before, too
         return []
     if any(
-        "RAND" in str(cell.value) for sheet in texts for row in sheet.iter_rows() for cell in row
-    ):
-        # What hangs on chance is another number each time.
+        word in str(cell.value)
+        for sheet in texts for row in sheet.iter_rows() for cell in row
+        for word in ("RAND", "TODAY(", "NOW(")
+    ):  # fmt: skip
+        # What hangs on chance or the time is another number each time.
         return []
-    calculated = loaded(theirs, values=True)
     return [
         f"{sheet.title}!{cell.coordinate}: {cell.value} {mine!r}, LibreOffice {other!r}"
         for sheet in texts.worksheets
@@ -180,6 +179,7 @@ def _otherwise(ours: Path, theirs: Path) -> list[str]:
         if cell.data_type == "f" and not any(word in str(cell.value) for word in _OTHERWISE)
         for mine in [stored[sheet.title][cell.coordinate].value]
         for other in [calculated[sheet.title][cell.coordinate].value]
-        if isinstance(mine, int | float) and isinstance(other, int | float)
+        # LibreOffice takes FALSE for 0 in comparisons, other programs do not.
+        if type(mine) in (int, float) and type(other) in (int, float)
         and mine != pytest.approx(other, rel=1e-9, abs=1e-9)
     ]  # fmt: skip

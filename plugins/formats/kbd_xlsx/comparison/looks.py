@@ -7,7 +7,7 @@ from lxml import etree
 
 from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
-from kbd_xlsx.parts.stylesheet import StyleTables, number_of
+from kbd_xlsx.parts.stylesheet import StyleTables, blank_styles, number_of
 from kbd_xlsx.styles.style_list import StyleDescription, describe_difference, describe_format
 from kbd_xlsx.styles.theme import XlsxTheme, read_workbook_theme, style_tables, workbook_parts
 
@@ -38,7 +38,12 @@ class BookLooks:
         self.tables: StyleTables | None = None
         self.theme = XlsxTheme()
         if package is not None:
-            self.tables = style_tables(package, parts.get("styles", ""))
+            # Without a style sheet all cells look as the one says that an edit begins with.
+            self.tables = (
+                style_tables(package, parts["styles"])
+                if "styles" in parts
+                else StyleTables(blank_styles(strict=False))
+            )
             root = self.tables.root if self.tables is not None else None
             self.theme = read_workbook_theme(package, parts.get("theme", ""), root)
         self._known = known
