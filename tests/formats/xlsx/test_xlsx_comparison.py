@@ -122,6 +122,19 @@ def test_inserted_and_appended_columns_are_one_change_each(tmp_path: Path) -> No
     assert told(appended) == [("added", "column", "Data!E:E")]
 
 
+def test_a_column_put_into_a_form_is_one_change(tmp_path: Path) -> None:
+    """Most rows of a form end before the column; the few that go on are not told one by one."""
+    rows = [[f"Question {n}", n, *(["yes", "no", "why", "when"] if n % 5 == 0 else [])]
+            for n in range(1, 31)]  # fmt: skip
+    before = book(tmp_path / "before.xlsx", rows)
+    inserted = applied(
+        before, tmp_path / "after.xlsx", {"op": "insert_columns", "sheet": "Data", "column": "C"}
+    )
+
+    assert told(compared(before, inserted)) == [("added", "column", "Data!C:C")]
+    assert told(compared(inserted, before)) == [("removed", "column", "Data!C:C")]
+
+
 def test_a_cell_far_below_and_a_cleared_one_are_cells(plain: Source, tmp_path: Path) -> None:
     """The blank rows between are nothing that anybody added."""
     after = applied(

@@ -27,6 +27,9 @@ MANY_ROWS = 2000
 MAX_IN_PLACE = 5000
 """Rows that differ where they are; with more of them they are taken for shifted."""
 
+FEW_ROWS = 500
+"""Rows of a sheet whose columns are always aligned, too; of more rows half have to differ."""
+
 COLUMN_COST = 3
 """Changes of cells that a change of a column counts for: fewer of them are told one by one."""
 
@@ -236,7 +239,9 @@ class _Aligner:
     def column_changes(self) -> ColumnChanges | None:
         """Return how columns changed, if rows are so different that columns may have."""
         filled = min(sum(map(bool, tokens.by_row)) for tokens in self._tokens)
-        if self._matched * 2 >= filled or not filled:
+        # In a form many rows end before the column that was put in.
+        may_have = self._matched * 2 < filled or self._count <= FEW_ROWS
+        if self.cost <= COLUMN_COST or not filled or not may_have:
             return None
         return find_column_changes(*(sample_columns(tokens) for tokens in self._tokens))
 
