@@ -351,8 +351,8 @@ ALLOWED: dict[str, Allowed] = {
     ),
     "fill_formula": Allowed(_CELL, "format"),
     "copy_range": Allowed(
-        f"{_CELL}|format|link",
-        "merged range|conditional format|validation|comment|height",
+        f"{_CELL}|format|link|validation",
+        "merged range|conditional format|comment|height",
         "merges|conditionalFormatting|dataValidations|hyperlinks|comment|part gained|extension",
     ),
     "format_range": Allowed("format", "row|column|cell"),

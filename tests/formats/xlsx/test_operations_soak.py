@@ -35,6 +35,7 @@ REASONS = (
     "one has to stay in sight", "would lose", "cannot be changed safely",
     "thread of comments", "the header of table", "would have no column left",
     "without a stored result", "chart of a newer kind", "data table (what-if)", "stays in sight",
+    "which formulas refer to by that name",
 )  # fmt: skip
 """What may be in the way of an operation on a real workbook, as its refusal names it."""
 

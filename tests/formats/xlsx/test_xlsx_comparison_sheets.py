@@ -112,12 +112,13 @@ def test_what_a_pivot_table_has_of_moved_cells_is_no_change(
         assert [each[:2] for each in told(compared(before, other))] == [("changed", "part")]
 
 
-def test_names_and_formulas_of_lost_cells_follow_their_sheet(tmp_path: Path) -> None:
-    """What names cells that are gone changes with the sheet's name, and that alone is told."""
+def test_names_and_lost_cells_follow_their_sheet(tmp_path: Path) -> None:
+    """What names a sheet otherwise than for cells changes with it, and its name alone is told."""
 
     def lost(made: Any, sheet: Any) -> None:
         made.defined_names["Gone"] = DefinedName("Gone", attr_text="Data!#REF!")
-        made.create_sheet("Sum")["A1"] = "=Data!#REF!+Data!A2"
+        sheet.defined_names["Own"] = DefinedName("Own", attr_text="Data!$A$2")
+        made.create_sheet("Sum")["A1"] = '=Data!#REF!+Data!A2&"Data!Own"&Data!Own'
 
     before = book(tmp_path / "before.xlsx", table(5), lost)
     renaming = {"op": "rename_sheet", "sheet": "Data", "name": "New name"}
@@ -128,12 +129,20 @@ def test_names_and_formulas_of_lost_cells_follow_their_sheet(tmp_path: Path) -> 
 
 
 @pytest.mark.corpora
-def test_a_deleted_chart_of_a_newer_kind_is_one_change(corpora: Path, tmp_path: Path) -> None:
-    """Its part and relations go with it and are not told once more."""
-    before = source(corpora / "xlsx" / "officecli__charts-boxwhisker.xlsx")
-    sheet, chart = "1-Basics & Quartile", "Test Score Distribution"
+@pytest.mark.parametrize(("name", "sheet", "chart"), [
+    # A chart of a newer kind; one with shapes drawn over it; one with colors of its own.
+    ("xlsx/officecli__charts-boxwhisker.xlsx", "1-Basics & Quartile", "Test Score Distribution"),
+    ("xlsx_rare/openxmlsdk__BusinessPerformancetest21_with_content_TP10209823.xltx", "Summary",
+     "Chart 1"),
+    ("xlsx_rare/poi__StructuredRefs-lots-with-lookups.xlsx", "Profile", "Chart 1"),
+])  # fmt: skip
+def test_a_deleted_chart_is_one_change(
+    corpora: Path, tmp_path: Path, name: str, sheet: str, chart: str
+) -> None:
+    """What belongs to a chart alone goes with it, and is not told once more."""
+    before = source(corpora / name)
     deleting = {"op": "delete_chart", "sheet": sheet, "chart": chart}
 
-    found = compared(before, applied(before, tmp_path / "after.xlsx", deleting))
+    found = compared(before, applied(before, tmp_path / f"after{Path(name).suffix}", deleting))
 
     assert [each[:2] for each in told(found)] == [("removed", "chart")]

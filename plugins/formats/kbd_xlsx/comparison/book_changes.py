@@ -385,13 +385,11 @@ class BookComparison:
         for pair in self.pairs:
             before, after = (own_parts(side) for side in (pair.before, pair.after))
             for parts, own, other in zip(found, (before, after), (after, before), strict=True):
-                for part, telling in own.items():
-                    is_told = telling == "wholly" or (
-                        telling == "coming and going" and part not in other
-                    )
+                for name, part in own.items():
+                    goes = part.goes_with != "" and part.goes_with not in other
                     # What is only of a sheet that is new or gone goes with that sheet.
-                    told = is_told or not pair.is_in_both
-                    parts[part.casefold()] = OwnedPart(told, pair.map if not told else None)
+                    told = part.is_told or goes or not pair.is_in_both
+                    parts[name.casefold()] = OwnedPart(told, pair.map if not told else None)
         return found
 
 

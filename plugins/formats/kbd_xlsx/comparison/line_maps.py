@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 
-_LOST = re.compile(r"(?:'(?:[^']|'')+'|[\w.]+)(?=!#REF!)")
-"""The sheet of cells that are lost."""
+_SHEET = re.compile(r"""\"(?:[^"]|"")*"|((?:'(?:[^']|'')+'|[\w.]+)(?=!))""")
+"""The sheet of what is no cell: of a name, or of cells that are lost. Texts are none."""
 
 
 class BookMaps:
@@ -104,9 +104,9 @@ class BookMaps:
 
     def _renamed(self, piece: str) -> str:
         """Return a text between references with its sheets' names of today."""
-        if "!#REF!" not in piece:
+        if "!" not in piece:
             return piece
-        return _LOST.sub(lambda found: self._name(found[0]), piece)
+        return _SHEET.sub(lambda found: self._name(found[1]) if found[1] else found[0], piece)
 
     def _name(self, written: str) -> str:
         """Return a sheet's name in the version after as a formula has it."""

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -45,9 +45,15 @@ _CACHES = frozenset((
     "lvl", "userShapes", "externalData", "date1904", "lang",
 ))  # fmt: skip
 _KINDS = {"image": "picture", "chart": "chart"}
-_PRIVATE = frozenset((
-    "comments", "vmlDrawing", "threadedComment", "drawing", "table", "image", "chart", "hyperlink",
-    "printerSettings", "chartStyle", "chartColorStyle", "chartUserShapes", "chartEx",
+_TOLD = frozenset((
+    "comments", "threadedComment", "drawing", "table", "image", "chart", "hyperlink",
+    # They are of a program and a printer, not of the workbook's contents.
+    "printerSettings",
+    "chartStyle", "chartColorStyle",
+))  # fmt: skip
+_OF_CHARTS = frozenset(("chartUserShapes", "themeOverride"))
+_UNTOLD = _OF_CHARTS | frozenset((
+    "vmlDrawing", "chartEx", "slicer", "pivotTable", "oleObject", "control", "ctrlProp", "package",
 ))  # fmt: skip
 _TOTALS = ("totalsRowLabel", "totalsRowFunction", "totalsRowFormula")
 _NOTE = re.compile(rb'<x:ClientData ObjectType="Note">(.*?)</x:ClientData>', re.DOTALL)
@@ -82,51 +88,49 @@ def find_object(side: SheetSide, part: str) -> Place | None:
     return None
 
 
-Telling = Literal["wholly", "coming and going", "not"]
-"""How far a part is compared in terms of its sheet: in all, or only whether it is there."""
+class SheetPart(NamedTuple):
+    """A part that belongs to a sheet alone.
+
+    Args:
+        is_told: Whether it is compared in the sheet's terms.
+        goes_with: Otherwise the part of the chart that it comes and goes with, "" for none.
+    """
+
+    is_told: bool
+    goes_with: str = ""
 
 
-def own_parts(side: SheetSide) -> dict[str, Telling]:
-    """Return the parts that belong to a sheet alone, and how far its terms tell of them.
+def own_parts(side: SheetSide) -> dict[str, SheetPart]:
+    """Return the parts that belong to a sheet alone.
 
     Raises:
         FileReadFailed: The relations are damaged.
     """
     package = side.book.package
-    found: dict[str, Telling] = {}
+    found: dict[str, SheetPart] = {}
     if package is None or not side.part:
         return found
-    found[side.part] = "wholly"
+    found[side.part] = SheetPart(is_told=True)
     waiting = [side.part]
     while waiting:
         part = waiting.pop()
         for relation in package.relations(part):
-            if relation.external or relation.target not in package or relation.target in found:
+            target, kind = relation.target, relation.kind
+            if relation.external or target not in package or target in found:
                 continue
-            if relation.kind == "image" and found[part] == "not":
+            if kind == "image" and not found[part].is_told:
                 # Nothing but the part itself tells of the pictures in it.
-                found[relation.target] = "not"
+                found[target] = SheetPart(is_told=False)
                 continue
-            telling: Telling = "not"
-            if relation.kind == "chartEx":
-                # It comes and goes as a chart that is listed; nothing is told of what is in it.
-                telling = "coming and going"
-            elif relation.kind == "vmlDrawing":
-                telling = "wholly" if _holds_notes_only(package, relation.target) else "not"
-            elif relation.kind in _PRIVATE and relation.kind != "chartUserShapes":
-                # Printer settings are of a program and a printer, not of the workbook's contents.
-                telling = "wholly"
-            if relation.kind in (
-                "slicer",
-                "pivotTable",
-                "oleObject",
-                "control",
-                "ctrlProp",
-                "package",
-                *_PRIVATE,
-            ):
-                found[relation.target] = telling
-                waiting.append(relation.target)
+            if kind not in _TOLD | _UNTOLD:
+                continue
+            is_told = kind in _TOLD
+            if kind == "vmlDrawing":
+                is_told = _holds_notes_only(package, target)
+            # A chart of a newer kind is listed, but not what is in it.
+            goes_with = target if kind == "chartEx" else part if kind in _OF_CHARTS else ""
+            found[target] = SheetPart(is_told, goes_with)
+            waiting.append(target)
     return found
 
 
