@@ -146,3 +146,37 @@ def test_a_deleted_chart_is_one_change(
     found = compared(before, applied(before, tmp_path / f"after{Path(name).suffix}", deleting))
 
     assert [each[:2] for each in told(found)] == [("removed", "chart")]
+
+
+def test_a_filter_follows_a_column_that_was_put_in(tmp_path: Path) -> None:
+    """A filter counts its columns from its first one; only its own change is told."""
+
+    def filtered(_: Any, sheet: Any) -> None:
+        sheet.auto_filter.ref = "A1:E21"
+        sheet.auto_filter.add_filter_column(3, ["1.5", "3"])
+
+    before = book(tmp_path / "before.xlsx", table(20), filtered)
+    inserting = {"op": "insert_columns", "sheet": "Data", "column": "C"}
+    after = applied(before, tmp_path / "after.xlsx", inserting)
+
+    assert told(compared(before, after)) == [("added", "column", "Data!C:C")]
+    other = applied(after, tmp_path / "other.xlsx", {
+        "op": "auto_filter", "sheet": "Data", "range": "A1:F20",
+    })  # fmt: skip
+    assert ("changed", "filter", "Data!A1:F20") in told(compared(before, other))
+
+
+def test_widths_tell_which_of_blank_columns_is_new(tmp_path: Path) -> None:
+    """A column between blank ones is told where it was put in, not with others' widths."""
+
+    def spaced(_: Any, sheet: Any) -> None:
+        for letter, width in zip("BCDEF", (5, 9, 13, 17, 21), strict=True):
+            sheet.column_dimensions[letter].width = width
+
+    rows = [[f"Name {n}", *[None] * 5, n] for n in range(1, 20)]
+    before = book(tmp_path / "before.xlsx", rows, spaced)
+    inserting = {"op": "insert_columns", "sheet": "Data", "column": "D"}
+
+    assert told(compared(before, applied(before, tmp_path / "after.xlsx", inserting))) == [
+        ("added", "column", "Data!D:D")
+    ]

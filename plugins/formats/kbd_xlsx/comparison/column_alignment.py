@@ -1,14 +1,18 @@
 """Columns of two versions of a sheet, aligned by what they hold."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 import msgspec
 
 from kbd.formats.alignment import align, find_moves, pair_similar
+from kbd.sheets.areas import MAX_COLUMN
+from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.line_maps import LineMap, LineRun, joined_runs, last_shift
 from kbd_xlsx.comparison.row_tokens import RowTokens
+from kbd_xlsx.parts.stylesheet import number_of
 
-__all__ = ["ColumnChanges", "find_column_changes", "sample_columns"]
+__all__ = ["ColumnChanges", "SampledColumns", "find_column_changes", "sample_columns"]
 
 SAMPLE_ROWS = 500
 """Rows by which columns are aligned."""
@@ -16,8 +20,39 @@ SAMPLE_ROWS = 500
 _SIMILAR = 0.5
 
 
+class SampledColumns(msgspec.Struct, frozen=True):
+    """Columns of a sheet, from 1 on: what they hold in the first rows, and how wide they are."""
+
+    contents: Mapping[int, list[int]]
+    widths: Mapping[int, str]
+
+    def tokens(self) -> list[int]:
+        """Return what to align columns by, up to the last one that holds something."""
+        last = max(self.contents, default=0)
+        # Of blank ones their widths tell which are which.
+        return [
+            hash(tuple(self.contents[column])) if column in self.contents
+            else hash(self.widths.get(column, ""))
+            for column in range(1, last + 1)
+        ]  # fmt: skip
+
+    def count(self, column: int) -> int:
+        """Return in how many cells a column holds something."""
+        return len(self.contents.get(column, ()))
+
+
 class ColumnChanges(msgspec.Struct, frozen=True):
-    """Columns of both versions: what they are called in tokens, and what happened to them."""
+    """Columns of both versions: what they are called in tokens, and what happened to them.
+
+    Args:
+        before: What a column of the older version is called.
+        after: What a column of the newer version is called.
+        lines: Which are which.
+        removed: Those that are gone.
+        added: Those that are new.
+        moved: Those that stand elsewhere by themselves.
+        is_shifted: Whether others stand elsewhere because of them.
+    """
 
     before: dict[int, int]
     after: dict[int, int]
@@ -25,6 +60,7 @@ class ColumnChanges(msgspec.Struct, frozen=True):
     removed: list[int]
     added: list[int]
     moved: list[LineRun]
+    is_shifted: bool
 
     @property
     def count(self) -> int:
@@ -32,27 +68,28 @@ class ColumnChanges(msgspec.Struct, frozen=True):
         return len(self.removed) + len(self.added) + len(self.moved)
 
 
-def sample_columns(tokens: RowTokens) -> dict[int, list[int]]:
-    """Return what the columns of the first rows hold."""
-    found: dict[int, list[int]] = {}
+def sample_columns(side: SheetSide, tokens: RowTokens) -> SampledColumns:
+    """Return the columns of a sheet by its first rows; raises FileReadFailed."""
+    contents: dict[int, list[int]] = {}
     for sketch, _ in zip(tokens.sketches.values(), range(SAMPLE_ROWS), strict=False):
         for column, content in zip(sketch.columns, sketch.hashes, strict=True):
-            found.setdefault(column, []).append(content)
-    return found
+            contents.setdefault(column, []).append(content)
+    widths: dict[int, str] = {}
+    for col in side.skeleton.iterfind("{*}cols/{*}col"):
+        last = min(number_of(col, "max"), MAX_COLUMN)
+        widths |= dict.fromkeys(range(number_of(col, "min"), last + 1), col.get("width", ""))
+    return SampledColumns(contents, widths)
 
 
-def find_column_changes(
-    before: dict[int, list[int]], after: dict[int, list[int]]
-) -> ColumnChanges | None:
+def find_column_changes(before: SampledColumns, after: SampledColumns) -> ColumnChanges | None:
     """Align columns by what they hold; None if none was inserted, removed or moved."""
-    ends = max(before, default=0), max(after, default=0)
-    one = [hash(tuple(before[c])) if c in before else 0 for c in range(1, ends[0] + 1)]
-    two = [hash(tuple(after[c])) if c in after else 0 for c in range(1, ends[1] + 1)]
+    one, two = before.tokens(), after.tokens()
+    ends = len(one), len(two)
     blocks = align(one, two)
     moves = [
         LineRun(move.before + 1, move.after + 1, move.length)
         for move in find_moves(blocks, one, two)
-        if any(one[move.before : move.before + move.length])
+        if any(before.count(move.before + 1 + k) for k in range(move.length))
     ]
     gone = {line for run in moves for line in range(run.before, run.before + run.length)}
     come = {line for run in moves for line in range(run.after, run.after + run.length)}
@@ -66,12 +103,11 @@ def find_column_changes(
         ours = [line for line in range(i1 + 1, i2 + 1) if line not in gone]
         theirs = [line for line in range(j1 + 1, j2 + 1) if line not in come]
         _pair_columns(ours, theirs, before, after, (runs, removed, added))
-    many = [column for column in removed if len(before.get(column, ())) > 1]
-    many += [column for column in added if len(after.get(column, ())) > 1]
+    many = [column for column in removed if before.count(column) > 1]
+    many += [column for column in added if after.count(column) > 1]
     # Columns that came or went empty are told by those behind them, which stand elsewhere.
     is_shifted = any(
-        run.before != run.after
-        and any(len(before.get(run.before + k, ())) > 1 for k in range(run.length))
+        run.before != run.after and any(before.count(run.before + k) > 1 for k in range(run.length))
         for run in runs
     )
     if not many and not moves and not is_shifted:
@@ -84,20 +120,21 @@ def find_column_changes(
         removed,
         added,
         moves,
+        is_shifted,
     )
 
 
 def _pair_columns(
     ours: list[int],
     theirs: list[int],
-    before: dict[int, list[int]],
-    after: dict[int, list[int]],
+    before: SampledColumns,
+    after: SampledColumns,
     into: tuple[list[LineRun], list[int], list[int]],
 ) -> None:
     """Pair the columns of a stretch that are similar."""
     runs, removed, added = into
-    one = [Counter(before.get(column, ())) for column in ours]
-    two = [Counter(after.get(column, ())) for column in theirs]
+    one = [Counter(before.contents.get(column, ())) for column in ours]
+    two = [Counter(after.contents.get(column, ())) for column in theirs]
     first = second = 0
     for i, j in [*pair_similar(one, two, _overlap, _SIMILAR), (len(ours), len(theirs))]:
         if i - first == j - second:

@@ -27,7 +27,7 @@ MANY_ROWS = 2000
 MAX_IN_PLACE = 5000
 """Rows that differ where they are; with more of them they are taken for shifted."""
 
-FEW_ROWS = 500
+FEW_ROWS = 5000
 """Rows of a sheet whose columns are always aligned, too; of more rows half have to differ."""
 
 COLUMN_COST = 3
@@ -239,11 +239,14 @@ class _Aligner:
     def column_changes(self) -> ColumnChanges | None:
         """Return how columns changed, if rows are so different that columns may have."""
         filled = min(sum(map(bool, tokens.by_row)) for tokens in self._tokens)
-        # In a form many rows end before the column that was put in.
-        may_have = self._matched * 2 < filled or self._count <= FEW_ROWS
-        if self.cost <= COLUMN_COST or not filled or not may_have:
+        are_many = self._matched * 2 < filled
+        if not filled or not (are_many or (self.cost > COLUMN_COST and self._count <= FEW_ROWS)):
             return None
-        return find_column_changes(*(sample_columns(tokens) for tokens in self._tokens))
+        one, two = map(sample_columns, self._sides, self._tokens)
+        found = find_column_changes(one, two)
+        # In a form many rows end before the column that was put in; but a few cells in a column
+        # that was blank are cells.
+        return found if found is None or are_many or found.is_shifted else None
 
     def _blocks(self, ends: tuple[int, int], aligning: _Aligning) -> list[AlignedBlock]:
         """Return the alignments of all windows, by row numbers."""

@@ -1,6 +1,7 @@
 """Changes of what a sheet has around its cells: sizes, merged ranges, rules, links, settings."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -20,6 +21,7 @@ from kbd_xlsx.comparison.item_changes import (
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import columns_place, range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.raw_cells import RowLook
+from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.styles.style_list import describe_rules
 
@@ -458,8 +460,17 @@ def _filters(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     element = side.skeleton.find("{*}autoFilter")
     if element is not None:
         ref = element.get("ref", "")
-        columns = sum(local_name(child) == "filterColumn" for child in element)
-        value = {"range": ref, "filtered_columns": columns}
+        element = deepcopy(element)
+        columns = list(element.iterfind("{*}filterColumn"))
+        area = area_of(ref)
+        # Columns are counted from the filter's first one, which other columns move along.
+        left = area.left if area is not None else 1
+        for each in columns:
+            column = left + number_of(each, "colId")
+            if shift.sheet is not None:
+                column = shift.sheet.columns.first(column)
+            each.set("colId", str(column))
+        value = {"range": ref, "filtered_columns": len(columns)}
         content = content_of(element, shift), side.book.looks.pointed(element)
         yield SheetItem("", content, range_place(side.name, ref), value, value)
 
