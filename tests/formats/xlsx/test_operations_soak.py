@@ -118,7 +118,8 @@ def test_every_workbook_takes_it_or_refuses_it_by_name(
         print(
             f"\n{op:22} {counts['applied']:4} applied {counts['refused']:3} refused "
             f"{counts['none']:4} none to address {counts['unreadable']:3} no workbook "
-            f"{len(findings):3} findings, {beside:2} with more in the review, {slowest:.1f} s at most; refused: {refused or '-'}"
+            f"{len(findings):3} findings, {beside:2} with more in the review, {slowest:.1f} s at "
+            f"most; refused: {refused or '-'}"
         )
 
     assert not findings, "\n".join(findings)
