@@ -180,3 +180,21 @@ def test_widths_tell_which_of_blank_columns_is_new(tmp_path: Path) -> None:
     assert told(compared(before, applied(before, tmp_path / "after.xlsx", inserting))) == [
         ("added", "column", "Data!D:D")
     ]
+
+
+def test_a_column_put_into_very_many_rows_is_one_change(tmp_path: Path) -> None:
+    """So many rows are aligned by a sample; what else changed in them is told as ever."""
+    rows = table(2500)
+    before = book(tmp_path / "before.xlsx", rows)
+    inserting = {"op": "insert_columns", "sheet": "Data", "column": "B"}
+    cells = [{"cell": name, "value": "other"} for name in ("C7", "B1200", "D2400")]
+    setting = {"op": "set_cells", "sheet": "Data", "cells": cells}
+
+    found = compared(before, applied(before, tmp_path / "after.xlsx", inserting, setting))
+
+    # The results of sums over the text that was a number are told as well.
+    assert [each for each in told(found) if each[1] != "result"] == [
+        ("added", "column", "Data!B:B"),
+        ("changed", "cell", "Data!C7"),
+        ("changed", "cell", "Data!D2400"),
+    ]

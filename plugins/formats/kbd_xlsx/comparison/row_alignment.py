@@ -83,7 +83,8 @@ def align_sheets(
     """
     ends = len(before.scan.hashes), len(after.scan.hashes)
     different = _different(before, after, is_comparable=is_comparable)
-    if in_place or _is_in_place(before, after, different):
+    sample = _sampled_rows(before, after, different)
+    if in_place or (sample and _are_similar(before, after, sample, None)):
         return _stayed(different, ends)
     windows = _windows(different, max(ends))
     if not windows:
@@ -91,11 +92,14 @@ def align_sheets(
         return SheetAlignment(
             LineMap([LineRun(1, 1, length)] if length else (), (length, length)), LineMap()
         )
+    other = _Aligner(before, after, [(1, max(ends) + 1)], is_comparable=False)
+    columns = _shifted_columns(before, after, sample)
+    if columns is not None:
+        return other.aligned(columns)
     aligner = _Aligner(before, after, windows, is_comparable=is_comparable)
     found = aligner.aligned(None)
     columns = aligner.column_changes()
     if columns is not None:
-        other = _Aligner(before, after, [(1, max(ends) + 1)], is_comparable=False)
         shifted = other.aligned(columns)
         if other.cost + COLUMN_COST * columns.count < aligner.cost:
             return shifted
@@ -114,15 +118,40 @@ def _different(before: SheetSide, after: SheetSide, *, is_comparable: bool) -> S
     return different
 
 
-def _is_in_place(before: SheetSide, after: SheetSide, different: Sequence[int]) -> bool:
-    """Tell whether very many rows differ, and each in a few cells: a column was written anew."""
+def _sampled_rows(before: SheetSide, after: SheetSide, different: Sequence[int]) -> Sequence[int]:
+    """Return some of very many rows that differ and are in both versions; none of fewer."""
     last = min(len(before.scan.hashes), len(after.scan.hashes))
     rows = different[: bisect_right(different, last)]
     if len(rows) < MANY_ROWS:
-        return False
-    sample = sorted({*rows[:: max(1, len(rows) // SAMPLE_ROWS)], *rows[-50:]})
-    one, two = (tokenize(side, sample, last).sketches for side in (before, after))
+        return ()
+    return sorted({*rows[:: max(1, len(rows) // SAMPLE_ROWS)], *rows[-50:]})
+
+
+def _are_similar(
+    before: SheetSide, after: SheetSide, sample: Sequence[int], columns: ColumnChanges | None
+) -> bool:
+    """Tell whether rows differ in a few cells each, where they are: a column was written anew."""
+    renamed = (None, None) if columns is None else (columns.before, columns.after)
+    one, two = (
+        tokenize(side, sample, sample[-1], columns=names).sketches
+        for side, names in zip((before, after), renamed, strict=True)
+    )
     return all(similarity(one.get(row), two.get(row)) >= _SIMILAR for row in sample)
+
+
+def _shifted_columns(
+    before: SheetSide, after: SheetSide, sample: Sequence[int]
+) -> ColumnChanges | None:
+    """Return how columns changed, if that makes very many rows similar where they are."""
+    if not sample:
+        return None
+    one, two = (
+        sample_columns(side, tokenize(side, sample, sample[-1])) for side in (before, after)
+    )
+    found = find_column_changes(one, two)
+    if found is None or not _are_similar(before, after, sample, found):
+        return None
+    return found
 
 
 def _stayed(different: Sequence[int], ends: tuple[int, int]) -> SheetAlignment:

@@ -243,7 +243,8 @@ class BookEdit:
         if found is not None:
             return found
         near = get_close_matches(name, self.titles, 3, 0.5)
-        hint = f" (near it: {', '.join(near)})" if near else ""
+        some = ", ".join(self.titles[:5]) + (", …" if len(self.titles) > 5 else "")
+        hint = f" (near it: {', '.join(near)})" if near else f" (there are: {some})" if some else ""
         raise ValidationFailed(f"there is no sheet {name!r}{hint}; make it with ensure_sheet")
 
     def part(self, name: str) -> str:
