@@ -198,3 +198,24 @@ def test_a_column_put_into_very_many_rows_is_one_change(tmp_path: Path) -> None:
         ("changed", "cell", "Data!C7"),
         ("changed", "cell", "Data!D2400"),
     ]
+
+
+@pytest.mark.corpora
+def test_a_drawing_of_comments_and_controls_is_told_for_its_controls(
+    corpora: Path, tmp_path: Path
+) -> None:
+    """A comment that goes is told as one; what else the drawing holds is told as its part."""
+    before = source(corpora / "xlsx" / "poi__bug66827.xlsx")
+    drawing = "xl/drawings/vmlDrawing1.vml"
+    clearing = {"op": "clear_objects", "sheet": "Main", "range": "A3", "what": ["comments"]}
+    with Package(before) as package:
+        rewriting = Rewriting(package)
+        rewriting.put(drawing, package.read(drawing).replace(b"width:", b"width:1", 1))
+        rewriting.save(tmp_path / "other.xlsx")
+
+    after = applied(before, tmp_path / "after.xlsx", clearing)
+
+    assert told(compared(before, after)) == [("removed", "comment", "Main!A3")]
+    assert [each[:2] for each in told(compared(before, source(tmp_path / "other.xlsx")))] == [
+        ("changed", "part")
+    ]

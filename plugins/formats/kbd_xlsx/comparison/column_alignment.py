@@ -75,9 +75,10 @@ def sample_columns(side: SheetSide, tokens: RowTokens) -> SampledColumns:
         for column, content in zip(sketch.columns, sketch.hashes, strict=True):
             contents.setdefault(column, []).append(content)
     widths: dict[int, str] = {}
+    last = 0
     for col in side.skeleton.iterfind("{*}cols/{*}col"):
-        last = min(number_of(col, "max"), MAX_COLUMN)
-        widths |= dict.fromkeys(range(number_of(col, "min"), last + 1), col.get("width", ""))
+        first, last = max(number_of(col, "min"), last + 1), min(number_of(col, "max"), MAX_COLUMN)
+        widths |= dict.fromkeys(range(first, last + 1), col.get("width", ""))
     return SampledColumns(contents, widths)
 
 
