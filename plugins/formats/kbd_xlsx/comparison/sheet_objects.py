@@ -88,7 +88,7 @@ def find_object(side: SheetSide, part: str) -> Place | None:
     return None
 
 
-class SheetPart(NamedTuple):
+class RelatedPart(NamedTuple):
     """A part that belongs to a sheet alone.
 
     Args:
@@ -100,17 +100,17 @@ class SheetPart(NamedTuple):
     goes_with: str = ""
 
 
-def own_parts(side: SheetSide) -> dict[str, SheetPart]:
+def own_parts(side: SheetSide) -> dict[str, RelatedPart]:
     """Return the parts that belong to a sheet alone.
 
     Raises:
         FileReadFailed: The relations are damaged.
     """
     package = side.book.package
-    found: dict[str, SheetPart] = {}
+    found: dict[str, RelatedPart] = {}
     if package is None or not side.part:
         return found
-    found[side.part] = SheetPart(is_told=True)
+    found[side.part] = RelatedPart(is_told=True)
     waiting = [side.part]
     while waiting:
         part = waiting.pop()
@@ -120,7 +120,7 @@ def own_parts(side: SheetSide) -> dict[str, SheetPart]:
                 continue
             if kind == "image" and not found[part].is_told:
                 # Nothing but the part itself tells of the pictures in it.
-                found[target] = SheetPart(is_told=False)
+                found[target] = RelatedPart(is_told=False)
                 continue
             if kind not in _TOLD | _UNTOLD:
                 continue
@@ -129,7 +129,7 @@ def own_parts(side: SheetSide) -> dict[str, SheetPart]:
                 is_told = _holds_notes_only(package, target)
             # A chart of a newer kind is listed, but not what is in it.
             goes_with = target if kind == "chartEx" else part if kind in _OF_CHARTS else ""
-            found[target] = SheetPart(is_told, goes_with)
+            found[target] = RelatedPart(is_told, goes_with)
             waiting.append(target)
     return found
 
