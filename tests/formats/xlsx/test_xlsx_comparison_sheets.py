@@ -1,5 +1,6 @@
 """Comparisons of workbooks whose sheets have other names or another order."""
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,25 @@ def test_a_deleted_chart_is_one_change(
     found = compared(before, applied(before, tmp_path / f"after{Path(name).suffix}", deleting))
 
     assert [each[:2] for each in told(found)] == [("removed", "chart")]
+
+
+@pytest.mark.corpora
+def test_a_chart_of_a_newer_kind_whose_part_is_another_is_told(
+    corpora: Path, tmp_path: Path
+) -> None:
+    """A program may give parts other names; what is in such a part is not passed over."""
+    before = source(corpora / "xlsx" / "officecli__charts-boxwhisker.xlsx")
+    with zipfile.ZipFile(before.path) as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("extendedCharts/chart.xml"):
+                data = data.replace(b"Test Score", b"Best Score")
+            data = data.replace(b"extendedCharts/chart.xml", b"extendedCharts/other.xml")
+            new.writestr(name.replace("extendedCharts/chart.xml", "extendedCharts/other.xml"), data)
+
+    found = told(compared(before, source(tmp_path / "b.xlsx")))
+
+    assert {("removed", "part"), ("added", "part")} <= {each[:2] for each in found}
 
 
 def test_a_filter_follows_a_column_that_was_put_in(tmp_path: Path) -> None:

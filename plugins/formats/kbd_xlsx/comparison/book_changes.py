@@ -385,8 +385,10 @@ class BookComparison:
         for pair in self.pairs:
             before, after = (own_parts(side) for side in (pair.before, pair.after))
             for parts, own, other in zip(found, (before, after), (after, before), strict=True):
+                # Where some came and others went, they may be the same under other names.
+                replaces = any(each.goes_with not in {"", *own} for each in other.values())
                 for name, part in own.items():
-                    goes = part.goes_with != "" and part.goes_with not in other
+                    goes = part.goes_with not in {"", *other} and not replaces
                     # What is only of a sheet that is new or gone goes with that sheet.
                     told = part.is_told or goes or not pair.is_in_both
                     parts[name.casefold()] = OwnedPart(told, pair.map if not told else None)
