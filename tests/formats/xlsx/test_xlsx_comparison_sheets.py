@@ -202,6 +202,19 @@ def test_widths_tell_which_of_blank_columns_is_new(tmp_path: Path) -> None:
     ]
 
 
+def test_cells_of_columns_that_are_all_alike_are_cells(tmp_path: Path) -> None:
+    """No columns are told as shifted where a few of many equal cells are others."""
+    before = book(tmp_path / "before.xlsx", [[1] * 7 for _ in range(12)])
+    cells = [{"cell": name, "value": f"new {name}"} for name in ("A1", "C3", "B9", "AB5", "C400")]
+    setting = {"op": "set_cells", "sheet": "Data", "cells": cells}
+
+    found = told(compared(before, applied(before, tmp_path / "after.xlsx", setting)))
+
+    assert [(what, title) for _, what, title in found] == [
+        ("cell", f"Data!{name}") for name in ("A1", "C3", "AB5", "B9", "C400")
+    ]
+
+
 def test_a_column_put_into_very_many_rows_is_one_change(tmp_path: Path) -> None:
     """So many rows are aligned by a sample; what else changed in them is told as ever."""
     rows = table(2500)

@@ -273,9 +273,13 @@ class _Aligner:
             return None
         one, two = map(sample_columns, self._sides, self._tokens)
         found = find_column_changes(one, two)
-        # In a form many rows end before the column that was put in; but a few cells in a column
-        # that was blank are cells.
-        return found if found is None or are_many or found.is_shifted else None
+        if found is None or are_many:
+            return found
+        # In a form many rows end before the column that was put in or taken out. But cells in a
+        # column that was blank are cells, and of columns that are all alike some other pairing
+        # is found where a few cells changed.
+        is_one_way = not found.moved and not (found.removed and found.added)
+        return found if found.is_shifted and is_one_way else None
 
     def _blocks(self, ends: tuple[int, int], aligning: _Aligning) -> list[AlignedBlock]:
         """Return the alignments of all windows, by row numbers."""
