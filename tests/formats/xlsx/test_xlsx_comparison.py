@@ -135,6 +135,17 @@ def test_a_column_put_into_a_form_is_one_change(tmp_path: Path) -> None:
     assert told(compared(inserted, before)) == [("removed", "column", "Data!C:C")]
 
 
+def test_a_column_put_between_headers_is_one_change(tmp_path: Path) -> None:
+    """Columns that have a header alone, as in a sheet to be filled in, are shifted as others."""
+    names = ["Order", "Method", "Ship date", "Sale date", "Items", "Rate", "Total"]
+    before = book(tmp_path / "before.xlsx", [names, *([n, f"way {n}"] for n in range(20))])
+    inserting = {"op": "insert_columns", "sheet": "Data", "column": "C"}
+
+    found = told(compared(before, applied(before, tmp_path / "after.xlsx", inserting)))
+
+    assert found == [("added", "column", "Data!C:C")]
+
+
 def test_a_cell_far_below_and_a_cleared_one_are_cells(plain: Source, tmp_path: Path) -> None:
     """The blank rows between are nothing that anybody added."""
     after = applied(

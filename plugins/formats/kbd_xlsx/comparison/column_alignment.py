@@ -107,10 +107,12 @@ def find_column_changes(before: SampledColumns, after: SampledColumns) -> Column
     many = [column for column in removed if before.count(column) > 1]
     many += [column for column in added if after.count(column) > 1]
     # Columns that came or went empty are told by those behind them, which stand elsewhere.
-    is_shifted = any(
-        run.before != run.after and any(before.count(run.before + k) > 1 for k in range(run.length))
-        for run in runs
-    )
+    # Headers alone may stand elsewhere; one cell that does may have been written there.
+    shifted = (
+        before.count(run.before + k)
+        for run in runs if run.before != run.after for k in range(run.length)
+    )  # fmt: skip
+    is_shifted = sum(shifted) > 1
     if not many and not moves and not is_shifted:
         return None
     names = [(run.before + k, run.after + k) for run in runs for k in range(run.length)]
