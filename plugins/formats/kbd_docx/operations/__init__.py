@@ -1,0 +1,49 @@
+"""The operations on documents, as records; their fields are the tool's schema.
+
+Values that only say how something looks are lenient by contract: they are plain values here, and
+what is wrong in one is skipped and told in the warnings.
+
+    base        the base of the records, and the fields that they share
+    paragraphs  operations on paragraphs and their text
+    tables      operations on tables
+"""
+
+import msgspec
+
+from kbd_docx.operations.base import Cell, DocxOperation, ParagraphFields, Runs
+from kbd_docx.operations.paragraphs import (
+    AppendParagraph,
+    DeleteParagraphs,
+    InsertParagraph,
+    Paragraph,
+    ReplaceText,
+    SetParagraphs,
+)
+from kbd_docx.operations.tables import AddTable, CellText, SetTableCells
+
+__all__ = [
+    "OPERATIONS",
+    "AddTable",
+    "AppendParagraph",
+    "Cell",
+    "CellText",
+    "DeleteParagraphs",
+    "DocxOperation",
+    "InsertParagraph",
+    "Paragraph",
+    "ParagraphFields",
+    "ReplaceText",
+    "Runs",
+    "SetParagraphs",
+    "SetTableCells",
+]
+
+OPERATIONS: tuple[type[msgspec.Struct], ...] = (
+    SetParagraphs,
+    AppendParagraph,
+    InsertParagraph,
+    DeleteParagraphs,
+    ReplaceText,
+    AddTable,
+    SetTableCells,
+)

@@ -1,0 +1,89 @@
+"""What operations on documents are made of: the base of their records, and the fields they share."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+__all__ = ["Cell", "DocxOperation", "DocxRecord", "Number", "ParagraphFields", "Place", "Runs"]
+
+Cell = str | int | float | bool | None
+"""What a cell of a table is given: it is shown as text, null as nothing."""
+
+Number = Annotated[int, Meta(ge=1)]
+Place = Annotated[int, Meta(ge=0)]
+
+# What a model is told that these are; whatever else one is given is skipped with a warning.
+_TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+_UNSAID: dict[str, Any] = {"default": None}
+
+Points = Annotated[Any, Meta(description="Points.", extra_json_schema=_NUMBER)]
+Inches = Annotated[Any, Meta(description="Inches.", extra_json_schema=_NUMBER)]
+Style = Annotated[
+    str | None,
+    Meta(description='A paragraph style by id or name ("Heading 1", "List Bullet"); else Normal.'),
+]
+Text = Annotated[str | None, Meta(description="A line break is a line break inside the paragraph.")]
+
+
+class DocxRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of an operation; a misspelt field is refused."""
+
+
+_Run = Annotated[
+    dict[str, Any],
+    Meta(
+        description="A stretch of text that looks alike; what is not given is as the style has it.",
+        extra_json_schema={
+            "title": "Run",
+            "properties": {
+                "text": _TEXT,
+                "font_name": _TEXT | _UNSAID,
+                "font_size": _NUMBER | {"description": "Points."} | _UNSAID,
+                "bold": _FLAG | _UNSAID,
+                "italic": _FLAG | _UNSAID,
+                "underline": {
+                    "anyOf": [_FLAG, _TEXT],
+                    "description": "True, or single, double, dotted, wave …",
+                }
+                | _UNSAID,
+                "font_color": _TEXT | {"description": "#RRGGBB"} | _UNSAID,
+                "highlight_color": _TEXT
+                | {"description": 'A marker\'s name ("yellow") or #RRGGBB, for the nearest one.'}
+                | _UNSAID,
+            },
+            "required": ["text"],
+            "additionalProperties": False,
+        },
+    ),
+]
+Runs = Annotated[
+    tuple[_Run, ...] | None, Meta(description="In place of text, where its parts look different.")
+]
+
+
+class ParagraphFields(DocxRecord, frozen=True):
+    """What a paragraph holds, as `text` or as `runs`, and how it looks."""
+
+    text: Text = None
+    runs: Runs = None
+    style: Style = None
+    alignment: Annotated[
+        Any, Meta(description="left, center, right or justify.", extra_json_schema=_TEXT)
+    ] = None
+    space_before: Points = None
+    space_after: Points = None
+    line_spacing: Annotated[
+        Any, Meta(description="In lines, as 1.15.", extra_json_schema=_NUMBER)
+    ] = None
+    indent_left: Inches = None
+    indent_right: Inches = None
+    indent_first_line: Annotated[
+        Any, Meta(description="Inches; negative hangs.", extra_json_schema=_NUMBER)
+    ] = None
+
+
+class DocxOperation(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="op"
+):
+    """An operation on a document; the field `op` tells which."""
