@@ -1,4 +1,4 @@
-"""What operations on documents are made of: the base of their records, and the fields they share."""
+"""What operations on documents are made of: the base of their records, and shared fields."""
 
 from typing import Annotated, Any
 
