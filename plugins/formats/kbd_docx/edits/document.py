@@ -29,6 +29,7 @@ from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.replacement import Stories
 from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
 from kbd_docx.operations import Cell, ParagraphFields, ReplaceText
+from kbd_docx.revisions.tracking import Tracker
 
 __all__ = ["Body", "DocumentEdit", "Writer"]
 
@@ -323,6 +324,7 @@ class DocumentEdit:
         stories: All its text, for replacing.
         writer: Makes paragraphs and tables.
         warnings: What the reader must know.
+        tracker: Records what operations change, for those that say so.
         dropped_relations: The ids of relations that were named in what is gone.
     """
 
@@ -334,6 +336,12 @@ class DocumentEdit:
         self.stories = Stories(document, self.warnings)
         styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
         self.writer = Writer(styles, is_strict=is_strict, warn=self.warnings.warn)
+        self.tracker = Tracker(self.stories.roots, self.recount)
+
+    def recount(self, changed: Sequence[etree._Element]) -> None:
+        """Read the blocks and texts anew, after some trees were changed otherwise."""
+        self.body.count()
+        self.stories.forget(changed)
 
     def warn_if_in_field(self, block: etree._Element) -> None:
         """Warn if a new block stands where programs will overwrite it."""
@@ -345,11 +353,13 @@ class DocumentEdit:
 
     def prepare(self, operation: msgspec.Struct) -> None:
         """Prepare for an operation: most of them outdate the texts that were read for replacing."""
+        self.tracker.prepare(operation)
         if not isinstance(operation, ReplaceText):
             self.stories.forget_body()
 
     def finish(self) -> None:
         """Finish the document after the last operation: final paragraph, unused relations."""
         self.body.finish()
+        self.tracker.finish()
         # Once for all operations, since it looks through the whole body.
         drop_relations(self.document, self.dropped_relations)

@@ -341,6 +341,18 @@ class Stories:
             self._stories[0].flows = None
             self._stories[0].folded.clear()
 
+    def forget(self, roots: Sequence[etree._Element]) -> None:
+        """Invalidate the texts of some trees, which were changed."""
+        for story in self._loaded():
+            if story.root in roots:
+                story.flows = None
+                story.folded.clear()
+                _store(story)
+
+    def roots(self) -> list[etree._Element]:
+        """Return the roots of all trees, the body's first; always the same objects."""
+        return [story.root for story in self._loaded()]
+
     def replace(self, operation: ReplaceText) -> str:
         """Replace a text everywhere and return how often.
 
@@ -351,11 +363,9 @@ class Stories:
         replacement = clean_text(operation.replace, self._warnings.warn)
         if not search:
             raise ValidationFailed("replace_text needs a text to search for")
-        if self._stories is None:
-            self._stories = list(_stories(self._document))
         computed: Counter[str] = Counter()
         count = 0
-        for story in self._stories:
+        for story in self._loaded():
             count += self._replace_in(story, search, replacement, operation, computed)
         if computed:
             self._warnings.warn(
@@ -365,6 +375,11 @@ class Stories:
         if not count:
             self._warn_not_found(search)
         return f"{count} replacement{'' if count == 1 else 's'}"
+
+    def _loaded(self) -> list[DocxStory]:
+        if self._stories is None:
+            self._stories = list(_stories(self._document))
+        return self._stories
 
     def _warn_not_found(self, search: str) -> None:
         more = " A search does not go over the end of a paragraph." if "\n" in search else ""
@@ -404,8 +419,8 @@ class Stories:
             flow.text = replace_matches(flow.text, found, replacement)
             story.folded.pop(place, None)
             changed.append((flow, len(found)))
-        if changed and story.part is not None:
-            story.part._blob = xml_bytes(story.root)  # noqa: SLF001 - notes are bytes to the library
+        if changed:
+            _store(story)
         return _counted(changed)
 
     def _clear_placeholders(self, piece: FlowPiece) -> None:
@@ -421,6 +436,12 @@ class Stories:
                     "Text was replaced in a content control that shows data kept elsewhere in the "
                     "file; programs may show that data again."
                 )
+
+
+def _store(story: DocxStory) -> None:
+    """Give the library the bytes of a tree that it has as bytes."""
+    if story.part is not None:
+        story.part._blob = xml_bytes(story.root)  # noqa: SLF001 - notes are bytes to the library
 
 
 def _stories(document: Document) -> Iterator[DocxStory]:

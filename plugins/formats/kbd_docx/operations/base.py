@@ -1,11 +1,22 @@
 """What operations on documents are made of: the base of their records, and shared fields."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-__all__ = ["Cell", "DocxOperation", "DocxRecord", "Number", "ParagraphFields", "Place", "Runs"]
+__all__ = [
+    "Cell",
+    "DocxOperation",
+    "DocxRecord",
+    "Number",
+    "ParagraphFields",
+    "Place",
+    "Runs",
+    "TrackChanges",
+    "TrackedOperation",
+    "Tracking",
+]
 
 Cell = str | int | float | bool | None
 """What a cell of a table is given: it is shown as text, null as nothing."""
@@ -83,7 +94,38 @@ class ParagraphFields(DocxRecord, frozen=True):
     ] = None
 
 
+class Tracking(DocxRecord, frozen=True):
+    """By whom and when changes were made."""
+
+    author: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    date: (
+        Annotated[
+            str,
+            Meta(
+                description="2026-05-31T09:00:00Z; else no date is written.",
+                pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?$",
+            ),
+        ]
+        | None
+    ) = None
+
+
+TrackChanges = Annotated[
+    bool | Literal["on", "off"] | Tracking | None,
+    Meta(
+        description="Mark the changes as tracked (insertions, deletions, formatting) for people to "
+        "accept or reject; on, or author and date."
+    ),
+]
+
+
 class DocxOperation(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="op"
 ):
     """An operation on a document; the field `op` tells which."""
+
+
+class TrackedOperation(DocxOperation, frozen=True, kw_only=True):
+    """An operation whose changes may be tracked."""
+
+    track_changes: TrackChanges = None

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from kbd_docx.operations.base import DocxOperation, Number, ParagraphFields
+from kbd_docx.operations.base import Number, ParagraphFields, TrackChanges, TrackedOperation
 
 __all__ = [
     "AppendParagraph",
@@ -21,7 +21,7 @@ class Paragraph(ParagraphFields, frozen=True):
     """A paragraph of `set_paragraphs`."""
 
 
-class SetParagraphs(DocxOperation, frozen=True, tag="set_paragraphs"):
+class SetParagraphs(TrackedOperation, frozen=True, tag="set_paragraphs"):
     """Replace the whole body by paragraphs."""
 
     paragraphs: Annotated[
@@ -37,6 +37,8 @@ class SetParagraphs(DocxOperation, frozen=True, tag="set_paragraphs"):
 class AppendParagraph(ParagraphFields, frozen=True, tag_field="op", tag="append_paragraph"):
     """Add a paragraph at the end of the body."""
 
+    track_changes: TrackChanges = None
+
 
 class InsertParagraph(
     ParagraphFields, frozen=True, kw_only=True, tag_field="op", tag="insert_paragraph"
@@ -51,9 +53,10 @@ class InsertParagraph(
             "end."
         ),
     ]
+    track_changes: TrackChanges = None
 
 
-class DeleteParagraphs(DocxOperation, frozen=True, tag="delete_paragraphs"):
+class DeleteParagraphs(TrackedOperation, frozen=True, tag="delete_paragraphs"):
     """Delete paragraphs; tables between them stay."""
 
     first: Annotated[
@@ -62,7 +65,7 @@ class DeleteParagraphs(DocxOperation, frozen=True, tag="delete_paragraphs"):
     count: Annotated[Number, Meta(description="How many, counted as the map does.")] = 1
 
 
-class ReplaceText(DocxOperation, frozen=True, tag="replace_text"):
+class ReplaceText(TrackedOperation, frozen=True, tag="replace_text"):
     """Replace text everywhere: body, tables, headers, footers, text boxes and notes."""
 
     search: Annotated[

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from kbd_docx.operations.base import Cell, DocxOperation, DocxRecord, Place
+from kbd_docx.operations.base import Cell, DocxRecord, Place, TrackedOperation
 
 __all__ = ["AddTable", "CellText", "SetTableCells"]
 
@@ -20,7 +20,7 @@ class CellText(DocxRecord, frozen=True):
     text: Cell
 
 
-class AddTable(DocxOperation, frozen=True, tag="add_table"):
+class AddTable(TrackedOperation, frozen=True, tag="add_table"):
     """Add a table, its texts row by row."""
 
     rows: Annotated[
@@ -39,7 +39,7 @@ class AddTable(DocxOperation, frozen=True, tag="add_table"):
     ] = None
 
 
-class SetTableCells(DocxOperation, frozen=True, tag="set_table_cells"):
+class SetTableCells(TrackedOperation, frozen=True, tag="set_table_cells"):
     """Set the texts of cells; how they look stays."""
 
     table: Annotated[Place, Meta(description="The table's index, from 0, as the map has it.")]

@@ -1,0 +1,230 @@
+"""Differences of one paragraph, written into it as tracked changes.
+
+A run that was left is compared by its words; what was put in or taken out is marked whole. A text
+box in a run has paragraphs of its own, which are recorded like others.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from itertools import takewhile
+from typing import Literal
+
+import msgspec
+from lxml import etree
+
+from kbd.formats.alignment import align
+from kbd_docx.document import PARAGRAPH, W
+from kbd_docx.edits.texts import T, text_node
+from kbd_docx.revisions.marks import INLINE_HOLDERS, Marker, is_sign
+from kbd_docx.revisions.snapshot import Snapshot
+
+__all__ = ["InlineRecorder", "same_bytes"]
+
+_RUN, _RUN_PROPERTIES = f"{W}r", f"{W}rPr"
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_INSERTIONS = frozenset((f"{W}ins", f"{W}moveTo"))
+
+
+class _Piece(msgspec.Struct, frozen=True):
+    """A word of a run, or what is no text in it, as its element.
+
+    `key` is alike for pieces that are the same.
+    """
+
+    key: bytes | str
+    element: etree._Element | None = None
+
+
+def same_bytes(now: etree._Element, then: etree._Element) -> bool:
+    """Tell whether two elements are written alike."""
+    return etree.tostring(now, with_tail=False) == etree.tostring(then, with_tail=False)
+
+
+class InlineRecorder:
+    """Recorder of what differs inside of paragraphs.
+
+    Args:
+        snapshot: The document as it was.
+        marker: Marks what was changed.
+        record_blocks: Records an element that holds blocks, such as a text box, and takes what it
+            was.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        marker: Marker,
+        record_blocks: Callable[[etree._Element, etree._Element], None],
+    ) -> None:
+        self._snapshot, self._marker, self._record_blocks = snapshot, marker, record_blocks
+
+    def record(self, holder: etree._Element, was: etree._Element) -> None:
+        """Record the children of a paragraph, or of a link or control in it."""
+        then = [child for child in was if child.tag != f"{W}pPr"]
+        left = 0
+        for child in [each for each in holder if each.tag != f"{W}pPr"]:
+            partner = self._snapshot.then(child)
+            if partner is not None and self._snapshot.holder(partner) is was:
+                place = then.index(partner)
+                if place >= left:
+                    self._restore(then[left:place], child.addprevious)
+                    left = place + 1
+                self._record_child(child, partner)
+                continue
+            gone = list(takewhile(self._is_gone, then[left:]))
+            self._restore(gone, child.addprevious)
+            left += len(gone)
+            if partner is not None and not self._is_in_new_place(partner):
+                # It was only moved, such as the end of a bookmark: it comes back where it was.
+                holder.remove(child)
+            else:
+                self._mark_new(child)
+        self._restore(then[left:], holder.append)
+
+    def _restore(
+        self, then: Sequence[etree._Element], put: Callable[[etree._Element], object]
+    ) -> None:
+        """Put back, marked as deleted, what of some children was taken out."""
+        gone = [each for each in then if self._is_gone(each) and not self._is_in_new_place(each)]
+        for element in gone:
+            put(element)
+        self._marker.mark_inline(gone, "del", self._snapshot.is_kept_sign)
+
+    def _is_gone(self, then: etree._Element) -> bool:
+        """Tell whether an element does not stand in what held it."""
+        now = self._snapshot.now(then)
+        parent = now.getparent() if now is not None else None
+        return parent is None or self._snapshot.then(parent) is not self._snapshot.holder(then)
+
+    def _is_in_new_place(self, then: etree._Element) -> bool:
+        """Tell whether a mark stands in something new now, where it must not be twice."""
+        now = self._snapshot.now(then)
+        parent = now.getparent() if now is not None else None
+        if parent is None or then.tag in INLINE_HOLDERS or (then.tag == _RUN and not is_sign(then)):
+            return False
+        return self._snapshot.then(parent) is None
+
+    def _record_child(self, child: etree._Element, was: etree._Element) -> None:
+        if same_bytes(child, was):
+            return
+        if child.tag == _RUN:
+            self._record_run(child, was)
+        elif child.tag in INLINE_HOLDERS:
+            self.record(child, was)
+
+    def _mark_new(self, child: etree._Element) -> None:
+        self._marker.mark_inline([child], "ins")
+        around = child.getparent()
+        # The child may stand in a new insertion now.
+        if around is not None and around.tag == f"{W}ins" and self._marker.is_own(around):
+            self._free(around)
+
+    def _free(self, inserted: etree._Element) -> None:
+        """Take an insertion out of another author's, which is divided there."""
+        outer = inserted.getparent()
+        if outer is None or outer.tag not in _INSERTIONS:
+            return
+        behind = _emptied(outer)
+        behind.extend(list(inserted.itersiblings()))
+        outer.addnext(inserted)
+        if len(behind):
+            inserted.addnext(behind)
+        if not len(outer):
+            parent = outer.getparent()
+            if parent is not None:
+                parent.remove(outer)
+
+    def _record_run(self, run: etree._Element, was: etree._Element) -> None:
+        """Record a run that was left: its words, its properties, and text boxes in it."""
+        then, now = list(_pieces(was)), list(self._own_pieces(run))
+        same = [piece.key for piece in then] == [piece.key for piece in now]
+        properties = was.find(_RUN_PROPERTIES)
+        if same:
+            self._marker.record_properties(run, properties, _RUN_PROPERTIES)
+            return
+        place = run
+        for block in align([piece.key for piece in then], [piece.key for piece in now]):
+            removed, added = then[block.i1 : block.i2], now[block.j1 : block.j2]
+            if block.kind == "equal":
+                kept = _made_run(run, run.find(_RUN_PROPERTIES), added)
+                self._marker.record_properties(kept, properties, _RUN_PROPERTIES)
+                place.addnext(kept)
+                place = kept
+                continue
+            parts: tuple[tuple[Literal["ins", "del"], list[_Piece]], ...]
+            parts = (("del", removed), ("ins", added))
+            for side, pieces in parts:
+                if not pieces:
+                    continue
+                look = properties if side == "del" else run.find(_RUN_PROPERTIES)
+                made = _made_run(was if side == "del" else run, look, pieces)
+                place.addnext(made)
+                self._marker.mark_inline([made], side)
+                wrapper = made.getparent()
+                assert wrapper is not None, "it was marked"
+                place = wrapper
+                if side == "ins":
+                    self._free(wrapper)
+        parent = run.getparent()
+        assert parent is not None, "it stands in a paragraph"
+        parent.remove(run)
+
+    def _own_pieces(self, run: etree._Element) -> Iterator[_Piece]:
+        """Yield the pieces of a run that was left; text boxes in it are recorded on the way."""
+        for piece in _pieces(run):
+            element = piece.element
+            was = self._snapshot.then(element) if element is not None else None
+            if element is None or was is None or next(element.iter(PARAGRAPH), None) is None:
+                yield piece
+                continue
+            key = etree.tostring(was, with_tail=False)
+            self._record_within(element)
+            yield _Piece(key, element)
+
+    def _record_within(self, element: etree._Element) -> None:
+        """Record what holds paragraphs in a drawing."""
+        for child in list(element):
+            then = self._snapshot.then(child)
+            if then is None or same_bytes(child, then):
+                continue
+            if any(block.tag == PARAGRAPH for block in child):
+                self._record_blocks(child, then)
+            else:
+                self._record_within(child)
+
+
+def _emptied(element: etree._Element) -> etree._Element:
+    """Return an element with the same attributes and nothing in it."""
+    made = etree.Element(element.tag)
+    made.attrib.update(element.attrib)
+    return made
+
+
+def _pieces(run: etree._Element) -> Iterator[_Piece]:
+    """Yield the words of a run, and what is no text in it."""
+    for child in run:
+        if child.tag == T:
+            yield from (_Piece(word) for word in _WORDS.findall(child.text or ""))
+        elif child.tag != _RUN_PROPERTIES:
+            yield _Piece(etree.tostring(child, with_tail=False), child)
+
+
+def _made_run(
+    like: etree._Element, properties: etree._Element | None, pieces: Sequence[_Piece]
+) -> etree._Element:
+    """Return a run with the attributes of another one that holds pieces."""
+    made = _emptied(like)
+    if properties is not None:
+        made.append(deepcopy(properties))
+    text = ""
+    for piece in (*pieces, None):
+        if piece is not None and isinstance(piece.key, str):
+            text += piece.key
+            continue
+        if text:
+            made.append(text_node(text))
+            text = ""
+        if piece is not None and piece.element is not None:
+            made.append(piece.element)
+    return made

@@ -1,0 +1,87 @@
+"""Operations applied with their changes tracked, by the author that each names.
+
+Operations that follow one another by the same author are recorded together, so that each counts
+paragraphs and rows as the ones before made them, just as without tracking. What was deleted comes
+back, marked, when an operation does not track or tracks for another author, and at the end.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from lxml import etree
+
+from kbd_docx.document import W
+from kbd_docx.operations.base import Tracking
+from kbd_docx.revisions.marks import Marker
+from kbd_docx.revisions.recording import Recorder
+from kbd_docx.revisions.snapshot import Snapshot
+
+__all__ = ["DEFAULT_AUTHOR", "Tracker", "tracking_of"]
+
+DEFAULT_AUTHOR = "kbd"
+"""Who made changes that name nobody."""
+
+MAX_ID = 2**31 - 2
+"""Numbers of tracked changes are whole numbers of 32 bits to programs."""
+
+
+def tracking_of(operation: msgspec.Struct) -> Tracking | None:
+    """Return by whom an operation's changes are tracked, None if they are not."""
+    match getattr(operation, "track_changes", None):
+        case Tracking() as tracking:
+            return tracking
+        case True | "on":
+            return Tracking()
+        case _:
+            return None
+
+
+class Tracker:
+    """Tracker of what operations change.
+
+    Args:
+        roots: Gives the roots of all trees of the document that operations change, always the same
+            objects.
+        changed: Is called with the roots into whose trees tracked changes were written.
+    """
+
+    def __init__(
+        self,
+        roots: Callable[[], Iterable[etree._Element]],
+        changed: Callable[[Sequence[etree._Element]], None],
+    ) -> None:
+        self._roots, self._changed = roots, changed
+        self._tracking: Tracking | None = None
+        self._snapshot: Snapshot | None = None
+
+    def prepare(self, operation: Any) -> None:
+        """Prepare for an operation: record what came before if that was tracked otherwise."""
+        tracking = tracking_of(operation)
+        if tracking == self._tracking:
+            return
+        self.finish()
+        if tracking is not None:
+            self._tracking, self._snapshot = tracking, Snapshot(self._roots())
+
+    def finish(self) -> None:
+        """Record what was changed since tracking began, if it did."""
+        if self._snapshot is None or self._tracking is None:
+            return
+        author = self._tracking.author or DEFAULT_AUTHOR
+        marker = Marker(author, self._tracking.date, _first_id(self._roots()))
+        recorded = Recorder(self._snapshot, marker).record()
+        self._tracking = self._snapshot = None
+        self._changed(recorded)
+
+
+def _first_id(roots: Iterable[etree._Element]) -> int:
+    """Return a number above those of all marks that a document has."""
+    most = 0
+    for root in roots:
+        for each in root.iter(f"{W}*"):
+            text = each.get(f"{W}id", "")
+            # Numbers of more digits than any that programs write are damage.
+            if text.isdecimal() and len(text) <= len(str(MAX_ID)):
+                most = max(most, int(text))
+    return most + 1 if most < MAX_ID else 1
