@@ -21,6 +21,7 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
+from kbd_docx.edits.changes import settle_changes
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
@@ -31,10 +32,12 @@ from kbd_docx.edits.paragraphs import (
 from kbd_docx.edits.reach import reach_after
 from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.operations import (
+    AcceptChanges,
     AddTable,
     AppendParagraph,
     DeleteParagraphs,
     InsertParagraph,
+    RejectChanges,
     ReplaceText,
     SetParagraphs,
     SetTableCells,
@@ -85,6 +88,8 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         DeleteParagraphs: partial(delete_paragraphs, edit),
         AddTable: partial(add_table, edit),
         SetTableCells: partial(set_table_cells, edit),
+        AcceptChanges: partial(settle_changes, edit, accept=True),
+        RejectChanges: partial(settle_changes, edit, accept=False),
     }
 
 
@@ -131,7 +136,8 @@ def warn_of_protection(package: Package, document: Document, warnings: EditWarni
     for tracking in settings.findall(f"{W}trackRevisions"):
         if is_on(tracking):
             warnings.warn(
-                "The document tracks changes; this one is made directly and not marked as a change."
+                "The document tracks changes; an operation without track_changes is made directly "
+                "and not marked as a change."
             )
 
 

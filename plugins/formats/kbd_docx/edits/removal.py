@@ -70,10 +70,27 @@ def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | 
             # The text and whatever else stands in the run of a sign is to go, too.
             for child in [each for each in run if each not in signs and each.tag != f"{W}rPr"]:
                 run.remove(child)
+    _drop_ranges(inside, retained)
     for element in elements:
         parent = element.getparent()
         if parent is not None and element not in retained:
             parent.remove(element)
+
+
+def _drop_ranges(inside: Sequence[etree._Element], retained: set[etree._Element]) -> None:
+    """Drop the ranges of comments whose signs go, wherever their ends are."""
+    gone = {
+        each.get(_ID)
+        for each in inside
+        if each.tag == _COMMENT and each.getparent() not in retained
+    }
+    if not gone:
+        return
+    root = inside[0].getroottree().getroot()
+    for mark in list(root.iter(_COMMENT_START, _COMMENT_END)):
+        parent = mark.getparent()
+        if mark.get(_ID) in gone and parent is not None:
+            parent.remove(mark)
 
 
 def is_range_mark(element: etree._Element) -> bool:

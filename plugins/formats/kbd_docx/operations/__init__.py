@@ -6,11 +6,13 @@ what is wrong in one is skipped and told in the warnings.
     base        the base of the records, and the fields that they share
     paragraphs  operations on paragraphs and their text
     tables      operations on tables
+    changes     operations on tracked changes
 """
 
 import msgspec
 
 from kbd_docx.operations.base import Cell, DocxOperation, ParagraphFields, Runs
+from kbd_docx.operations.changes import AcceptChanges, RejectChanges, SettledChanges
 from kbd_docx.operations.paragraphs import (
     AppendParagraph,
     DeleteParagraphs,
@@ -23,6 +25,7 @@ from kbd_docx.operations.tables import AddTable, CellText, SetTableCells
 
 __all__ = [
     "OPERATIONS",
+    "AcceptChanges",
     "AddTable",
     "AppendParagraph",
     "Cell",
@@ -32,10 +35,12 @@ __all__ = [
     "InsertParagraph",
     "Paragraph",
     "ParagraphFields",
+    "RejectChanges",
     "ReplaceText",
     "Runs",
     "SetParagraphs",
     "SetTableCells",
+    "SettledChanges",
 ]
 
 OPERATIONS: tuple[type[msgspec.Struct], ...] = (
@@ -46,4 +51,6 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     ReplaceText,
     AddTable,
     SetTableCells,
+    AcceptChanges,
+    RejectChanges,
 )

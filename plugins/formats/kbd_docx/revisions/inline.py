@@ -103,7 +103,7 @@ class InlineRecorder:
         parent = now.getparent() if now is not None else None
         if parent is None or then.tag in INLINE_HOLDERS or (then.tag == _RUN and not is_sign(then)):
             return False
-        return self._snapshot.then(parent) is None
+        return self._snapshot.then(parent) is None and self._snapshot.is_present(parent)
 
     def _record_child(self, child: etree._Element, was: etree._Element) -> None:
         if same_bytes(child, was):
@@ -144,6 +144,7 @@ class InlineRecorder:
             self._marker.record_properties(run, properties, _RUN_PROPERTIES)
             return
         place = run
+        insertions: list[etree._Element] = []
         for block in align([piece.key for piece in then], [piece.key for piece in now]):
             removed, added = then[block.i1 : block.i2], now[block.j1 : block.j2]
             if block.kind == "equal":
@@ -165,10 +166,12 @@ class InlineRecorder:
                 assert wrapper is not None, "it was marked"
                 place = wrapper
                 if side == "ins":
-                    self._free(wrapper)
+                    insertions.append(wrapper)
         parent = run.getparent()
         assert parent is not None, "it stands in a paragraph"
         parent.remove(run)
+        for insertion in insertions:
+            self._free(insertion)
 
     def _own_pieces(self, run: etree._Element) -> Iterator[_Piece]:
         """Yield the pieces of a run that was left; text boxes in it are recorded on the way."""

@@ -181,7 +181,7 @@ class Recorder:
         self, holder: etree._Element, put_in: set[etree._Element], taken_out: set[etree._Element]
     ) -> None:
         """Move the mark from the end of the last paragraph, which always stays, to one before."""
-        blocks = [child for child in holder if child.tag in _BLOCKS]
+        blocks = [child for child in holder if child.tag in _MARKED]
         self._settle_end(blocks, put_in, "ins")
         self._settle_end(blocks, taken_out, "del")
 

@@ -52,6 +52,8 @@ class Snapshot:
 
     def pair(self, now: etree._Element, then: etree._Element) -> None:
         """Take a new element for what became of one that is not there any more."""
+        former = self._now[then]
+        del self._then[former]
         self._then[now] = then
         self._now[then] = now
 
@@ -59,19 +61,23 @@ class Snapshot:
         """Tell whether an element was a run with a comment's sign that the edit has kept."""
         return then in self._kept_signs
 
+    def is_present(self, now: etree._Element) -> bool:
+        """Tell whether an element stands in the document, not in what was taken out of it."""
+        return any(_root(now) is root for root, _ in self.roots)
+
     def compare(self) -> None:
         """Look at the document as it is now, before what differs is written into it."""
-        present = {root for root, _ in self.roots}
         for _, copied in self.roots:
             for sign in copied.iter(f"{W}commentReference"):
                 run = sign.getparent()
                 now = self._now.get(run) if run is not None else None
-                if run is not None and is_sign(run) and _root(now) in present:
+                is_there = now is not None and self.is_present(now)
+                if run is not None and is_sign(run) and is_there:
                     self._kept_signs.add(run)
 
 
-def _root(element: etree._Element | None) -> etree._Element | None:
+def _root(element: etree._Element) -> etree._Element:
     """Return the topmost element around one: of what was taken out it is not the document's."""
-    while element is not None and (around := element.getparent()) is not None:
+    while (around := element.getparent()) is not None:
         element = around
     return element

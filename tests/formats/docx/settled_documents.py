@@ -1,0 +1,122 @@
+"""Documents as they are once their tracked changes are settled, to be compared by their content."""
+
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from made_documents import W
+
+__all__ = ["TRACKED", "content_of", "tracked"]
+
+TRACKED = {"author": "Ann Other", "date": "2026-05-31T09:00:00Z"}
+
+_MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
+_STORIES = re.compile(r"(?:^|/)(document\w*|header\w*|footer\w*|footnotes|endnotes)\.xml$")
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_SAVED = re.compile(r"rsid|paraId|textId|Unid|Hash$")
+_EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx"))
+
+
+def tracked(*operations: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return operations that track their changes."""
+    return [{**operation, "track_changes": TRACKED} for operation in operations]
+
+
+def content_of(path: Path) -> dict[str, str]:
+    """Return the content of a document's text parts by name, alike for what says the same.
+
+    How text is divided into runs says nothing, nor do empty properties and the numbers of saves.
+    """
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if _STORIES.search(name):
+                data = archive.read(name).replace(_STRICT, _MAIN[1:-1].encode())
+                if data.strip():
+                    root = etree.fromstring(data, etree.XMLParser(huge_tree=True))
+                    _simplify(root)
+                    text = etree.tostring(root, method="c14n").decode()
+                    found[name.rpartition("/")[2]] = re.sub(r">\s+<", "><", text)
+    return found
+
+
+def _simplify(root: etree._Element) -> None:
+    for each in list(root.iter()):
+        if not isinstance(each.tag, str) or each.tag == f"{W}proofErr":
+            _drop(each)
+            continue
+        for name in list(each.attrib):
+            if _SAVED.search(str(name)) or name == _SPACE:
+                del each.attrib[name]
+        if each.tag not in (f"{W}t", f"{W}delText", f"{W}instrText"):
+            each.text = each.tail = None
+        else:
+            each.tail = None
+    for each in reversed(list(root.iter(*_EMPTY, f"{W}sectPr"))):
+        if not len(each) and not each.attrib and each.tag != f"{W}sectPr":
+            _drop(each)
+    _drop_empty_bookmarks(root)
+    for run in list(root.iter(f"{W}r")):
+        if all(child.tag == f"{W}rPr" for child in run):
+            _drop(run)
+    for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
+        before = holder.getprevious()
+        same = before is not None and before.tag == holder.tag
+        if same and before is not None and before.get(f"{W}id") == holder.get(f"{W}id"):
+            before.extend(list(holder))
+            _drop(holder)
+    for run in list(root.iter(f"{W}r")):
+        _join(run)
+
+
+def _drop_empty_bookmarks(root: etree._Element) -> None:
+    """Drop bookmarks with nothing in them, and the one of where the cursor was."""
+    begun: dict[str, tuple[etree._Element, int]] = {}
+    content = 0
+    for each in list(root.iter(f"{W}bookmarkStart", f"{W}bookmarkEnd", f"{W}r", f"{W}p")):
+        if each.tag in (f"{W}r", f"{W}p"):
+            content += 1
+        elif each.tag == f"{W}bookmarkStart":
+            begun[each.get(f"{W}id", "")] = each, content
+        elif each.get(f"{W}id", "") in begun:
+            start, before = begun[each.get(f"{W}id", "")]
+            if before == content or start.get(f"{W}name") == "_GoBack":
+                _drop(start)
+                _drop(each)
+
+
+def _join(run: etree._Element) -> None:
+    """Join a run to the one before it, if both look alike."""
+    before = run.getprevious()
+    if before is None or before.tag != run.tag or _look(before) != _look(run):
+        _join_texts(run)
+        return
+    for child in run:
+        if child.tag != f"{W}rPr":
+            before.append(child)
+    _drop(run)
+    _join_texts(before)
+
+
+def _join_texts(run: etree._Element) -> None:
+    for text in list(run.iter(f"{W}t")):
+        before = text.getprevious()
+        if before is not None and before.tag == text.tag:
+            before.text = (before.text or "") + (text.text or "")
+            _drop(text)
+
+
+def _look(run: etree._Element) -> bytes:
+    found = run.find(f"{W}rPr")
+    return b"" if found is None else etree.tostring(found, method="c14n")
+
+
+def _drop(element: etree._Element) -> None:
+    parent = element.getparent()
+    if parent is not None:
+        parent.remove(element)
