@@ -18,7 +18,7 @@ _MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
 _STORIES = re.compile(r"(?:^|/)(document\w*|header\w*|footer\w*|footnotes|endnotes)\.xml$")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-_SAVED = re.compile(r"rsid|paraId|textId|Unid|Hash$")
+_SAVED = re.compile(r"rsid|paraId|textId|Unid|Hash$|editId")
 _EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx"))
 
 
@@ -40,7 +40,7 @@ def content_of(path: Path) -> dict[str, str]:
                 if data.strip():
                     root = etree.fromstring(data, etree.XMLParser(huge_tree=True))
                     _simplify(root)
-                    text = etree.tostring(root, method="c14n").decode()
+                    text = etree.tostring(root, method="c14n", exclusive=True).decode()
                     found[name.rpartition("/")[2]] = re.sub(r">\s+<", "><", text)
     return found
 

@@ -31,11 +31,13 @@ from kbd_docx.edits.paragraphs import (
 )
 from kbd_docx.edits.reach import reach_after
 from kbd_docx.edits.tables import add_table, set_table_cells
+from kbd_docx.edits.template import fill_template
 from kbd_docx.operations import (
     AcceptChanges,
     AddTable,
     AppendParagraph,
     DeleteParagraphs,
+    FillTemplate,
     InsertParagraph,
     RejectChanges,
     ReplaceText,
@@ -88,6 +90,7 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         DeleteParagraphs: partial(delete_paragraphs, edit),
         AddTable: partial(add_table, edit),
         SetTableCells: partial(set_table_cells, edit),
+        FillTemplate: partial(fill_template, edit),
         AcceptChanges: partial(settle_changes, edit, accept=True),
         RejectChanges: partial(settle_changes, edit, accept=False),
     }

@@ -11,7 +11,7 @@ costs a search through strings. Each hit is replaced once, in the run where it b
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from docx.document import Document
@@ -31,6 +31,7 @@ __all__ = [
     "BARRIER",
     "Field",
     "FieldState",
+    "Filling",
     "FlowPiece",
     "RunFlow",
     "Stories",
@@ -100,6 +101,14 @@ class FlowPiece(msgspec.Struct, frozen=True):
     start: int
     text: str
     state: FieldState
+
+
+class Filling(msgspec.Struct, frozen=True):
+    """What a stretch of a text is replaced by."""
+
+    start: int
+    end: int
+    text: str
 
 
 class RunFlow(msgspec.Struct):
@@ -367,14 +376,57 @@ class Stories:
         count = 0
         for story in self._loaded():
             count += self._replace_in(story, search, replacement, operation, computed)
+        self._warn_of_computed(computed)
+        if not count:
+            self._warn_not_found(search)
+        return f"{count} replacement{'' if count == 1 else 's'}"
+
+    def fill(
+        self,
+        fillings: Callable[[etree._Element, str, Sequence[FlowPiece]], Sequence[Filling]],
+    ) -> int:
+        """Replace stretches of paragraphs everywhere, each by a text of its own.
+
+        Args:
+            fillings: Takes a paragraph, its text and the pieces of that; returns what to replace,
+                from the left, without overlaps.
+
+        Returns:
+            How many people see, as `replace` counts them.
+        """
+        computed: Counter[str] = Counter()
+        count = 0
+        for story in self._loaded():
+            if story.flows is None:
+                story.flows = list(_flows(story.root))
+            changed: list[tuple[RunFlow, int]] = []
+            for flow in story.flows:
+                _, pieces, _ = read_flow(flow.paragraph, flow.state)
+                wanted = fillings(flow.paragraph, flow.text, pieces)
+                for filling in reversed(wanted):
+                    match = filling.start, filling.end
+                    # Read anew: what was filled behind may have taken out elements.
+                    _, pieces, _ = read_flow(flow.paragraph, flow.state)
+                    for piece, over in pieces_with_matches(pieces, [match]):
+                        computed.update(filter(None, [computing_field(piece)]))
+                        self._clear_placeholders(piece)
+                        write_replacement(piece, over, filling.text)
+                    flow.text = replace_matches(flow.text, [match], filling.text)
+                if wanted:
+                    changed.append((flow, len(wanted)))
+            if changed:
+                story.folded.clear()
+                _store(story)
+            count += _counted(changed)
+        self._warn_of_computed(computed)
+        return count
+
+    def _warn_of_computed(self, computed: Counter[str]) -> None:
         if computed:
             self._warnings.warn(
                 f"Text was replaced in results of fields ({listed(sorted(computed))}), which "
                 "programs may compute anew."
             )
-        if not count:
-            self._warn_not_found(search)
-        return f"{count} replacement{'' if count == 1 else 's'}"
 
     def _loaded(self) -> list[DocxStory]:
         if self._stories is None:

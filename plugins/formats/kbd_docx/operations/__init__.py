@@ -7,6 +7,7 @@ what is wrong in one is skipped and told in the warnings.
     paragraphs  operations on paragraphs and their text
     tables      operations on tables
     changes     operations on tracked changes
+    templates   operations on templates
 """
 
 import msgspec
@@ -22,6 +23,7 @@ from kbd_docx.operations.paragraphs import (
     SetParagraphs,
 )
 from kbd_docx.operations.tables import AddTable, CellText, SetTableCells
+from kbd_docx.operations.templates import FillTemplate, Records
 
 __all__ = [
     "OPERATIONS",
@@ -32,9 +34,11 @@ __all__ = [
     "CellText",
     "DeleteParagraphs",
     "DocxOperation",
+    "FillTemplate",
     "InsertParagraph",
     "Paragraph",
     "ParagraphFields",
+    "Records",
     "RejectChanges",
     "ReplaceText",
     "Runs",
@@ -53,4 +57,5 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     SetTableCells,
     AcceptChanges,
     RejectChanges,
+    FillTemplate,
 )

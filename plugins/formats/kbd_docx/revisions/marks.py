@@ -11,6 +11,7 @@ from typing import Literal
 
 from lxml import etree
 
+from kbd.errors import ValidationFailed
 from kbd_docx.document import PARAGRAPH, SECTION, TABLE, M, W
 
 __all__ = [
@@ -45,6 +46,7 @@ _DELETED = frozenset((f"{W}del", f"{W}moveFrom"))
 _MATH = frozenset((f"{M}oMath", f"{M}oMathPara"))
 _RUN, _ROW, _CELL = f"{W}r", f"{W}tr", f"{W}tc"
 _RUN_PROPERTIES = f"{W}rPr"
+_UNMARKED = frozenset((f"{W}subDoc", f"{W}altChunk"))
 _SIGN = f"{W}commentReference"
 
 CHANGES_OF_PROPERTIES = {
@@ -163,6 +165,7 @@ class Marker:
         """
         wrapper: etree._Element | None = None
         for element in elements:
+            _check_markable(element, side)
             if element.tag in _MATH or (element.tag == _RUN and not is_kept(element)):
                 if wrapper is None or wrapper.getnext() is not element:
                     wrapper = self.element(f"{W}{side}")
@@ -185,6 +188,7 @@ class Marker:
         is_kept: Callable[[etree._Element], bool] = is_sign,
     ) -> None:
         """Mark a whole block: a paragraph with its end, a row, a table row by row, a control."""
+        _check_markable(block, side)
         if block.tag == PARAGRAPH:
             self.mark_inline([each for each in block if each.tag != f"{W}pPr"], side, is_kept)
             self.mark_end(block, side)
@@ -267,6 +271,14 @@ def remove_if_empty(properties: etree._Element) -> None:
         parent.remove(properties)
         if parent.tag == f"{W}pPr":
             remove_if_empty(parent)
+
+
+def _check_markable(element: etree._Element, side: Side) -> None:
+    if side == "del" and element.tag in _UNMARKED:
+        raise ValidationFailed(
+            "what would go holds another document, for whose deletion there is no mark; make this "
+            "change without track_changes"
+        )
 
 
 def _rename_texts(run: etree._Element, names: dict[str, str]) -> None:

@@ -196,7 +196,10 @@ class Recorder:
         if (
             was is None
             or any(block.tag != PARAGRAPH for block in (stays, *trailing))
-            or stays.find(f"{_PARAGRAPH_PROPERTIES}/{SECTION}") is not None
+            or any(
+                block.find(f"{_PARAGRAPH_PROPERTIES}/{SECTION}") is not None
+                for block in (stays, *trailing)
+            )
         ):
             return
         self._marker.unmark_end(last, side)

@@ -10,11 +10,12 @@ from itertools import takewhile
 
 from lxml import etree
 
-from kbd_docx.document import PARAGRAPH, SECTION, TABLE, W
+from kbd_docx.document import PARAGRAPH, SECTION, TABLE, M, W
 from kbd_docx.edits.removal import is_range_mark, remove_content
 from kbd_docx.revisions.marks import (
     CHANGES_OF_PROPERTIES,
     INLINE_HOLDERS,
+    is_sign,
     paragraph_properties,
     remove_if_empty,
     restore_texts,
@@ -38,7 +39,8 @@ _RETAINED = frozenset(
 _LINKED = {f"{W}commentReference": (f"{W}commentRangeStart", f"{W}commentRangeEnd")}
 _CONTROLS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml"))
 _RANGES = tuple(f"{W}{kind}{end}" for kind in ("bookmark", "perm") for end in ("Start", "End"))
-_CONTENT = (_RUN, f"{W}oMath", PARAGRAPH)
+_HELD = (_RUN, f"{M}oMath", f"{W}subDoc", *_INSERTIONS, *_DELETIONS)
+_CONTENT = (_RUN, f"{M}oMath", PARAGRAPH)
 
 
 class Settlement:
@@ -212,7 +214,7 @@ class Settlement:
         for paragraph in empty:
             _move_section(paragraph, previous)
         self.removed += empty
-        anchors = (_next_block(empty[-1]), previous)
+        anchors = (previous, _next_block(empty[-1]))
         holder = empty[0].getparent()
         remove_content(
             empty,
@@ -262,11 +264,9 @@ def _drop_emptied(holder: etree._Element) -> None:
 
 
 def _has_content(paragraph: etree._Element) -> bool:
-    """Tell whether a paragraph holds more than properties and ends of ranges."""
+    """Tell whether a paragraph holds more than properties, ends of ranges and signs of comments."""
     return any(
-        isinstance(child.tag, str)
-        and child.tag not in (f"{W}pPr", f"{W}proofErr")
-        and not is_range_mark(child)
+        child.tag != f"{W}pPr" and any(not is_sign(each) for each in child.iter(*_HELD))
         for child in paragraph
     )
 
