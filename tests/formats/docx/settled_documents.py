@@ -49,16 +49,10 @@ def _simplify(root: etree._Element) -> None:
     for each in list(root.iter()):
         if not isinstance(each.tag, str) or each.tag == f"{W}proofErr":
             _drop(each)
-            continue
-        for name in list(each.attrib):
-            if _SAVED.search(str(name)) or name == _SPACE:
-                del each.attrib[name]
-        if each.tag not in (f"{W}t", f"{W}delText", f"{W}instrText"):
-            each.text = each.tail = None
         else:
-            each.tail = None
-    for each in reversed(list(root.iter(*_EMPTY, f"{W}sectPr"))):
-        if not len(each) and not each.attrib and each.tag != f"{W}sectPr":
+            _strip(each)
+    for each in reversed(list(root.iter(*_EMPTY))):
+        if not len(each) and not each.attrib:
             _drop(each)
     _drop_empty_bookmarks(root)
     for run in list(root.iter(f"{W}r")):
@@ -66,12 +60,26 @@ def _simplify(root: etree._Element) -> None:
             _drop(run)
     for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
         before = holder.getprevious()
-        same = before is not None and before.tag == holder.tag
-        if same and before is not None and before.get(f"{W}id") == holder.get(f"{W}id"):
+        if before is not None and before.tag == holder.tag and before.attrib == holder.attrib:
             before.extend(list(holder))
             _drop(holder)
     for run in list(root.iter(f"{W}r")):
         _join(run)
+    body = root.find(f"{W}body")
+    last = [] if body is None else [each for each in body if each.tag != f"{W}sectPr"][-2:]
+    if len(last) > 1 and last[0].tag == f"{W}tbl" and last[1].tag == f"{W}p" and not len(last[1]):
+        # A document ends in a paragraph; what has none there is given one.
+        _drop(last[1])
+
+
+def _strip(element: etree._Element) -> None:
+    """Take from an element what says nothing of its content."""
+    for name in list(element.attrib):
+        if _SAVED.search(str(name)) or name == _SPACE:
+            del element.attrib[name]
+    if element.tag not in (f"{W}t", f"{W}delText", f"{W}instrText"):
+        element.text = None
+    element.tail = None
 
 
 def _drop_empty_bookmarks(root: etree._Element) -> None:

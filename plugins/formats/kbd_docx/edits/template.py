@@ -119,7 +119,7 @@ class _Filler:
                 f"no value was given for {listed([f'{{{{{name}}}}}' for name in names])}{hint}; "
                 "give all, or say with missing whether they are kept or left blank"
             )
-        if not count and not self.repeated:
+        if not count and not self._used:
             raise ValidationFailed(
                 "there is no placeholder; one is written {{name}} in the text, or is a merge field"
             )
