@@ -6,6 +6,7 @@
     operations  the operations that an edit is made of
     reader      mapping and reading
     edits       applies operations
+    revisions   tracked changes, written and settled
     active_content
                 what of it runs or fetches
     receipt     facts for receipts; `receipt_check` finds them again, sharing no code

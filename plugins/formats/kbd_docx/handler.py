@@ -60,6 +60,9 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "insert_paragraph",
         "delete_paragraphs",
         "add_table",
+        "accept_changes",
+        "reject_changes",
+        "fill_template",
     )
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
@@ -70,8 +73,9 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "keeps the formatting and tells how often it replaced; set_paragraphs replaces the whole "
         "body. Copied headers go into all sections of pages or into target section:0, images "
         "to the end or after target paragraph:12; styles can be put on target paragraph:3-7 or "
-        "table:0. "
-        "Not built yet: set_section, track_changes."
+        "table:0. With track_changes people can accept or reject what an operation changed; texts "
+        "in maps and readings are as if all tracked changes were accepted. "
+        "Not built yet: set_section."
     )
     style_file = "style.md"
     style_words = (

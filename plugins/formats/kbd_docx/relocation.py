@@ -19,10 +19,12 @@ from kbd_docx.operations import (
     AddTable,
     AppendParagraph,
     DeleteParagraphs,
+    FillTemplate,
     InsertParagraph,
     ReplaceText,
     SetParagraphs,
     SetTableCells,
+    SettledChanges,
 )
 
 __all__ = ["relocate"]
@@ -75,8 +77,10 @@ class _Carrier:
         """Return an operation as it is there; raises UncertainError."""
         replace = msgspec.structs.replace
         match operation:
-            case SetParagraphs() | ReplaceText():
+            case SetParagraphs() | ReplaceText() | FillTemplate() | SettledChanges(first=None):
                 return operation
+            case SettledChanges(first=int(first), count=count):
+                return replace(operation, first=self._paragraphs(first, count))
             case AppendParagraph():
                 self._gap(self._counts[0])
                 return operation
@@ -90,12 +94,7 @@ class _Carrier:
                     moved = self._paragraph(at)
                 return replace(operation, at=moved)
             case DeleteParagraphs(first=first, count=count):
-                start = self._paragraph(first)
-                for number in range(first, first + count):
-                    if self._paragraph(number) != start + number - first:
-                        msg = "something was inserted between these paragraphs, or removed"
-                        raise UncertainError(msg, self._place(number))
-                return replace(operation, first=start)
+                return replace(operation, first=self._paragraphs(first, count))
             case AddTable(after=None):
                 self._gap(self._counts[0])
                 return operation
@@ -127,6 +126,15 @@ class _Carrier:
             msg = f"paragraph {number} is not there any more, or it is not certain where"
             raise UncertainError(msg, self._place(number))
         return self._after.block(found).number + 1
+
+    def _paragraphs(self, first: int, count: int) -> int:
+        """Return the number that the first of some paragraphs has there; they stand together."""
+        start = self._paragraph(first)
+        for number in range(first, first + count):
+            if self._paragraph(number) != start + number - first:
+                msg = "something was inserted between these paragraphs, or removed"
+                raise UncertainError(msg, self._place(number))
+        return start
 
     def _gap(self, index: int) -> None:
         """See that nothing came into the gap before a block."""

@@ -261,8 +261,9 @@ def test_a_comment_on_text_that_stays_in_part_is_kept(tmp_path: Path) -> None:
 
 CHANGED_LOOK = (
     '<w:p><w:pPr><w:jc w:val="right"/><w:pPrChange w:id="1" w:author="B"><w:pPr>'
-    '<w:jc w:val="left"/></w:pPr></w:pPrChange></w:pPr><w:r><w:rPr><w:b/><w:rPrChange w:id="2" w:author="B"><w:rPr>'
-    "<w:i/></w:rPr></w:rPrChange></w:rPr><w:t>x</w:t></w:r></w:p>"
+    '<w:jc w:val="left"/></w:pPr></w:pPrChange></w:pPr>'
+    '<w:r><w:rPr><w:b/><w:rPrChange w:id="2" w:author="B"><w:rPr><w:i/></w:rPr></w:rPrChange>'
+    "</w:rPr><w:t>x</w:t></w:r></w:p>"
 )
 
 

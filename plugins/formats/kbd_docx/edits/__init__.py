@@ -4,6 +4,8 @@ apply        operations applied, in order, all or nothing; warnings of what they
 document     a document while it is edited: its body, and paragraphs and tables made for it
 paragraphs   operations on paragraphs
 tables       operations on tables
+changes      tracked changes accepted or rejected
+template     placeholders filled, and rows repeated for records
 replacement  text replaced in body, headers, footers and notes
 formatting   formatting of runs and paragraphs as operations give it, and styles that they name
 texts        text as documents hold it, and values that the strict variant spells otherwise

@@ -29,7 +29,7 @@ from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.replacement import Stories
 from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
 from kbd_docx.operations import Cell, ParagraphFields, ReplaceText
-from kbd_docx.revisions.tracking import Tracker
+from kbd_docx.revisions.tracker import Tracker
 
 __all__ = ["Body", "DocumentEdit", "Writer"]
 

@@ -6,7 +6,7 @@ one, without what is marked as deleted the new one (ECMA-376, part 1, 17.13.5).
     marks       the markup itself: content, paragraphs, rows and properties marked as changed
     snapshot    a document as it was, and which of its elements are those of the document now
     inline      what differs in a paragraph, written as tracked changes
-    recording   what differs in a document, written as tracked changes
-    tracking    operations applied and recorded, by the author that each names
+    recorder    what differs in a document, written as tracked changes
+    tracker     operations applied and recorded, by the author that each names
     settlement  tracked changes accepted or rejected
 """

@@ -17,7 +17,7 @@ from kbd.formats.alignment import align
 from kbd_docx.document import PARAGRAPH, W
 from kbd_docx.edits.texts import T, text_node
 from kbd_docx.revisions.marks import INLINE_HOLDERS, Marker, is_sign
-from kbd_docx.revisions.snapshot import Snapshot
+from kbd_docx.revisions.snapshot import DocxSnapshot
 
 __all__ = ["InlineRecorder", "same_bytes"]
 
@@ -53,7 +53,7 @@ class InlineRecorder:
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        snapshot: DocxSnapshot,
         marker: Marker,
         record_blocks: Callable[[etree._Element, etree._Element], None],
     ) -> None:
@@ -64,7 +64,7 @@ class InlineRecorder:
         then = [child for child in was if child.tag != f"{W}pPr"]
         left = 0
         for child in [each for each in holder if each.tag != f"{W}pPr"]:
-            partner = self._snapshot.then(child)
+            partner = self._snapshot.original(child)
             if partner is not None and self._snapshot.holder(partner) is was:
                 place = then.index(partner)
                 if place >= left:
@@ -93,17 +93,17 @@ class InlineRecorder:
 
     def _is_gone(self, then: etree._Element) -> bool:
         """Tell whether an element does not stand in what held it."""
-        now = self._snapshot.now(then)
+        now = self._snapshot.current(then)
         parent = now.getparent() if now is not None else None
-        return parent is None or self._snapshot.then(parent) is not self._snapshot.holder(then)
+        return parent is None or self._snapshot.original(parent) is not self._snapshot.holder(then)
 
     def _is_in_new_place(self, then: etree._Element) -> bool:
         """Tell whether a mark stands in something new now, where it must not be twice."""
-        now = self._snapshot.now(then)
+        now = self._snapshot.current(then)
         parent = now.getparent() if now is not None else None
         if parent is None or then.tag in INLINE_HOLDERS or (then.tag == _RUN and not is_sign(then)):
             return False
-        return self._snapshot.then(parent) is None and self._snapshot.is_present(parent)
+        return self._snapshot.original(parent) is None and self._snapshot.is_present(parent)
 
     def _record_child(self, child: etree._Element, was: etree._Element) -> None:
         if same_bytes(child, was):
@@ -177,7 +177,7 @@ class InlineRecorder:
         """Yield the pieces of a run that was left; text boxes in it are recorded on the way."""
         for piece in _pieces(run):
             element = piece.element
-            was = self._snapshot.then(element) if element is not None else None
+            was = self._snapshot.original(element) if element is not None else None
             if element is None or was is None or next(element.iter(PARAGRAPH), None) is None:
                 yield piece
                 continue
@@ -188,7 +188,7 @@ class InlineRecorder:
     def _record_within(self, element: etree._Element) -> None:
         """Record what holds paragraphs in a drawing."""
         for child in list(element):
-            then = self._snapshot.then(child)
+            then = self._snapshot.original(child)
             if then is None or same_bytes(child, then):
                 continue
             if any(block.tag == PARAGRAPH for block in child):

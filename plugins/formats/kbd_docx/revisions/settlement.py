@@ -39,7 +39,6 @@ _RETAINED = frozenset(
 _LINKED = {f"{W}commentReference": (f"{W}commentRangeStart", f"{W}commentRangeEnd")}
 _CONTROLS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml"))
 _RANGES = tuple(f"{W}{kind}{end}" for kind in ("bookmark", "perm") for end in ("Start", "End"))
-_HELD = (_RUN, f"{M}oMath", f"{W}subDoc", *_INSERTIONS, *_DELETIONS)
 _CONTENT = (_RUN, f"{M}oMath", PARAGRAPH)
 
 
@@ -200,8 +199,13 @@ class Settlement:
         """Join paragraphs that stand one behind the other, each to the next one."""
         empty: list[etree._Element] = []
         for paragraph in group:
-            following = _next_block(paragraph)
-            if not _has_content(paragraph):
+            following, before = _next_block(paragraph), _previous_block(paragraph)
+            content = _content(paragraph)
+            if not content:
+                empty.append(paragraph)
+            elif self._accept and before is not None and _holds_signs(content, before):
+                # The comment is on text before; its sign stays at the end of that.
+                before.extend([each for each in paragraph if each.tag != f"{W}pPr"])
                 empty.append(paragraph)
             elif following is not None and following.tag == PARAGRAPH:
                 _move_content(paragraph, following)
@@ -263,12 +267,18 @@ def _drop_emptied(holder: etree._Element) -> None:
         holder = parent
 
 
-def _has_content(paragraph: etree._Element) -> bool:
-    """Tell whether a paragraph holds more than properties, ends of ranges and signs of comments."""
-    return any(
-        child.tag != f"{W}pPr" and any(not is_sign(each) for each in child.iter(*_HELD))
-        for child in paragraph
-    )
+def _holds_signs(content: list[etree._Element], before: etree._Element) -> bool:
+    """Tell whether content is signs of comments alone, and a paragraph can hold them."""
+    return before.tag == PARAGRAPH and all(is_sign(each) for each in content)
+
+
+def _content(paragraph: etree._Element) -> list[etree._Element]:
+    """Return what a paragraph holds beside properties and ends of ranges."""
+    return [
+        child
+        for child in paragraph.iterchildren(tag=etree.Element)
+        if child.tag not in (f"{W}pPr", f"{W}proofErr") and not is_range_mark(child)
+    ]
 
 
 def _filled_ranges(root: etree._Element) -> set[etree._Element]:
@@ -318,7 +328,7 @@ def _move_content(paragraph: etree._Element, following: etree._Element) -> None:
     properties = following.find(f"{W}pPr")
     place = 0 if properties is None else following.index(properties) + 1
     between = list(takewhile(lambda each: each is not following, paragraph.itersiblings()))
-    behind = following if _has_content(following) else None
+    behind = following if _content(following) else None
     for child in [each for each in paragraph if each.tag != f"{W}pPr"]:
         following.insert(place, child)
         place += 1

@@ -1,4 +1,4 @@
-"""Snapshot of a document: its trees as they were, and which of its elements now are which of then.
+"""Snapshot of a document: its trees as they were, and which elements now are which of then."""
 
 An edit changes trees in place, so that an element which it left is the same object before and
 after. What was taken out has no element now, what was put in had none then.
@@ -12,10 +12,10 @@ from lxml import etree
 from kbd_docx.document import W
 from kbd_docx.revisions.marks import is_sign
 
-__all__ = ["Snapshot"]
+__all__ = ["DocxSnapshot"]
 
 
-class Snapshot:
+class DocxSnapshot:
     """The trees of a document at one time.
 
     Args:
@@ -38,11 +38,11 @@ class Snapshot:
                 self._now[then] = now
                 self._parents[then] = then.getparent()
 
-    def then(self, element: etree._Element) -> etree._Element | None:
+    def original(self, element: etree._Element) -> etree._Element | None:
         """Return what an element of the document was, None for a new one."""
         return self._then.get(element)
 
-    def now(self, element: etree._Element) -> etree._Element | None:
+    def current(self, element: etree._Element) -> etree._Element | None:
         """Return what an element of the snapshot is now, in the document or taken out of it."""
         return self._now.get(element)
 

@@ -14,8 +14,8 @@ from lxml import etree
 from kbd_docx.document import W
 from kbd_docx.operations.base import Tracking
 from kbd_docx.revisions.marks import Marker
-from kbd_docx.revisions.recording import Recorder
-from kbd_docx.revisions.snapshot import Snapshot
+from kbd_docx.revisions.recorder import Recorder
+from kbd_docx.revisions.snapshot import DocxSnapshot
 
 __all__ = ["DEFAULT_AUTHOR", "Tracker", "tracking_of"]
 
@@ -53,7 +53,7 @@ class Tracker:
     ) -> None:
         self._roots, self._changed = roots, changed
         self._tracking: Tracking | None = None
-        self._snapshot: Snapshot | None = None
+        self._snapshot: DocxSnapshot | None = None
 
     def prepare(self, operation: Any) -> None:
         """Prepare for an operation: record what came before if that was tracked otherwise."""
@@ -62,7 +62,7 @@ class Tracker:
             return
         self.finish()
         if tracking is not None:
-            self._tracking, self._snapshot = tracking, Snapshot(self._roots())
+            self._tracking, self._snapshot = tracking, DocxSnapshot(self._roots())
 
     def finish(self) -> None:
         """Record what was changed since tracking began, if it did."""

@@ -23,7 +23,7 @@ from kbd_docx.revisions.marks import (
     mark_properties,
     paragraph_properties,
 )
-from kbd_docx.revisions.snapshot import Snapshot
+from kbd_docx.revisions.snapshot import DocxSnapshot
 
 __all__ = ["Recorder"]
 
@@ -58,7 +58,7 @@ class Recorder:
         marker: Marks what was changed.
     """
 
-    def __init__(self, snapshot: Snapshot, marker: Marker) -> None:
+    def __init__(self, snapshot: DocxSnapshot, marker: Marker) -> None:
         self._snapshot, self._marker = snapshot, marker
         self._inline = InlineRecorder(snapshot, marker, self._record_blocks)
 
@@ -79,7 +79,7 @@ class Recorder:
         put_in: list[etree._Element] = []
         taken_out: list[etree._Element] = []
         for child in children:
-            partner = self._snapshot.then(child)
+            partner = self._snapshot.original(child)
             if partner is not None and self._snapshot.holder(partner) is was:
                 place = then.index(partner)
                 if place >= left:
@@ -101,9 +101,9 @@ class Recorder:
 
     def _is_gone(self, then: etree._Element) -> bool:
         """Tell whether an element does not stand in what held it."""
-        now = self._snapshot.now(then)
+        now = self._snapshot.current(then)
         parent = now.getparent() if now is not None else None
-        return parent is None or self._snapshot.then(parent) is not self._snapshot.holder(then)
+        return parent is None or self._snapshot.original(parent) is not self._snapshot.holder(then)
 
     def _restore(
         self, then: Iterable[etree._Element], put: Callable[[etree._Element], object]
@@ -142,7 +142,7 @@ class Recorder:
         if len(table.findall(_COLUMN)) != len(was.findall(_COLUMN)):
             return True
         for row in table.iter(_ROW):
-            then = self._snapshot.then(row)
+            then = self._snapshot.original(row)
             if then is not None and _merges(row) != _merges(then):
                 return True
         return False
@@ -154,7 +154,7 @@ class Recorder:
         now = paragraph.find(f"{_PARAGRAPH_PROPERTIES}/{SECTION}")
         if now is not None and section is not None:
             self._record_section(now, section)
-        elif now is not None and self._snapshot.then(now) is not None:
+        elif now is not None and self._snapshot.original(now) is not None:
             # The section ended in a paragraph that was taken out, and comes back with it.
             paragraph_properties(paragraph).remove(now)
         self._inline.record(paragraph, was)
@@ -174,7 +174,7 @@ class Recorder:
         now, before = _last_block(holder), _last_block(then)
         if now is None or before is None or not now.tag == before.tag == PARAGRAPH:
             return
-        if self._snapshot.then(now) is None and self._is_gone(before):
+        if self._snapshot.original(now) is None and self._is_gone(before):
             self._snapshot.pair(now, before)
 
     def _settle_last(
@@ -192,7 +192,7 @@ class Recorder:
         if not trailing or len(trailing) == len(blocks):
             return
         stays, last = blocks[-len(trailing) - 1], blocks[-1]
-        was = self._snapshot.then(stays)
+        was = self._snapshot.original(stays)
         if (
             was is None
             or any(block.tag != PARAGRAPH for block in (stays, *trailing))
