@@ -1,4 +1,4 @@
-"""Snapshot of a document: its trees as they were, and which elements now are which of then."""
+"""Snapshot of a document: its trees as they were, and which elements are which of then.
 
 An edit changes trees in place, so that an element which it left is the same object before and
 after. What was taken out has no element now, what was put in had none then.
