@@ -60,6 +60,7 @@ _NOT_LOOK = frozenset((
     "pStyle", "rStyle", "rPr", "sectPr", "pPrChange", "rPrChange", "numPr", "noProof", "cnfStyle",
     "divId", "ins", "del", "moveFrom", "moveTo",
 ))  # fmt: skip
+_CHANGES = ("ins", "del", "moveFrom", "moveTo")
 _KNOWN_IGNORED = ("lang", "eastAsianLayout", "fitText")
 """What `read_properties` passes over, and a comparison does not."""
 
@@ -160,7 +161,10 @@ class Looks:
             found |= self._listed(numbered)
         mark = properties.find(f"{W}rPr") if kind == "p" else None
         if mark is not None and len(mark):
-            found |= {f"mark_{name}": value for name, value in self.run(mark)}
+            # That the end itself came or went is told as a tracked change.
+            found |= {
+                f"mark_{name}": value for name, value in self.run(mark) if name not in _CHANGES
+            }
         return found
 
     def _listed(self, numbered: etree._Element) -> dict[str, Any]:
