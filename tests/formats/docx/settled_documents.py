@@ -41,7 +41,7 @@ def content_of(path: Path) -> dict[str, str]:
                     root = etree.fromstring(data, etree.XMLParser(huge_tree=True))
                     _simplify(root)
                     text = etree.tostring(root, method="c14n", exclusive=True).decode()
-                    found[name.rpartition("/")[2]] = re.sub(r">\s+<", "><", text)
+                    found[name] = re.sub(r">\s+<", "><", text)
     return found
 
 
@@ -66,10 +66,11 @@ def _simplify(root: etree._Element) -> None:
     for run in list(root.iter(f"{W}r")):
         _join(run)
     body = root.find(f"{W}body")
-    last = [] if body is None else [each for each in body if each.tag != f"{W}sectPr"][-2:]
-    if len(last) > 1 and last[0].tag == f"{W}tbl" and last[1].tag == f"{W}p" and not len(last[1]):
-        # A document ends in a paragraph; what has none there is given one.
-        _drop(last[1])
+    blocks = [] if body is None else [each for each in body if each.tag != f"{W}sectPr"]
+    # A document ends in a paragraph; one that has none, or ends in a table, is given one.
+    is_given = len(blocks) == 1 or (len(blocks) > 1 and blocks[-2].tag == f"{W}tbl")
+    if is_given and blocks[-1].tag == f"{W}p" and not list(blocks[-1].iter(f"{W}r")):
+        _drop(blocks[-1])
 
 
 def _strip(element: etree._Element) -> None:

@@ -96,7 +96,8 @@ def tried(
     original, wrong = content_of(path), []
     if content_of(marked) == original:
         found["changes nothing"] += 1
-        return []
+        same = content_of(plain) == original
+        return [] if same else [f"{path.name}, {name}: but nothing is marked"]
     found["tried"] += 1
     whole = name == "the body"
     wanted = settled(plain, out, "accept_changes")
