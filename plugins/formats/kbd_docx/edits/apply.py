@@ -25,19 +25,37 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
     delete_paragraphs,
+    format_paragraphs,
     insert_paragraph,
     set_paragraphs,
 )
 from kbd_docx.edits.reach import reach_after
+from kbd_docx.edits.table_columns import (
+    delete_table_columns,
+    insert_table_columns,
+    merge_table_cells,
+    split_table_cell,
+)
+from kbd_docx.edits.table_lines import delete_table_rows, insert_table_rows
+from kbd_docx.edits.table_looks import format_table_cells, set_table
 from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.operations import (
     AddTable,
     AppendParagraph,
     DeleteParagraphs,
+    DeleteTableColumns,
+    DeleteTableRows,
+    FormatParagraphs,
+    FormatTableCells,
     InsertParagraph,
+    InsertTableColumns,
+    InsertTableRows,
+    MergeTableCells,
     ReplaceText,
     SetParagraphs,
+    SetTable,
     SetTableCells,
+    SplitTableCell,
 )
 
 __all__ = ["apply", "warn_of_protection"]
@@ -83,8 +101,17 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         AppendParagraph: partial(append_paragraph, edit),
         InsertParagraph: partial(insert_paragraph, edit),
         DeleteParagraphs: partial(delete_paragraphs, edit),
+        FormatParagraphs: partial(format_paragraphs, edit),
         AddTable: partial(add_table, edit),
+        SetTable: partial(set_table, edit),
         SetTableCells: partial(set_table_cells, edit),
+        FormatTableCells: partial(format_table_cells, edit),
+        InsertTableRows: partial(insert_table_rows, edit),
+        DeleteTableRows: partial(delete_table_rows, edit),
+        InsertTableColumns: partial(insert_table_columns, edit),
+        DeleteTableColumns: partial(delete_table_columns, edit),
+        MergeTableCells: partial(merge_table_cells, edit),
+        SplitTableCell: partial(split_table_cell, edit),
     }
 
 

@@ -5,11 +5,22 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from kbd_docx.operations.base import DocxOperation, Number, ParagraphFields
+from kbd_docx.operations.base import (
+    Color,
+    DocxOperation,
+    Flag,
+    Number,
+    ParagraphFields,
+    ParagraphLook,
+    Points,
+    Underline,
+    Word,
+)
 
 __all__ = [
     "AppendParagraph",
     "DeleteParagraphs",
+    "FormatParagraphs",
     "InsertParagraph",
     "Paragraph",
     "ReplaceText",
@@ -60,6 +71,28 @@ class DeleteParagraphs(DocxOperation, frozen=True, tag="delete_paragraphs"):
         Number, Meta(description="The first one's number, from 1, as the map counts.")
     ] = msgspec.field(name="from")
     count: Annotated[Number, Meta(description="How many, counted as the map does.")] = 1
+
+
+class FormatParagraphs(
+    ParagraphLook, frozen=True, kw_only=True, tag_field="op", tag="format_paragraphs"
+):
+    """Change how paragraphs look; their text stays."""
+
+    first: Annotated[
+        Number, Meta(description="The first one's number, from 1, as the map counts.")
+    ] = msgspec.field(name="from")
+    count: Annotated[Number, Meta(description="How many, counted as the map does.")] = 1
+    like: Annotated[
+        Number | None,
+        Meta(description="The number of a paragraph that they look like, but for what is given."),
+    ] = None
+    font_name: Word = None
+    font_size: Points = None
+    bold: Flag = None
+    italic: Flag = None
+    underline: Underline = None
+    font_color: Color = None
+    highlight_color: Annotated[Word, Meta(description="A marker's name or #RRGGBB.")] = None
 
 
 class ReplaceText(DocxOperation, frozen=True, tag="replace_text"):
