@@ -70,7 +70,7 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> BlockMatches:
                 key=version.key,
                 move_key=version.move_key,
                 words=version.words,
-                shape=version.shape,
+                traits=version.traits,
             )
         )
     found = match_items(*sides)

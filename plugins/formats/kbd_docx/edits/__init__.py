@@ -17,5 +17,6 @@ settings       settings of tables, rows, cells and paragraphs, put where the sch
 texts          text as documents hold it, and values that the strict variant spells otherwise
 reach          what the document still reaches out to after an edit
 removal        content taken out without breaking what goes on around it, and what goes with it
+leftovers      what an edit would leave behind of what it deletes: remarks and copies
 blank          the document that new ones begin as
 """

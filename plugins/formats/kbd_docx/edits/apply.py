@@ -22,6 +22,7 @@ from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
 from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.leftovers import Leftovers
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
     delete_paragraphs,
@@ -86,6 +87,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             changed = apply_in_order(operations, _operation_table(edit), edit.prepare)
             edit.finish()
             rewriting, external = lending.returned(whole)
+            Leftovers(rewriting, identity.part, edit.warnings).erase(edit.gone_texts)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
         reach = reach_after(rewriting, external, source)

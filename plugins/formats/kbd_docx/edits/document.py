@@ -20,7 +20,7 @@ from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, blocks
 from kbd_docx.edits.formatting import DocxStyles, read_paragraph, read_text_runs
 from kbd_docx.edits.likeness import alike_paragraph, run_properties
 from kbd_docx.edits.looks import format_paragraph, format_run, put_style
-from kbd_docx.edits.removal import drop_relations, named_relations
+from kbd_docx.edits.removal import drop_relations, named_relations, paragraph_texts
 from kbd_docx.edits.replacement import Stories
 from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
 from kbd_docx.operations import Cell, ParagraphFields, ReplaceText, Runs
@@ -327,12 +327,14 @@ class DocumentEdit:
         writer: Makes paragraphs and tables.
         warnings: What the reader must know.
         dropped_relations: The ids of relations that were named in what is gone.
+        gone_texts: The texts of the paragraphs that are gone.
     """
 
     def __init__(self, document: Document, *, is_strict: bool) -> None:
         self.document = document
         self.warnings = EditWarnings()
         self.dropped_relations: set[str] = set()
+        self.gone_texts: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.warnings)
         styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
@@ -347,8 +349,9 @@ class DocumentEdit:
         return None if number is None else self.body.paragraph(number)
 
     def let_go(self, elements: Sequence[etree._Element]) -> None:
-        """Note what elements refer to, for they go; what nothing refers to any more goes, too."""
+        """Note what elements say and refer to, for they go; the rest of that goes with them."""
         self.dropped_relations |= named_relations(elements)
+        self.gone_texts.update(text for each in elements for text in paragraph_texts(each))
 
     def warn_if_in_field(self, block: etree._Element) -> None:
         """Warn if a new block stands where programs will overwrite it."""
@@ -367,4 +370,7 @@ class DocumentEdit:
         """Finish the document after the last operation: final paragraph, unused relations."""
         self.body.finish()
         # Once for all operations, since it looks through the whole body.
-        drop_relations(self.document, self.dropped_relations)
+        count = drop_relations(self.document, self.dropped_relations)
+        if count:
+            what = f"{count} headers and footers" if count > 1 else "a header or footer"
+            self.warnings.warn(f"With the sections that are gone went {what} that only they had.")

@@ -8,7 +8,7 @@ One that neither has is an error that names those like it.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Literal
 
 import msgspec
@@ -337,8 +337,11 @@ class DocxStyles:
         for styles in (self._styles, self._template or {}):
             for style in styles.get(type_, {}).values():
                 offered.setdefault(_folded(_name(style)), _name(style))
-        near = get_close_matches(_folded(shown), offered, n=_NEAR, cutoff=_ALIKE)
-        names = [offered[each] for each in near]
+        wanted = _folded(shown)
+        near = get_close_matches(wanted, offered, n=_NEAR**2, cutoff=_ALIKE)
+        # Of names that are equally near the first by the alphabet: heading 1, not heading 9.
+        near.sort(key=lambda each: (-SequenceMatcher(None, each, wanted).ratio(), each))
+        names = [offered[each] for each in near[:_NEAR]]
         hint = f"near: {', '.join(names)}" if names else "get_styles lists those of the document"
         return f"there is no {type_} style {shown!r}{why}; {hint}"
 

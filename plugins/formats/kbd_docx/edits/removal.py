@@ -23,6 +23,7 @@ __all__ = [
     "drop_relations",
     "is_range_mark",
     "named_relations",
+    "paragraph_texts",
     "remove_content",
 ]
 
@@ -30,8 +31,6 @@ __all__ = [
 _COMMENT = f"{W}commentReference"
 _COMMENT_START, _COMMENT_END = f"{W}commentRangeStart", f"{W}commentRangeEnd"
 _ID, _FIELD = f"{W}id", f"{W}fldChar"
-_RETAINED_RELATIONS = frozenset((RT.HEADER, RT.FOOTER))
-"""What belongs to sections stays with the document."""
 
 
 def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | None) -> None:
@@ -121,17 +120,31 @@ def named_relations(elements: Iterable[etree._Element]) -> set[str]:
     }
 
 
-def drop_relations(document: Document, named: set[str]) -> None:
-    """Drop relations that removed content referenced, if nothing references them any more."""
+def paragraph_texts(element: etree._Element) -> Iterator[str]:
+    """Yield the texts in an element, a paragraph each, deleted ones too."""
+    texts = (f"{W}t", f"{W}delText")
+    paragraphs = list(element.iter(f"{W}p"))
+    if not paragraphs:
+        yield "".join(each.text or "" for each in element.iter(*texts))
+    for paragraph in paragraphs:
+        yield "".join(each.text or "" for each in paragraph.iter(*texts))
+
+
+def drop_relations(document: Document, named: set[str]) -> int:
+    """Drop relations that removed content referenced, if nothing references them any more.
+
+    Returns how many of them led to headers and footers.
+    """
     # By hand: `drop_rel` of python-docx counts r:id only, not the r:embed by which another picture
     # may still show the same file.
     relations = document.part.rels
     candidates = {each for each in named if each in relations}
-    if not candidates:
-        return
-    for relation_id in sorted(candidates - named_relations([document.element])):
-        if relations[relation_id].reltype not in _RETAINED_RELATIONS:
-            del relations[relation_id]
+    count = 0
+    unnamed = candidates - named_relations([document.element]) if candidates else set()
+    for relation_id in sorted(unnamed):
+        count += relations[relation_id].reltype in (RT.HEADER, RT.FOOTER)
+        del relations[relation_id]
+    return count
 
 
 def _check_fields(elements: Iterable[etree._Element]) -> None:
