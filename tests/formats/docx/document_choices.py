@@ -4,6 +4,7 @@ A new operation gets an entry in `CHOICES`: a function that makes arguments from
 what the operation may change. The document is read here by lxml alone.
 """
 
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,8 +35,11 @@ class DocumentFacts:
 
     def __init__(self, path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
-            names = [each for each in archive.namelist() if each.endswith("document.xml")]
-            data = archive.read(names[0]) if names else b"<w/>"
+            relations = archive.read("_rels/.rels").decode()
+            names = re.findall(r"<Relationship[^>]*/officeDocument[\"'][^>]*>", relations)
+            goal = re.search(r"Target=[\"']/?([^\"']*)", names[0] if names else "")
+            main = goal[1] if goal else "word/document.xml"
+            data = archive.read(main) if main in archive.namelist() else b"<w/>"
         parser = etree.XMLParser(remove_comments=True, huge_tree=True)
         self.root = etree.fromstring(data.replace(_STRICT[1:-1].encode(), W[1:-1].encode()), parser)
         body = self.root.find(f"{W}body")
@@ -129,7 +133,7 @@ class Choice(NamedTuple):
 
 
 class Trying(NamedTuple):
-    """How an operation is tried.
+    """How an operation is tried; `op` is its name where an operation is tried in several ways.
 
     `named` is what the review names, as a pattern of "what kind"; `parts` are those beside the main
     part that may differ, as a pattern.
@@ -138,6 +142,7 @@ class Trying(NamedTuple):
     choose: Callable[[DocumentFacts], Choice | None]
     named: str
     parts: str = r"word/(styles|numbering)\.xml"
+    op: str = ""
 
 
 NEW = "A text that came by a trial"
@@ -170,6 +175,13 @@ def _delete(facts: DocumentFacts) -> Choice | None:
     return Choice({"from": number}, gone=texts_of(facts.paragraphs[number - 1]))
 
 
+def _delete_all(facts: DocumentFacts) -> Choice | None:
+    if not facts.paragraphs:
+        return None
+    gone = texts_of(*facts.paragraphs)
+    return Choice({"from": 1, "count": len(facts.paragraphs)}, gone=gone)
+
+
 def _format(facts: DocumentFacts) -> Choice | None:
     number = _middle(facts)
     if number is None:
@@ -179,8 +191,9 @@ def _format(facts: DocumentFacts) -> Choice | None:
 
 def _set_all(facts: DocumentFacts) -> Choice:
     gone = texts_of(*(each for each in facts.root.iter(f"{W}body")))
-    return Choice({"paragraphs": [{"text": NEW}, {"runs": [{"text": "b", "bold": True}]}]},
-                  frozenset([NEW, "b"]), gone)  # fmt: skip
+    runs = [{"text": "bold by trial", "bold": True}]
+    new = frozenset([NEW, "bold by trial"])
+    return Choice({"paragraphs": [{"text": NEW}, {"runs": runs}]}, new, gone)
 
 
 def _replace(facts: DocumentFacts) -> Choice | None:
@@ -219,6 +232,17 @@ def _set_cells(facts: DocumentFacts) -> Choice | None:
     look = {"shading": "#DDEEFF", "alignment": "right", "runs": [{"text": NEW, "italic": True}]}
     return Choice({"table": table, "cells": [{"row": row, "col": column, **look}]},
                   frozenset([NEW]), texts_of(cell))  # fmt: skip
+
+
+def _set_all_cells(facts: DocumentFacts) -> Choice | None:
+    for table, rows in enumerate(facts.grids):
+        places = [(number, cell) for number, row in enumerate(rows) for cell in row]
+        chosen = [(number, cell) for number, cell in places if cell[2] in ("", "restart")]
+        if chosen:
+            cells = [{"row": number, "col": cell[0], "text": None} for number, cell in chosen]
+            gone = texts_of(*(cell[3] for _, cell in chosen))
+            return Choice({"table": table, "cells": cells}, gone=gone)
+    return None
 
 
 def _format_cells(facts: DocumentFacts) -> Choice | None:
@@ -318,11 +342,13 @@ CHOICES: Mapping[str, Trying] = {
     "append_paragraph": Trying(_append, r"paragraph added|style added|list added"),
     "insert_paragraph": Trying(_insert, r"paragraph added|style added|list added"),
     "delete_paragraphs": Trying(_delete, r".*", r".*"),
+    "delete_all_paragraphs": Trying(_delete_all, r".*", r".*", "delete_paragraphs"),
     "format_paragraphs": Trying(_format, r".* changed"),
     "replace_text": Trying(_replace, r".* changed", r"word/(header|footer|footnotes|endnotes).*"),
     "add_table": Trying(_add_table, r"(table|style|paragraph) added"),
     "set_table": Trying(_set_table, r"(width|format|row|cell|paragraph) changed"),
     "set_table_cells": Trying(_set_cells, r".*", r".*"),
+    "set_all_table_cells": Trying(_set_all_cells, r".*", r".*", "set_table_cells"),
     "format_table_cells": Trying(_format_cells, r".* changed"),
     "insert_table_rows": Trying(_insert_rows, r"row added"),
     "delete_table_rows": Trying(_delete_rows, r".*", r".*"),

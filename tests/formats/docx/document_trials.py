@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import docx
 from lxml import etree
 
+from deleted_texts import left_in_bytes
 from document_choices import CHOICES, NEW, Choice, DocumentFacts, W, texts_of
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.formats import CompareOptions, Source
@@ -52,18 +53,18 @@ def tried_document(task: tuple[Path, str, Path | None]) -> DocumentTrial:
     choice = CHOICES[op].choose(facts)
     if choice is None:
         return DocumentTrial("none")
-    operation = {"op": op, **choice.arguments}
+    operation = {"op": CHOICES[op].op or op, **choice.arguments}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, f"document{path.suffix}")
         copy.write_bytes(path.read_bytes())
         once = copy.with_stem("once")
         started = time.monotonic()
         try:
-            edit(copy, operation, to=once)
+            applied = edit(copy, operation, to=once)
         except FileReadFailed:
             return DocumentTrial("unreadable")
         except ValidationFailed as error:
-            return DocumentTrial("refused", error.message, operation=str(operation))
+            return DocumentTrial("refused", error.message, operation=str(operation)[:300])
         seconds = time.monotonic() - started
         again = copy.with_stem("again")
         edit(copy, operation, to=again)
@@ -72,13 +73,15 @@ def tried_document(task: tuple[Path, str, Path | None]) -> DocumentTrial:
             findings.append(f"slow: {seconds:.0f} s")
         findings += _parts(copy, once, op)
         findings += _lost(facts, once, choice)
-        findings += _review(copy, once, op)
+        findings += _review(copy, once, op, choice)
+        left = left_in_bytes(copy, once, applied.warnings)
+        findings += [f"left in the bytes: {each}" for each in left[:3]]
         if _opens(copy) and not _opens(once):
             findings.append("python-docx does not open it")
         findings += _on_top(once)
         if kept is not None:
             kept.write_bytes(once.read_bytes())
-    return DocumentTrial("applied", "", tuple(findings), seconds, str(operation))
+    return DocumentTrial("applied", "", tuple(findings), seconds, str(operation)[:300])
 
 
 def _entries(path: Path) -> dict[str, bytes]:
@@ -152,7 +155,7 @@ def _shape(there: DocumentFacts, before: DocumentFacts) -> list[str]:
     return [f"{count} {what}" for what, count in bad.items() if count > 0]
 
 
-def _review(before: Path, after: Path, op: str) -> list[str]:
+def _review(before: Path, after: Path, op: str, choice: Choice) -> list[str]:
     """What the review names and should not, or does not name."""
     found = FORMAT.compare(Source(before, before.name), Source(after, after.name), CompareOptions())
     named = [f"{each.what} {each.kind}" for each in found.changes]
@@ -161,8 +164,10 @@ def _review(before: Path, after: Path, op: str) -> list[str]:
         for text, each in zip(named, found.changes, strict=True)
         if not re.fullmatch(CHOICES[op].named, text)
     ]
+    # One paragraph without text in place of another is no change to anybody.
     is_same = _entries(before) == _entries(after)
-    return wrong[:3] if named or is_same else ["review names nothing"]
+    is_blank = choice.gone == Counter() and not choice.new and op.startswith(("delete", "set_all"))
+    return wrong[:3] if named or is_same or is_blank else ["review names nothing"]
 
 
 def _opens(path: Path) -> bool:

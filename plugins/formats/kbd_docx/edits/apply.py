@@ -87,7 +87,8 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             changed = apply_in_order(operations, _operation_table(edit), edit.prepare)
             edit.finish()
             rewriting, external = lending.returned(whole)
-            Leftovers(rewriting, identity.part, edit.warnings).erase(edit.gone_texts)
+            if source is not None:
+                Leftovers(rewriting, identity.part, edit.warnings).erase(edit.gone_texts)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
         reach = reach_after(rewriting, external, source)

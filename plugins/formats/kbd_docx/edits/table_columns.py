@@ -153,7 +153,7 @@ def _fit(edit: DocumentEdit, grid: Grid, widths: Sequence[int], before: int) -> 
     """Fit a table with new columns into the text, or into its own width if that was more."""
     blocks = edit.body.blocks
     number = sum(each.tag == PARAGRAPH for each in blocks[: blocks.index(grid.table)])
-    room = max(text_width(edit.body.element, number), before)
+    room = max(text_width(edit.body.element, number).twips, before)
     total = sum(widths)
     factor = min(1.0, room / total)
     set_grid(grid.table, [int(width * factor) for width in widths])

@@ -102,7 +102,7 @@ class ReplaceText(DocxOperation, frozen=True, tag="replace_text"):
         str,
         Meta(
             description="Found across changes of formatting, but not over the end of a paragraph; "
-            "comments, deleted text and equations are left alone.",
+            "deleted text and equations are left alone, and comments, with a warning.",
             min_length=1,
             max_length=10_000,
         ),
