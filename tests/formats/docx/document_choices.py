@@ -53,11 +53,16 @@ class DocumentFacts:
         return [[list(_cells(row)) for row in _rows(table)] for table in self.tables]
 
     def table(self, least_rows: int = 1, least_columns: int = 1) -> int | None:
-        """The first table that has so many rows and columns, of the ones that are small enough."""
-        for index, rows in enumerate(self.grids):
-            if len(rows) >= least_rows and width_of(rows) >= least_columns:
-                return index
-        return None
+        """The table with the most merged cells of those that have so many rows and columns."""
+        found = [
+            index for index, rows in enumerate(self.grids)
+            if len(rows) >= least_rows and width_of(rows) >= least_columns
+        ]  # fmt: skip
+        return max(found, key=lambda index: _merges(self.grids[index]), default=None)
+
+
+def _merges(rows: Sequence[Sequence[tuple[int, int, str, etree._Element]]]) -> int:
+    return sum(span > 1 or bool(merge) for row in rows for _, span, merge, _ in row)
 
 
 def width_of(rows: Sequence[Sequence[tuple[int, int, str, etree._Element]]]) -> int:
@@ -344,7 +349,11 @@ CHOICES: Mapping[str, Trying] = {
     "delete_paragraphs": Trying(_delete, r".*", r".*"),
     "delete_all_paragraphs": Trying(_delete_all, r".*", r".*", "delete_paragraphs"),
     "format_paragraphs": Trying(_format, r".* changed"),
-    "replace_text": Trying(_replace, r".* changed", r"word/(header|footer|footnotes|endnotes).*"),
+    "replace_text": Trying(
+        _replace,
+        r".* changed|paragraph (added|removed)",
+        r"word/(header|footer|footnotes|endnotes).*",
+    ),
     "add_table": Trying(_add_table, r"(table|style|paragraph) added"),
     "set_table": Trying(_set_table, r"(width|format|row|cell|paragraph) changed"),
     "set_table_cells": Trying(_set_cells, r".*", r".*"),

@@ -35,8 +35,8 @@ def with_parts(path: Path, parts: Mapping[str, tuple[str, str]], rels: str = "")
     ):
         found[name] = found[name].replace(end, more + end)
     with zipfile.ZipFile(path, "w") as archive:
-        for name, data in found.items():
-            archive.writestr(name, data)
+        for name, contents in found.items():
+            archive.writestr(name, contents)
     return path
 
 
@@ -137,6 +137,12 @@ def test_copies_elsewhere_are_named(tmp_path: Path) -> None:
         "Text that is gone from the body stands elsewhere in the file still: word/header1.xml.",
     )
     assert not edit(path, {"op": "delete_paragraphs", "from": 2}).warnings
+    replace = {"op": "replace_text", "search": "Confidential heading", "replace": "x"}
+    assert not edit(path, replace).warnings, "a header's text is replaced, too"
+    with_parts(path, {"data.xml": (f"{_OFFICE}/customXml", "<x>Confidential heading</x>")})
+    assert edit(path, replace).warnings == (
+        "Text that is gone from the body stands elsewhere in the file still: word/data.xml.",
+    )
 
 
 def test_drawings_that_a_cell_held_are_named(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ REASONS = (
     "is part of a merged cell", "hMerge", "goes over that place", "has no cell of its own",
     "would be left without a cell", "a table needs a", "cuts through a cell", "beyond the range",
     "not built as its kind", "at most 63 columns", "has at most", "there is no col",
+    "content control of its own",
 )  # fmt: skip
 """What may be in the way of an operation on a real document, as its refusal names it."""
 

@@ -88,7 +88,8 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             edit.finish()
             rewriting, external = lending.returned(whole)
             if source is not None:
-                Leftovers(rewriting, identity.part, edit.warnings).erase(edit.gone_texts)
+                leftovers = Leftovers(rewriting, identity.part, edit.warnings)
+                leftovers.erase(edit.gone_texts, edit.stories.replaced)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
         reach = reach_after(rewriting, external, source)

@@ -64,11 +64,12 @@ class Leftovers:
             if not relation.external and relation.target in rewriting
         }
 
-    def erase(self, texts: Collection[str]) -> None:
+    def erase(self, texts: Collection[str], replaced: Collection[str]) -> None:
         """Erase what is left behind, and warn of what cannot be.
 
         Args:
             texts: The texts of the paragraphs that went.
+            replaced: Texts that others stand in place of.
         """
         try:
             gone = self._gone()
@@ -78,7 +79,9 @@ class Leftovers:
             # A note that went may have held the sign of a comment.
             gone |= self._gone()
             erased += self._erase_comments({id_ for kind, id_ in gone if kind == "comment"})
-            self._name_copies({*texts, *erased})
+            self._name_copies({*texts, *erased, *replaced})
+            if any(text.strip() for text in texts):
+                self._name_preview()
         except FileReadFailed as error:
             self._warnings.warn(f"Texts that this edit took away may stay in the file: {error}.")
 
@@ -225,13 +228,14 @@ class Leftovers:
     def _name_copies(self, texts: Collection[str]) -> None:
         """Warn of parts that hold a text which went."""
         sought = sorted(
-            {text.strip() for text in texts if len(text.strip()) >= _MIN_CHARACTERS}, key=len
+            {text.strip() for text in texts if len(text.strip()) >= _MIN_CHARACTERS},
+            key=lambda text: (len(text), text),
         )[-_MAX_TEXTS:]
-        if not texts:
+        if not sought:
             return
         found = []
         own = self._rewriting.read(self._main)
-        shown = _plain(own) if sought else ""
+        shown = _plain(own)
         sought = [text for text in sought if text not in shown]
         for part in self._rewriting.parts() if sought else ():
             if not part.endswith((".xml", ".vml")) or part == self._main or _LOOKS.search(part):
@@ -247,13 +251,15 @@ class Leftovers:
                 "Text that is gone from the body stands elsewhere in the file still: "
                 f"{listed(found, _MAX_SHOWN)}."
             )
+
+    def _name_preview(self) -> None:
         for part in self._rewriting.parts():
             if part.lower().startswith("docprops/thumbnail"):
                 self._warnings.warn(
                     f"The preview picture of the file ({part}) still shows its first page as it "
                     "was."
                 )
-                break
+                return
 
 
 def _signs(data: bytes) -> Signs:

@@ -328,10 +328,14 @@ class Stories:
     Args:
         document: The document.
         warnings: Gets what the reader must know.
+
+    Attributes:
+        replaced: The texts that were replaced.
     """
 
     def __init__(self, document: Document, warnings: EditWarnings) -> None:
         self._document, self._warnings = document, warnings
+        self.replaced: set[str] = set()
         self._stories: list[DocxStory] | None = None
         self._others: list[tuple[str, DocxStory]] | None = None
 
@@ -365,6 +369,8 @@ class Stories:
             )
         if not count:
             self._warn_not_found(search)
+        elif search not in replacement:
+            self.replaced.add(search)
         self._warn_of_others(search, match_case=operation.match_case)
         return f"{count} replacement{'' if count == 1 else 's'}"
 

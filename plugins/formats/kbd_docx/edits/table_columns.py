@@ -256,6 +256,11 @@ def merge_table_cells(edit: DocumentEdit, operation: MergeTableCells) -> str:
     _check_vertical(grid, rows, top, bottom)
     if len(rows) == 1 and len(rows[0]) == 1:
         raise ValidationFailed("that is one cell already")
+    if len(rows) > 1 and any(_is_controlled(cells[0].element) for cells in rows):
+        raise ValidationFailed(
+            "a cell of the range stands in a content control of its own, which a merge over rows "
+            "would break; merge within one row, or choose other cells"
+        )
     check_deletable([cell.element for cells in rows for cell in cells[1:]], "cells")
     target = rows[0][0].element
     for place, cells in enumerate(rows):
@@ -268,6 +273,11 @@ def merge_table_cells(edit: DocumentEdit, operation: MergeTableCells) -> str:
     return (
         f"table {operation.table}: row {top}, col {left} merged to row {bottom}, col {behind - 1}"
     )
+
+
+def _is_controlled(cell: etree._Element) -> bool:
+    parent = cell.getparent()
+    return parent is not None and parent.tag != f"{W}tr"
 
 
 def _cells_within(grid: Grid, row: int, left: int, behind: int) -> list[GridCell]:
