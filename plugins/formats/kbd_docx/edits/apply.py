@@ -22,7 +22,7 @@ from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
 from kbd_docx.edits.document import DocumentEdit
-from kbd_docx.edits.leftovers import Leftovers
+from kbd_docx.edits.leftovers import DocxLeftovers
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
     delete_paragraphs,
@@ -88,7 +88,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             edit.finish()
             rewriting, external = lending.returned(whole)
             if source is not None:
-                leftovers = Leftovers(rewriting, identity.part, edit.warnings)
+                leftovers = DocxLeftovers(rewriting, identity.part, edit.warnings)
                 leftovers.erase(edit.gone_texts, edit.stories.replaced)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)

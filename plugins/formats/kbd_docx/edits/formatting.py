@@ -38,7 +38,7 @@ from kbd.office.formatting import (
 from kbd_docx.document import W
 from kbd_docx.edits.blank import template_roots
 from kbd_docx.edits.texts import apply_variant
-from kbd_docx.operations import CellLook, FormatParagraphs, ParagraphFields, ParagraphLook
+from kbd_docx.operations import CellLookFields, FormatParagraphs, ParagraphFields, ParagraphLook
 
 __all__ = [
     "ALIGNMENTS",
@@ -184,7 +184,9 @@ def read_run_look(look: FormatParagraphs, warn: Callable[[str], None]) -> DocxRu
     return DocxRunFormatting(**found)
 
 
-def read_cell(look: CellLook, warn: Callable[[str], None], where: str = "") -> DocxCellFormatting:
+def read_cell(
+    look: CellLookFields, warn: Callable[[str], None], where: str = ""
+) -> DocxCellFormatting:
     """Return the formatting of a cell; what is wrong is skipped and warned of."""
     named = _named(look, _CELL_FIELDS)
     return DocxCellFormatting(**read_formatting(named, _CELL_FIELDS, warn, where))

@@ -20,7 +20,7 @@ from kbd.opc.element_names import local_name
 from kbd.opc.package import Relation
 from kbd.opc.rewriter import Rewriting, xml_bytes
 
-__all__ = ["Leftovers"]
+__all__ = ["DocxLeftovers"]
 
 _SIGN = re.compile(
     rb"<(?:[\w.-]+:)?(footnote|endnote|comment)Reference(?=[\s/>])[^>]*?\s(?:[\w.-]+:)?id\s*=\s*"
@@ -47,7 +47,7 @@ Signs = set[tuple[str, str]]
 """Signs of notes and comments: the kind, and the id."""
 
 
-class Leftovers:
+class DocxLeftovers:
     """What an edit of a document leaves behind, found when it is saved.
 
     Args:

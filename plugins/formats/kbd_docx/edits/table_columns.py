@@ -14,7 +14,7 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.likeness import alike_cell
 from kbd_docx.edits.removal import check_deletable, describe_losses, remove_content
 from kbd_docx.edits.settings import put_setting, settings_of, take_settings
-from kbd_docx.edits.table_grid import Grid, GridCell, small_number
+from kbd_docx.edits.table_grid import CellGrid, GridCell, small_number
 from kbd_docx.edits.table_lines import (
     check_whole,
     drop_empty_controls,
@@ -48,7 +48,7 @@ def insert_table_columns(edit: DocumentEdit, operation: InsertTableColumns) -> s
         ValidationFailed: There is no such table or place, or a text has no cell of its own.
     """
     table = edit.body.table(operation.table)
-    grid = Grid(table)
+    grid = CellGrid(table)
     at, there, count = operation.at, grid.column_count, len(operation.columns)
     if at > there or not there:
         raise ValidationFailed(
@@ -78,7 +78,7 @@ def insert_table_columns(edit: DocumentEdit, operation: InsertTableColumns) -> s
 
 
 def _insert_into_row(
-    edit: DocumentEdit, grid: Grid, row: int, place: tuple[int, int, int], texts: Sequence[Cell]
+    edit: DocumentEdit, grid: CellGrid, row: int, place: tuple[int, int, int], texts: Sequence[Cell]
 ) -> None:
     at, like, width = place
     cells, count = grid.cells(row), len(texts)
@@ -149,7 +149,7 @@ def _set_span(cell: GridCell, span: int) -> None:
         take_settings(settings, "gridSpan")
 
 
-def _fit(edit: DocumentEdit, grid: Grid, widths: Sequence[int], before: int) -> None:
+def _fit(edit: DocumentEdit, grid: CellGrid, widths: Sequence[int], before: int) -> None:
     """Fit a table with new columns into the text, or into its own width if that was more."""
     blocks = edit.body.blocks
     number = sum(each.tag == PARAGRAPH for each in blocks[: blocks.index(grid.table)])
@@ -170,7 +170,7 @@ def delete_table_columns(edit: DocumentEdit, operation: DeleteTableColumns) -> s
         ValidationFailed: There are not so many, or a row would be left without a cell.
     """
     table = edit.body.table(operation.table)
-    grid = Grid(table)
+    grid = CellGrid(table)
     first, behind = operation.first, operation.first + operation.count
     grid.check_column(first)
     grid.check_column(behind - 1)
@@ -204,7 +204,7 @@ def delete_table_columns(edit: DocumentEdit, operation: DeleteTableColumns) -> s
     return f"table {operation.table}: {many} deleted"
 
 
-def _columns_cells(grid: Grid, first: int, behind: int) -> list[etree._Element]:
+def _columns_cells(grid: CellGrid, first: int, behind: int) -> list[etree._Element]:
     """Return the cells that lie in columns and not beyond them."""
     deleted = []
     for row in range(len(grid.rows)):
@@ -219,7 +219,7 @@ def _columns_cells(grid: Grid, first: int, behind: int) -> list[etree._Element]:
     return deleted
 
 
-def _narrow(grid: Grid, first: int, behind: int, widths: Sequence[int]) -> None:
+def _narrow(grid: CellGrid, first: int, behind: int, widths: Sequence[int]) -> None:
     """Take columns from the cells that go beyond them, and from what rows leave out."""
     for row in range(len(grid.rows)):
         element = grid.rows[row]
@@ -245,7 +245,7 @@ def merge_table_cells(edit: DocumentEdit, operation: MergeTableCells) -> str:
     Raises:
         ValidationFailed: There is no such table or cell, or other merged cells are in the way.
     """
-    grid = Grid(edit.body.table(operation.table))
+    grid = CellGrid(edit.body.table(operation.table))
     top, bottom = operation.row, operation.to_row
     left, behind = operation.col, operation.to_col + 1
     grid.place(top, left)
@@ -280,7 +280,7 @@ def _is_controlled(cell: etree._Element) -> bool:
     return parent is not None and parent.tag != f"{W}tr"
 
 
-def _cells_within(grid: Grid, row: int, left: int, behind: int) -> list[GridCell]:
+def _cells_within(grid: CellGrid, row: int, left: int, behind: int) -> list[GridCell]:
     cells = grid.cells(row)
     check_whole(cells, row)
     found = [cell for cell in cells if left <= cell.start and cell.end <= behind]
@@ -293,7 +293,9 @@ def _cells_within(grid: Grid, row: int, left: int, behind: int) -> list[GridCell
     return found
 
 
-def _check_vertical(grid: Grid, rows: Sequence[Sequence[GridCell]], top: int, bottom: int) -> None:
+def _check_vertical(
+    grid: CellGrid, rows: Sequence[Sequence[GridCell]], top: int, bottom: int
+) -> None:
     for place, cells in enumerate(rows):
         row = top + place
         for cell in cells:
@@ -333,7 +335,7 @@ def split_table_cell(edit: DocumentEdit, operation: SplitTableCell) -> str:
     Raises:
         ValidationFailed: There is no such table or cell, or it is not merged.
     """
-    grid = Grid(edit.body.table(operation.table))
+    grid = CellGrid(edit.body.table(operation.table))
     cell = grid.place(operation.row, operation.col)
     check_whole(grid.cells(operation.row), operation.row)
     end = grid.merge_end(operation.row, cell)

@@ -12,7 +12,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_docx.document import W
 
-__all__ = ["ROW_WRAPPERS", "Grid", "GridCell", "small_number"]
+__all__ = ["ROW_WRAPPERS", "CellGrid", "GridCell", "small_number"]
 
 _ROW, _CELL = f"{W}tr", f"{W}tc"
 ROW_WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", f"{W}moveTo"))
@@ -51,7 +51,7 @@ class GridCell(msgspec.Struct, frozen=True):
         return _merge(self.element, "hMerge")
 
 
-class Grid:
+class CellGrid:
     """The cells of a table by row and column; rows are read when they are asked for.
 
     Args:

@@ -16,7 +16,7 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.likeness import alike_cell, alike_row, first_paragraph, run_properties
 from kbd_docx.edits.removal import check_deletable, describe_losses, is_range_mark, remove_content
 from kbd_docx.edits.settings import put_setting, settings_of, take_settings
-from kbd_docx.edits.table_grid import ROW_WRAPPERS, Grid, GridCell
+from kbd_docx.edits.table_grid import ROW_WRAPPERS, CellGrid, GridCell
 from kbd_docx.edits.texts import cell_text
 from kbd_docx.operations import Cell, DeleteTableRows, InsertTableRows
 
@@ -39,7 +39,7 @@ def insert_table_rows(edit: DocumentEdit, operation: InsertTableRows) -> str:
     Raises:
         ValidationFailed: There is no such table or place, or a text has no cell of its own.
     """
-    grid = Grid(edit.body.table(operation.table))
+    grid = CellGrid(edit.body.table(operation.table))
     at, count = operation.at, len(grid.rows)
     if at > count or not count:
         raise ValidationFailed(
@@ -59,7 +59,7 @@ def insert_table_rows(edit: DocumentEdit, operation: InsertTableRows) -> str:
     return f"table {operation.table}: {many} new"
 
 
-def _model(grid: Grid, operation: InsertTableRows) -> int:
+def _model(grid: CellGrid, operation: InsertTableRows) -> int:
     """Return the row that new ones look like: the one above, but not one that names columns."""
     at = operation.at
     if operation.like is not None:
@@ -69,16 +69,16 @@ def _model(grid: Grid, operation: InsertTableRows) -> int:
     return at - 1
 
 
-def _repeats(grid: Grid, row: int) -> bool:
+def _repeats(grid: CellGrid, row: int) -> bool:
     return grid.rows[row].find(f"{W}trPr/{W}tblHeader") is not None
 
 
-def _header_count(grid: Grid) -> int:
+def _header_count(grid: CellGrid) -> int:
     """Return how many rows at the top come again on each page."""
     return next((row for row in range(len(grid.rows)) if not _repeats(grid, row)), len(grid.rows))
 
 
-def _check_merges(grid: Grid, at: int, like: int) -> None:
+def _check_merges(grid: CellGrid, at: int, like: int) -> None:
     """Refuse where a merge goes over a place and the new rows have no cell for it."""
     own = {(cell.start, cell.span) for cell in grid.cells(like)}
     for cell in grid.cells(at) if at < len(grid.rows) else ():
@@ -90,7 +90,7 @@ def _check_merges(grid: Grid, at: int, like: int) -> None:
 
 
 def _new_row(
-    edit: DocumentEdit, grid: Grid, at: int, like: int, texts: Sequence[Cell]
+    edit: DocumentEdit, grid: CellGrid, at: int, like: int, texts: Sequence[Cell]
 ) -> etree._Element:
     """Return a row for a place that looks like another row."""
     made = alike_row(grid.rows[like])
@@ -124,7 +124,7 @@ def write_text(edit: DocumentEdit, cell: etree._Element, text: Cell, model: etre
     )
 
 
-def _put_rows(grid: Grid, at: int, made: Sequence[etree._Element]) -> None:
+def _put_rows(grid: CellGrid, at: int, made: Sequence[etree._Element]) -> None:
     """Put rows beside others, outside of a content control that only one side stands in."""
     is_last = at == len(grid.rows)
     found = grid.rows[-1 if is_last else at]
@@ -147,7 +147,7 @@ def delete_table_rows(edit: DocumentEdit, operation: DeleteTableRows) -> str:
     Raises:
         ValidationFailed: There are not so many, no row would be left, or something would break.
     """
-    grid = Grid(edit.body.table(operation.table))
+    grid = CellGrid(edit.body.table(operation.table))
     first, behind = operation.first, operation.first + operation.count
     grid.check_row(first)
     grid.check_row(behind - 1)
@@ -169,7 +169,7 @@ def delete_table_rows(edit: DocumentEdit, operation: DeleteTableRows) -> str:
     return f"table {operation.table}: {many} deleted"
 
 
-def _hand_down(edit: DocumentEdit, grid: Grid, first: int, behind: int) -> None:
+def _hand_down(edit: DocumentEdit, grid: CellGrid, first: int, behind: int) -> None:
     """Let merges that begin in rows that go begin in the row behind them."""
     for cell in grid.cells(behind):
         if cell.vertical != "continue":

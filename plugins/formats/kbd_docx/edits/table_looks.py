@@ -12,7 +12,7 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.formatting import DocxRunFormatting, read_cell
 from kbd_docx.edits.looks import format_cell
 from kbd_docx.edits.settings import put_setting, settings_of, take_settings
-from kbd_docx.edits.table_grid import Grid
+from kbd_docx.edits.table_grid import CellGrid
 from kbd_docx.edits.texts import apply_variant
 from kbd_docx.edits.widths import (
     TWIPS_PER_INCH,
@@ -57,7 +57,7 @@ def set_table(edit: DocumentEdit, operation: SetTable) -> str:
         ValidationFailed: There is no such table or style, it has other columns or fewer rows.
     """
     table = edit.body.table(operation.table)
-    grid = Grid(table)
+    grid = CellGrid(table)
     settings = settings_of(table)
     named = {key: getattr(operation, key) for key in ("width", "alignment", "borders")}
     look = read_formatting(named, _LOOK, edit.warnings.warn)
@@ -100,7 +100,7 @@ def format_table_cells(edit: DocumentEdit, operation: FormatTableCells) -> str:
     Raises:
         ValidationFailed: There is no such table, row, column or style.
     """
-    grid = Grid(edit.body.table(operation.table))
+    grid = CellGrid(edit.body.table(operation.table))
     last_row = len(grid.rows) - 1 if operation.to_row is None else operation.to_row
     last_column = grid.column_count - 1 if operation.to_col is None else operation.to_col
     for row in (operation.row, last_row):
@@ -121,7 +121,7 @@ def format_table_cells(edit: DocumentEdit, operation: FormatTableCells) -> str:
     return f"table {operation.table}: look of {count} cell{'' if count == 1 else 's'}"
 
 
-def put_header_rows(grid: Grid, count: int) -> None:
+def put_header_rows(grid: CellGrid, count: int) -> None:
     """Make the first rows of a table, and none else, come again on each page.
 
     The table's style shows them as first rows, if it has a look for these.
@@ -155,7 +155,7 @@ def _set_bit(look: etree._Element) -> None:
     look.set(VAL, f"{value | _FIRST_ROW:04X}")
 
 
-def read_widths(edit: DocumentEdit, given: Sequence[Any], grid: Grid) -> list[int]:
+def read_widths(edit: DocumentEdit, given: Sequence[Any], grid: CellGrid) -> list[int]:
     """Return the widths of columns, given in inches, in twips; what is none leaves one as it is.
 
     Raises:
@@ -183,7 +183,7 @@ def _scaled(widths: Sequence[int], whole: int) -> list[int]:
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _put_borders(grid: Grid, drawn: Sequence[str]) -> None:
+def _put_borders(grid: CellGrid, drawn: Sequence[str]) -> None:
     borders = put_setting(settings_of(grid.table), "tblBorders")
     for side in _SIDES:
         line = etree.SubElement(borders, f"{W}{side}")

@@ -14,7 +14,7 @@ from kbd_docx.edits.formatting import read_alignment, read_cell
 from kbd_docx.edits.likeness import first_paragraph, run_properties
 from kbd_docx.edits.looks import format_cell, format_text
 from kbd_docx.edits.removal import describe_losses, remove_content
-from kbd_docx.edits.table_grid import Grid
+from kbd_docx.edits.table_grid import CellGrid
 from kbd_docx.edits.table_looks import BOLD, put_header_rows, read_widths
 from kbd_docx.edits.texts import cell_text
 from kbd_docx.edits.widths import put_column_widths, text_width
@@ -43,7 +43,7 @@ def add_table(edit: DocumentEdit, operation: AddTable) -> str:
         )
     width = text_width(edit.body.element, operation.after)
     table = edit.writer.table(rows, operation.style, width)
-    grid = Grid(table)
+    grid = CellGrid(table)
     if operation.header:
         put_header_rows(grid, 1)
         if not edit.writer.has_header_look(edit.writer.table_style(operation.style)):
@@ -60,7 +60,7 @@ def add_table(edit: DocumentEdit, operation: AddTable) -> str:
 
 
 def _align_columns(
-    edit: DocumentEdit, grid: Grid, alignments: Sequence[object], columns: int
+    edit: DocumentEdit, grid: CellGrid, alignments: Sequence[object], columns: int
 ) -> None:
     if len(alignments) > columns:
         raise ValidationFailed(f"alignments has {len(alignments)} entries for {columns} columns")
@@ -78,7 +78,7 @@ def set_table_cells(edit: DocumentEdit, operation: SetTableCells) -> str:
         ValidationFailed: There is no such table, cell or style, or a cell is part of another one.
     """
     table = edit.body.table(operation.table)
-    grid = Grid(table)
+    grid = CellGrid(table)
     gone: list[str] = []
     for place, cell in enumerate(operation.cells):
         element = grid.place(cell.row, cell.col).element

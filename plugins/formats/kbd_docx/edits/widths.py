@@ -8,7 +8,7 @@ from lxml import etree
 
 from kbd_docx.document import OFF, PARAGRAPH, SECTION, W, blocks
 from kbd_docx.edits.settings import put_setting, settings_of
-from kbd_docx.edits.table_grid import Grid, small_number
+from kbd_docx.edits.table_grid import CellGrid, small_number
 
 __all__ = [
     "TWIPS_PER_INCH",
@@ -78,7 +78,7 @@ def _section(body: etree._Element, after: int | None) -> etree._Element | None:
     return body.find(SECTION)
 
 
-def column_widths(grid: Grid) -> list[int]:
+def column_widths(grid: CellGrid) -> list[int]:
     """Return the widths of a table's columns; those that it does not tell share what is usual."""
     element = grid.table.find(f"{W}tblGrid")
     told = [] if element is None else [
@@ -104,7 +104,7 @@ def set_grid(table: etree._Element, widths: Sequence[int]) -> None:
         element.insert(place, column)
 
 
-def put_column_widths(grid: Grid, widths: Sequence[int]) -> None:
+def put_column_widths(grid: CellGrid, widths: Sequence[int]) -> None:
     """Give a table's columns, and all cells in them, widths."""
     set_grid(grid.table, widths)
     for row in range(len(grid.rows)):
@@ -113,7 +113,7 @@ def put_column_widths(grid: Grid, widths: Sequence[int]) -> None:
             put_setting(settings_of(cell.element), "tcW", w=width, type="dxa")
 
 
-def scale_cells(grid: Grid, factor: float) -> None:
+def scale_cells(grid: CellGrid, factor: float) -> None:
     """Make all cells wider or narrower, and what rows leave out at their ends."""
     for row in range(len(grid.rows)):
         for cell in grid.cells(row):

@@ -13,7 +13,7 @@ import msgspec
 
 from kbd_docx.operations.base import (
     Cell,
-    CellLook,
+    CellLookFields,
     DocxOperation,
     ParagraphFields,
     ParagraphLook,
@@ -49,7 +49,7 @@ __all__ = [
     "AddTable",
     "AppendParagraph",
     "Cell",
-    "CellLook",
+    "CellLookFields",
     "CellText",
     "DeleteParagraphs",
     "DeleteTableColumns",

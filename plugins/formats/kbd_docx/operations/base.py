@@ -8,7 +8,7 @@ from msgspec import Meta
 __all__ = [
     "Alignment",
     "Cell",
-    "CellLook",
+    "CellLookFields",
     "Color",
     "DocxOperation",
     "DocxRecord",
@@ -111,7 +111,7 @@ class ParagraphLook(DocxRecord, frozen=True):
     ] = None
 
 
-class CellLook(DocxRecord, frozen=True):
+class CellLookFields(DocxRecord, frozen=True):
     """How a cell of a table looks; what is not given stays as it is."""
 
     style: Style = None

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from kbd_docx.operations.base import (
     Cell,
-    CellLook,
+    CellLookFields,
     DocxOperation,
     Inches,
     Place,
@@ -28,7 +28,7 @@ _Widths = Annotated[
 ]
 
 
-class CellText(CellLook, frozen=True, kw_only=True):
+class CellText(CellLookFields, frozen=True, kw_only=True):
     """The new text of one cell, or how it looks, or both."""
 
     row: Annotated[Place, Meta(description="From 0.")]
@@ -75,7 +75,7 @@ class SetTableCells(DocxOperation, frozen=True, tag="set_table_cells"):
 
 
 class FormatTableCells(
-    CellLook, frozen=True, kw_only=True, tag_field="op", tag="format_table_cells"
+    CellLookFields, frozen=True, kw_only=True, tag_field="op", tag="format_table_cells"
 ):
     """Change how the cells of a range look; their text stays."""
 
