@@ -20,7 +20,7 @@ EVERY = int(os.environ.get("KBD_SOAK_EVERY", "1"))
 OPENED = 10
 """Of how many results LibreOffice opens one."""
 
-SAMPLE = 40
+SAMPLE = 80
 """Of how many documents the full tier tries one."""
 
 REASONS = (

@@ -76,8 +76,9 @@ class DocxLeftovers:
             erased: list[str] = []
             for kind in ("footnote", "endnote"):
                 erased += self._erase_notes(kind, gone)
-            # A note that went may have held the sign of a comment.
-            gone |= self._gone()
+            if gone:
+                # A note that went may have held the sign of a comment.
+                gone |= self._gone()
             erased += self._erase_comments({id_ for kind, id_ in gone if kind == "comment"})
             self._name_copies({*texts, *erased, *replaced})
             if any(text.strip() for text in texts):
@@ -87,18 +88,18 @@ class DocxLeftovers:
 
     def _gone(self) -> Signs:
         """Return the signs that were there before the edit and are not now."""
-        if not self._rewriting.is_changed(self._main):
+        if not any(kind in self._parts for kind in _NOTES.values()):
             return set()
-        stories = [part for part in self._stories() if self._rewriting.is_changed(part)]
-        before: Signs = set()
-        for part in stories:
-            before |= _signs(self._rewriting.original(part) or b"")
-        if not before:
-            return set()
-        after: Signs = set()
-        for part in self._stories():
-            after |= _signs(self._rewriting.read(part))
-        return before - after
+        changed = [part for part in self._stories() if self._rewriting.is_changed(part)]
+        gone: Signs = set()
+        for part in changed:
+            gone |= _signs(self._rewriting.original(part) or b"")
+        # Most edits take no sign away, so that other parts need not be looked into.
+        for part in (*changed, *(each for each in self._stories() if each not in changed)):
+            if not gone:
+                break
+            gone -= _signs(self._rewriting.read(part))
+        return gone
 
     def _stories(self) -> Iterator[str]:
         yield self._main
