@@ -113,8 +113,25 @@ def _document(chance: Random, told: dict[str, Any]) -> dict[str, Any]:
             "op": "set_table_cells", "table": chance.randrange(table),
             "cells": [{"row": 0, "col": 0, "text": chance.choice(_WORDS)}],
         },
+        {"op": "format_paragraphs", "from": place, "bold": True, "alignment": "right"},
+        {"op": "append_paragraph", "text": "like another", "like": place},
+        *_table_operations(chance, chance.randrange(table)),
     )  # fmt: skip
     return chance.choice(made)
+
+
+def _table_operations(chance: Random, table: int) -> tuple[dict[str, Any], ...]:
+    line = chance.randrange(3)
+    return (
+        {"op": "insert_table_rows", "table": table, "at": line, "rows": [[chance.choice(_WORDS)]]},
+        {"op": "delete_table_rows", "table": table, "from": line},
+        {"op": "insert_table_columns", "table": table, "at": line, "columns": [["new"]]},
+        {"op": "delete_table_columns", "table": table, "from": line},
+        {"op": "merge_table_cells", "table": table, "row": 0, "col": 0, "to_row": 0, "to_col": 1},
+        {"op": "split_table_cell", "table": table, "row": 0, "col": 0},
+        {"op": "format_table_cells", "table": table, "col": line, "alignment": "right"},
+        {"op": "set_table", "table": table, "width": 4, "header_rows": 1},
+    )
 
 
 def _deck(chance: Random, told: dict[str, Any]) -> dict[str, Any]:

@@ -63,6 +63,12 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "accept_changes",
         "reject_changes",
         "fill_template",
+        "insert_table_rows",
+        "delete_table_rows",
+        "insert_table_columns",
+        "delete_table_columns",
+        "merge_table_cells",
+        "split_table_cell",
     )
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
@@ -71,11 +77,13 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "numbers and bullets of lists, bars between cells, [labels] and <addresses> are how text "
         "is shown, not part of it: leave them out of what replace_text searches. replace_text "
         "keeps the formatting and tells how often it replaced; set_paragraphs replaces the whole "
-        "body. Copied headers go into all sections of pages or into target section:0, images "
-        "to the end or after target paragraph:12; styles can be put on target paragraph:3-7 or "
-        "table:0. With track_changes people can accept or reject what an operation changed; texts "
-        "in maps and readings are as if all tracked changes were accepted. "
-        "Not built yet: set_section."
+        "body. Tables: add_table takes header, column_widths and alignments (figures right); rows "
+        "and columns go in and out by insert_table_rows and the like, and like: N makes a row or "
+        "a paragraph look like another one. Copied headers go into all sections of pages or into "
+        "target section:0, images to the end or after target paragraph:12; styles can be put on "
+        "target paragraph:3-7 or table:0. "
+        "With track_changes people can accept or reject what an operation changed; texts in maps "
+        "and readings are as if all tracked changes were accepted. Not built yet: set_section."
     )
     style_file = "style.md"
     style_words = (

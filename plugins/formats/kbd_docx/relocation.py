@@ -5,6 +5,7 @@ between two. A gap is certain if both blocks are, and nothing came between them:
 one gap has no order that anybody gave it.
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 import msgspec
@@ -19,12 +20,21 @@ from kbd_docx.operations import (
     AddTable,
     AppendParagraph,
     DeleteParagraphs,
+    DeleteTableColumns,
+    DeleteTableRows,
     FillTemplate,
+    FormatParagraphs,
+    FormatTableCells,
     InsertParagraph,
+    InsertTableColumns,
+    InsertTableRows,
+    MergeTableCells,
     ReplaceText,
     SetParagraphs,
+    SetTable,
     SetTableCells,
     SettledChanges,
+    SplitTableCell,
 )
 
 __all__ = ["relocate"]
@@ -77,14 +87,17 @@ class _Carrier:
         """Return an operation as it is there; raises UncertainError."""
         replace = msgspec.structs.replace
         match operation:
-            case SetParagraphs() | ReplaceText() | FillTemplate() | SettledChanges(first=None):
+            case ReplaceText() | FillTemplate() | SettledChanges(first=None):
                 return operation
             case SettledChanges(first=int(first), count=count):
-                return replace(operation, first=self._paragraphs(first, count))
-            case AppendParagraph():
+                return replace(operation, first=self._run(first, count))
+            case SetParagraphs(paragraphs=given):
+                carried = tuple(replace(each, like=self._model(each.like)) for each in given)
+                return replace(operation, paragraphs=carried)
+            case AppendParagraph(like=like):
                 self._gap(self._counts[0])
-                return operation
-            case InsertParagraph(at=at):
+                return replace(operation, like=self._model(like))
+            case InsertParagraph(at=at, like=like):
                 paragraphs = self._blocks["paragraph"]
                 if at > len(paragraphs):
                     self._gap(self._counts[0])
@@ -92,9 +105,11 @@ class _Carrier:
                 else:
                     self._gap(paragraphs[at - 1])
                     moved = self._paragraph(at)
-                return replace(operation, at=moved)
+                return replace(operation, at=moved, like=self._model(like))
             case DeleteParagraphs(first=first, count=count):
-                return replace(operation, first=self._paragraphs(first, count))
+                return replace(operation, first=self._run(first, count))
+            case FormatParagraphs(first=first, count=count, like=like):
+                return replace(operation, first=self._run(first, count), like=self._model(like))
             case AddTable(after=None):
                 self._gap(self._counts[0])
                 return operation
@@ -105,8 +120,30 @@ class _Carrier:
                 moved = self._paragraph(number)
                 self._gap(self._blocks["paragraph"][number - 1] + 1)
                 return replace(operation, after=moved)
-            case SetTableCells():
-                return self._cells_set(operation)
+            case _:
+                return self._carried_in_table(operation)
+
+    def _carried_in_table(self, operation: msgspec.Struct) -> msgspec.Struct:
+        """Return an operation on a table that is there already."""
+        replace = msgspec.structs.replace
+        match operation:
+            case SetTableCells(table=table, cells=cells):
+                return replace(operation, table=self._table(table, [(c.row, c.col) for c in cells]))
+            case MergeTableCells(table=table, row=row, col=col, to_row=to_row):
+                places = [(each, col) for each in range(row, to_row + 1)]
+                return replace(operation, table=self._table(table, places))
+            case SplitTableCell(table=table, row=row, col=col):
+                return replace(operation, table=self._table(table, [(row, col)]))
+            case (
+                SetTable(table=table)
+                | FormatTableCells(table=table)
+                | InsertTableRows(table=table)
+                | DeleteTableRows(table=table)
+                | InsertTableColumns(table=table)
+                | DeleteTableColumns(table=table)
+            ):
+                # Lines are counted, so that the same shape is not enough: their texts must be, too.
+                return replace(operation, table=self._table(table, None))
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted paragraphs")
 
@@ -127,15 +164,6 @@ class _Carrier:
             raise UncertainError(msg, self._place(number))
         return self._after.block(found).number + 1
 
-    def _paragraphs(self, first: int, count: int) -> int:
-        """Return the number that the first of some paragraphs has there; they stand together."""
-        start = self._paragraph(first)
-        for number in range(first, first + count):
-            if self._paragraph(number) != start + number - first:
-                msg = "something was inserted between these paragraphs, or removed"
-                raise UncertainError(msg, self._place(number))
-        return start
-
     def _gap(self, index: int) -> None:
         """See that nothing came into the gap before a block."""
         shifts = self._anchors.shift(index - 1), self._anchors.shift(index)
@@ -145,32 +173,50 @@ class _Carrier:
             place = self._before.places.paragraph(max(0, min(behind, count - 1)))
             raise UncertainError("something was inserted or removed right there", place)
 
-    def _cells_set(self, operation: SetTableCells) -> SetTableCells:
+    def _run(self, first: int, count: int) -> int:
+        """Return where paragraphs in a row begin there."""
+        start = self._paragraph(first)
+        for number in range(first, first + count):
+            if self._paragraph(number) != start + number - first:
+                msg = "something was inserted between these paragraphs, or removed"
+                raise UncertainError(msg, self._place(number))
+        return start
+
+    def _model(self, number: int | None) -> int | None:
+        return None if number is None else self._paragraph(number)
+
+    def _table(self, index: int, cells: Sequence[tuple[int, int]] | None) -> int:
+        """Return which table one is there.
+
+        Args:
+            index: The table.
+            cells: The rows and columns of the cells that an operation names; None for one that
+                counts its lines, which may be anywhere if some came or went.
+        """
         tables = self._blocks["table"]
-        if operation.table >= len(tables):
-            raise UncertainError(f"there is no table {operation.table}")
-        place = self._before.places.table(operation.table)
-        found = self._anchors.get(tables[operation.table])
+        if index >= len(tables):
+            raise UncertainError(f"there is no table {index}")
+        place = self._before.places.table(index)
+        found = self._anchors.get(tables[index])
         if found is None:
             # A table that was changed inside is like no other, so it is no anchor by itself.
-            found = self._only_table(tables[operation.table])
+            found = self._only_table(tables[index])
         if found is None:
-            msg = f"table {operation.table} is not there any more, or it is not certain where"
+            msg = f"table {index} is not there any more, or it is not certain where"
             raise UncertainError(msg, place)
-        number = self._after.block(found).number
-        shapes = self._before.shape(tables[operation.table]), self._after.shape(found)
+        shapes = self._before.shape(tables[index]), self._after.shape(found)
         if shapes[0] != shapes[1]:
             raise UncertainError("rows or columns of the table were inserted or removed", place)
-        wanted = tuple(
-            self._before.places.table(operation.table, cell.row, cell.col)
-            for cell in operation.cells
-        )
-        traces = trace(*self._sources, wanted, forward=True)
+        places = self._before.places
+        wanted = tuple(places.table(index, row, column) for row, column in cells or ())
+        if cells is None and found in self._matches.changed and shapes[0] is not None:
+            wanted = tuple(places.table(index, row) for row in range(shapes[0][0]))
+        traces = trace(*self._sources, wanted, forward=True) if wanted else ()
         for each, traced in zip(wanted, traces, strict=True):
             there = traced.place
             if there is None or (there.row, there.column) != (each.row, each.column):
                 raise UncertainError("it is not certain where this cell is now", each)
-        return msgspec.structs.replace(operation, table=number)
+        return self._after.block(found).number
 
     def _only_table(self, index: int) -> int | None:
         """Return where a table is that has changed, if it has just one table's place to be."""

@@ -238,18 +238,39 @@ def test_styles_are_found_by_id_or_name(tmp_path: Path) -> None:
         "</w:style><w:style w:type='character' w:styleId='Fett'><w:name w:val='Strong'/></w:style>"
     )
     path = made(tmp_path / "a.docx", para("x"), {"styles": styles})
-    names = ["Heading 1", "heading1", "berschrift1", "BERSCHRIFT 1", "normal", "Strong", "Huh"]
-    applied = edit(path, *({"op": "append_paragraph", "text": "", "style": name} for name in names))
+    names = ["Heading 1", "heading1", "berschrift1", "BERSCHRIFT 1", "normal"]
+    edit(path, *({"op": "append_paragraph", "text": "", "style": name} for name in names))
 
     paragraphs = body_of(path.with_name("out.docx")).findall(f"{W}p")[1:]
     found = [each.find(f"{W}pPr/{W}pStyle") for each in paragraphs]
     assert [None if each is None else each.get(f"{W}val") for each in found] == [
-        *["berschrift1"] * 4, None, None, None,
+        *["berschrift1"] * 4, None,
     ]  # fmt: skip
-    assert applied.warnings == (
-        "Style 'Strong' is a character style; Normal was used.",
-        "Style 'Huh' is not in the document; Normal was used.",
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        ({"op": "append_paragraph", "style": "Strong"}, "'Strong'; it is a character style"),
+        ({"op": "append_paragraph", "style": "Headin 1"}, "no paragraph style .* near: heading 1"),
+        ({"op": "add_table", "rows": [["x"]], "style": "Table Gird"}, "near: Table Grid"),
+        ({"op": "set_paragraphs", "paragraphs": [{"style": "Zzyx"}]}, "get_styles lists"),
+        ({"op": "format_paragraphs", "from": 1, "style": "Heading l"}, "near: heading 1"),
+    ],
+)
+def test_a_style_that_is_not_there_is_refused(
+    tmp_path: Path, operation: dict[str, Any], message: str
+) -> None:
+    """The names like it are told, and nothing else is put in its place."""
+    styles = (
+        "<w:style w:type='paragraph' w:styleId='berschrift1'><w:name w:val='heading 1'/></w:style>"
+        "<w:style w:type='character' w:styleId='Fett'><w:name w:val='Strong'/></w:style>"
     )
+    path = made(tmp_path / "a.docx", para("x"), {"styles": styles})
+
+    with pytest.raises(ValidationFailed, match=message):
+        edit(path, operation)
+    assert not path.with_name("out.docx").exists()
 
 
 def test_a_style_of_word_is_added(tmp_path: Path) -> None:

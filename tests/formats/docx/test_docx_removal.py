@@ -186,13 +186,20 @@ def test_a_new_body_keeps_what_surrounds_it(tmp_path: Path) -> None:
     body = body_of(out(path))
     assert shown(body) == ["new", "body"]
     assert applied.changed == ("body: 2 paragraphs",)
-    assert applied.warnings == ("The old body is gone, and with it 2 section breaks.",)
+    assert applied.warnings == (
+        "The old body is gone, and with it 2 section breaks.",
+        "With the sections that are gone went a header or footer that only they had.",
+    )
     found = docx.Document(str(out(path))).sections
     assert len(found) == 1
     assert [found[0].header.paragraphs[0].text, found[0].footer.paragraphs[0].text] == ["H2", "F"]
     assert at(body, "sectPr/pgSz").get(f"{W}w") == "11906"
     before, after = entries(path), entries(out(path))
-    assert [name for name in before if before[name] != after.get(name)] == ["word/document.xml"]
+    assert [name for name in before if before[name] != after.get(name)] == [
+        "word/document.xml", "word/header1.xml", "word/_rels/document.xml.rels",
+        "[Content_Types].xml",
+    ]  # fmt: skip
+    assert "word/header1.xml" not in after, "a header that nothing shows any more is gone"
 
 
 def test_what_goes_with_a_body_is_told(tmp_path: Path) -> None:
@@ -252,14 +259,21 @@ def test_cells_keep_the_ends_of_ranges(tmp_path: Path) -> None:
 
 
 def test_parts_that_are_not_named_stay(tmp_path: Path) -> None:
-    """Deleting and setting text touches the main part only; notes and comments keep theirs."""
+    """Deleting text touches the main part, and of the notes only the one whose sign went."""
     path = made(
         tmp_path / "a.docx",
-        para("1") + "<w:p><w:r><w:footnoteReference w:id='2'/></w:r></w:p>",
-        {"footnotes": f"<w:footnote w:id='2'>{para('note')}</w:footnote>", "settings": ""},
+        "<w:p><w:r><w:footnoteReference w:id='1'/></w:r></w:p>"
+        "<w:p><w:r><w:footnoteReference w:id='2'/></w:r></w:p>",
+        {
+            "footnotes": f"<w:footnote w:id='1'>{para('stays')}</w:footnote>"
+            f"<w:footnote w:id='2'>{para('goes')}</w:footnote>",
+            "settings": "",
+        },
     )
     edit(path, {"op": "delete_paragraphs", "from": 2})
 
     before, after = entries(path), entries(out(path))
-    assert [name for name in before if before[name] != after.get(name)] == ["word/document.xml"]
-    assert shown(part_of(out(path), "word/footnotes.xml")) == ["note"]
+    assert [name for name in before if before[name] != after.get(name)] == [
+        "word/document.xml", "word/footnotes.xml",
+    ]  # fmt: skip
+    assert shown(part_of(out(path), "word/footnotes.xml")) == ["stays"]

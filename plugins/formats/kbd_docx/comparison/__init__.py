@@ -14,6 +14,7 @@
     differences           what differs between two paragraphs, as changes
     tables                tables by row and cell
     surroundings          headers, footers, notes and comments
+    references            what lies outside of the file and is shown or fetched
     definitions           styles, lists, pages, settings, properties, other parts
     places                places and their titles
 

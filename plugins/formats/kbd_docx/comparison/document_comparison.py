@@ -21,6 +21,7 @@ from kbd_docx.comparison.differences import ParagraphDifferences, joined
 from kbd_docx.comparison.lists import match_lists
 from kbd_docx.comparison.matches import BlockMatches, Event, MatchSide, match_items
 from kbd_docx.comparison.places import DocxPlaces, part_place
+from kbd_docx.comparison.references import compare_references
 from kbd_docx.comparison.surroundings import (
     NOTE_KINDS,
     compare_headers_footers,
@@ -70,7 +71,7 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> BlockMatches:
                 key=version.key,
                 move_key=version.move_key,
                 words=version.words,
-                shape=version.shape,
+                traits=version.traits,
             )
         )
     found = match_items(*sides)
@@ -115,6 +116,7 @@ def _compare_versions(before: DocxVersion, after: DocxVersion, out: ChangeList) 
     compare_notes(before, after, differences, out)
     compare_definitions(before, after, out)
     compare_page_ends(before, after, found, out)
+    compare_references(before, after, out)
     compare_parts(before, after, out)
 
 

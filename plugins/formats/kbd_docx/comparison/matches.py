@@ -41,15 +41,14 @@ class MatchSide(msgspec.Struct, frozen=True):
         key: Returns the key of an item's contents.
         move_key: Returns that by which it is known elsewhere, None if nobody would know it.
         words: Returns the words by which its likeness is judged, None for what is like nothing.
-        shape: Returns what items have in common that may be the same whatever they say; None for
-            those that have nothing.
+        traits: Returns what items may have in common whatever they say; one thing is enough.
     """
 
     raw: Sequence[Hashable]
     key: Callable[[int], Hashable]
     move_key: Callable[[int], Hashable | None]
     words: Callable[[int], Counter[str] | None]
-    shape: Callable[[int], Hashable | None] = lambda _: None
+    traits: Callable[[int], frozenset[Hashable]] = lambda _: frozenset()
 
 
 def listed_side(
@@ -292,8 +291,8 @@ class _Pairs:
     def _likeness(self, old: int, new: int) -> float:
         found = likeness(self._of(self._before, old), self._of(self._after, new))
         if found < LEAST_LIKENESS:
-            shape = self._before.shape(old)
-            if shape is not None and shape == self._after.shape(new):
+            traits = self._before.traits(old)
+            if traits and traits & self._after.traits(new):
                 return LEAST_LIKENESS
         return found
 

@@ -21,7 +21,7 @@ from kbd_docx.comparison.looks import attributes_text, look_difference
 from kbd_docx.comparison.matches import BlockMatches, listed_side, match_items
 from kbd_docx.comparison.paragraphs import control_name
 from kbd_docx.comparison.version import DocxVersion, word_count
-from kbd_docx.document import W
+from kbd_docx.document import M, W
 from kbd_docx.reader.tables import grid_cells, grid_rows
 
 __all__ = ["TableCells", "TableMatch", "compare_tables", "match_tables", "settings_look"]
@@ -108,12 +108,26 @@ class TableCells:
             found.append(texts)
         return found, False
 
+    def objects(self, column: int) -> tuple[bytes, ...]:
+        """Return the digests of what the cells of a column show that is no text, by row."""
+        return tuple(
+            b"".join(map(element_digest, cell.element.iter(*_OBJECTS)))
+            for row in self.rows
+            for cell in row.cells
+            if cell.column == column and not cell.text.strip()
+        )
+
     def column(self, column: int) -> tuple[str, ...]:
         """Return the texts of a column by row."""
         return tuple(
             next((cell.text for cell in row.cells if cell.column == column), "")
             for row in self.rows
         )
+
+
+_OBJECTS = tuple(f"{W}{name}" for name in ("drawing", "pict", "object", "fldChar", "sdt", "sym"))
+_OBJECTS += (f"{M}oMath",)
+"""What cells without text may show."""
 
 
 class TableMatch(msgspec.Struct, frozen=True):
@@ -389,7 +403,8 @@ def _matched_columns(before: TableCells, after: TableCells) -> tuple[tuple[int, 
     sides = []
     for cells in (before, after):
         texts = [cells.column(column) for column in range(cells.column_count)]
-        sides.append(listed_side(texts, [_words(each) for each in texts]))
+        keys = [(each, cells.objects(column)) for column, each in enumerate(texts)]
+        sides.append(listed_side(keys, [_words(each) for each in texts]))
     found = match_items(*sides, fills_gaps=True)
     return tuple(sorted(found.forward.items()))
 

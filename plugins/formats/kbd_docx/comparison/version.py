@@ -1,7 +1,7 @@
 """One version of a document, opened for a comparison: its body by blocks, and what explains it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
 import msgspec
@@ -150,6 +150,18 @@ class DocxVersion:
             return None
         table = self.contents.tables[block.number]
         return table.row_count, table.column_count
+
+    def traits(self, index: int) -> frozenset[Hashable]:
+        """Return what a table may have in common with another that says something else.
+
+        It is how many rows and columns it has; and its first row, for those below it come and go.
+        """
+        shape = self.shape(index)
+        if shape is None:
+            return frozenset()
+        rows = msgspec.msgpack.decode(self.contents.tables[self.block(index).number].cells)
+        first = tuple(rows[0]) if rows else ()
+        return frozenset((shape, first))
 
     def frame(self, element: etree._Element, part: str) -> bytes:
         """Return the digest of what holds paragraphs, without these; nothing if nothing else is."""

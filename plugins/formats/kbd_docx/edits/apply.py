@@ -23,13 +23,23 @@ from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
 from kbd_docx.edits.changes import settle_changes
 from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.leftovers import DocxLeftovers
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
     delete_paragraphs,
+    format_paragraphs,
     insert_paragraph,
     set_paragraphs,
 )
 from kbd_docx.edits.reach import reach_after
+from kbd_docx.edits.table_columns import (
+    delete_table_columns,
+    insert_table_columns,
+    merge_table_cells,
+    split_table_cell,
+)
+from kbd_docx.edits.table_lines import delete_table_rows, insert_table_rows
+from kbd_docx.edits.table_looks import format_table_cells, set_table
 from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.edits.template import fill_template
 from kbd_docx.operations import (
@@ -37,12 +47,21 @@ from kbd_docx.operations import (
     AddTable,
     AppendParagraph,
     DeleteParagraphs,
+    DeleteTableColumns,
+    DeleteTableRows,
     FillTemplate,
+    FormatParagraphs,
+    FormatTableCells,
     InsertParagraph,
+    InsertTableColumns,
+    InsertTableRows,
+    MergeTableCells,
     RejectChanges,
     ReplaceText,
     SetParagraphs,
+    SetTable,
     SetTableCells,
+    SplitTableCell,
 )
 
 __all__ = ["apply", "warn_of_protection"]
@@ -73,6 +92,9 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             changed = apply_in_order(operations, _operation_table(edit), edit.prepare)
             edit.finish()
             rewriting, external = lending.returned(whole)
+            if source is not None:
+                leftovers = DocxLeftovers(rewriting, identity.part, edit.warnings)
+                leftovers.erase(edit.gone_texts, edit.stories.replaced)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
         reach = reach_after(rewriting, external, source)
@@ -88,11 +110,20 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         AppendParagraph: partial(append_paragraph, edit),
         InsertParagraph: partial(insert_paragraph, edit),
         DeleteParagraphs: partial(delete_paragraphs, edit),
+        FormatParagraphs: partial(format_paragraphs, edit),
         AddTable: partial(add_table, edit),
+        SetTable: partial(set_table, edit),
         SetTableCells: partial(set_table_cells, edit),
         FillTemplate: partial(fill_template, edit),
         AcceptChanges: partial(settle_changes, edit, accept=True),
         RejectChanges: partial(settle_changes, edit, accept=False),
+        FormatTableCells: partial(format_table_cells, edit),
+        InsertTableRows: partial(insert_table_rows, edit),
+        DeleteTableRows: partial(delete_table_rows, edit),
+        InsertTableColumns: partial(insert_table_columns, edit),
+        DeleteTableColumns: partial(delete_table_columns, edit),
+        MergeTableCells: partial(merge_table_cells, edit),
+        SplitTableCell: partial(split_table_cell, edit),
     }
 
 

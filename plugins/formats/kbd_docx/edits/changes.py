@@ -8,7 +8,6 @@ from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
 from kbd_docx.document import W
 from kbd_docx.edits.document import DocumentEdit
-from kbd_docx.edits.removal import named_relations
 from kbd_docx.operations import SettledChanges
 from kbd_docx.revisions.marks import revisions
 from kbd_docx.revisions.settlement import Settlement
@@ -36,7 +35,7 @@ def settle_changes(edit: DocumentEdit, operation: SettledChanges, *, accept: boo
     changed = [root for root in roots if any(each in wanted for each in revisions(root))]
     for root in changed:
         settlement.settle(root)
-    edit.dropped_relations |= named_relations(settlement.removed)
+    edit.let_go(settlement.removed)
     edit.recount(changed)
     if not settlement.count:
         edit.warnings.warn("There are no tracked changes there; nothing was settled.")

@@ -4,31 +4,26 @@ Paragraphs are counted from 1, tables from 0, as the map counts them.
 """
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 
 import msgspec
 from docx.document import Document
 from docx.oxml.parser import OxmlElement
 from docx.oxml.table import CT_Tbl
 from docx.oxml.text.paragraph import CT_P
-from docx.shared import Inches, Length, Pt, RGBColor
-from docx.text.font import Font
-from docx.text.parfmt import ParagraphFormat
+from docx.shared import Length
 from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import EditWarnings
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, blocks
-from kbd_docx.edits.formatting import (
-    DocxParagraphFormatting,
-    DocxRunFormatting,
-    DocxStyles,
-    read_paragraph,
-    read_text_runs,
-)
-from kbd_docx.edits.removal import drop_relations
+from kbd_docx.edits.formatting import DocxStyles, read_paragraph, read_text_runs
+from kbd_docx.edits.likeness import alike_paragraph, run_properties
+from kbd_docx.edits.looks import format_paragraph, format_run, put_style
+from kbd_docx.edits.removal import drop_relations, named_relations, paragraph_texts
 from kbd_docx.edits.replacement import Stories
 from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
-from kbd_docx.operations import Cell, ParagraphFields, ReplaceText
+from kbd_docx.operations import Cell, ParagraphFields, ReplaceText, Runs
 from kbd_docx.revisions.tracker import Tracker
 
 __all__ = ["Body", "DocumentEdit", "Writer"]
@@ -212,7 +207,6 @@ def _neighbor(element: etree._Element, *, before: bool) -> etree._Element | None
 
 
 _RUN = f"{W}r"
-_PLAIN, _NO_FORMATTING = DocxRunFormatting(), DocxParagraphFormatting()
 
 
 class Writer:
@@ -222,32 +216,75 @@ class Writer:
         styles: Its styles.
         is_strict: Whether it is of the strict variant.
         warn: Gets what the reader must know.
+
+    Attributes:
+        is_strict: The same.
     """
 
     def __init__(self, styles: DocxStyles, *, is_strict: bool, warn: Callable[[str], None]) -> None:
-        self._styles, self._is_strict, self._warn = styles, is_strict, warn
+        self._styles, self.is_strict, self._warn = styles, is_strict, warn
 
-    def paragraph(self, given: ParagraphFields) -> CT_P:
+    def paragraph(self, given: ParagraphFields, like: etree._Element | None = None) -> CT_P:
         """Return a new paragraph; invalid formatting is skipped with a warning.
 
+        Args:
+            given: What it holds, and how it looks.
+            like: What it looks like, but for what is given.
+
         Raises:
-            ValidationFailed: It has text and runs, or a run has no text.
+            ValidationFailed: It has text and runs, a run has no text, or there is no such style.
         """
-        if given.text is not None and given.runs is not None:
-            raise ValidationFailed("a paragraph has text or runs, not both; give one of them")
-        made: CT_P = OxmlElement("w:p")  # type: ignore[assignment] # it is one by its name
+        made = alike_paragraph(like)
+        base = run_properties(like) if like is not None else None
         style = self._styles.paragraph(given.style)
-        if style is not None:
-            made.style = style
-        self._format(made, read_paragraph(given, self._warn))
-        if given.text:
-            self.write(etree.SubElement(made, _RUN), given.text)
-        for text, formatting in read_text_runs(given.runs or (), self._warn):
-            run = etree.SubElement(made, _RUN)
-            if formatting != _PLAIN:
-                _format_run(Font(run), formatting)  # type: ignore[arg-type] # it is one by its name
-            self.write(run, text)
-        return made
+        if given.style and given.style.strip():
+            put_style(made, style or "")
+        format_paragraph(made, read_paragraph(given, self._warn), is_strict=self.is_strict)
+        self.fill(made, given.text, given.runs, base)
+        return made  # type: ignore[return-value] # it is one by its name
+
+    def fill(
+        self,
+        paragraph: etree._Element,
+        text: str | None,
+        runs: Runs,
+        base: etree._Element | None = None,
+    ) -> None:
+        """Append text or runs to a paragraph.
+
+        Args:
+            paragraph: The paragraph.
+            text: A text that looks alike.
+            runs: In its place, parts that look different.
+            base: The settings that each run begins with, None for none.
+
+        Raises:
+            ValidationFailed: There are both, or a run has no text.
+        """
+        if text is not None and runs is not None:
+            raise ValidationFailed("a paragraph has text or runs, not both; give one of them")
+        if text:
+            self.write(self._run(paragraph, base), text)
+        for part, formatting in read_text_runs(runs or (), self._warn):
+            run = self._run(paragraph, base)
+            format_run(run, formatting)
+            self.write(run, part)
+
+    def paragraph_style(self, name: str | None) -> str | None:
+        """Return the id of a style, "" for the default one, None if none is named.
+
+        Raises:
+            ValidationFailed: There is no such style.
+        """
+        return (self._styles.paragraph(name) or "") if name and name.strip() else None
+
+    def table_style(self, name: str | None) -> str | None:
+        """Return the id of a table style, None for the default one; raises ValidationFailed."""
+        return self._styles.table(name)
+
+    def has_header_look(self, style: str | None) -> bool:
+        """Tell whether a table style makes first rows stand out."""
+        return self._styles.has_header_look(style)
 
     def table(self, rows: Sequence[Sequence[Cell]], style: str | None, width: Length) -> CT_Tbl:
         """Return a table; rows that are too short are filled up with cells without text."""
@@ -262,7 +299,7 @@ class Writer:
             for cell, value in zip(element.tc_lst, row, strict=False):
                 if text := cell_text(value):
                     self.write(etree.SubElement(cell.p_lst[0], _RUN), text)
-        if self._is_strict:
+        if self.is_strict:
             apply_variant(made, is_strict=True)
         return made
 
@@ -271,45 +308,11 @@ class Writer:
         for node in text_nodes(clean_text(text, self._warn)):
             run.append(node)
 
-    def _format(self, paragraph: CT_P, formatting: DocxParagraphFormatting) -> None:
-        # The library's setters leave an empty `pPr` even if all they are given is None.
-        if formatting == _NO_FORMATTING:
-            return
-        found = ParagraphFormat(paragraph)
-        found.alignment, found.line_spacing = formatting.alignment, formatting.line_spacing
-        found.space_before = _points(formatting.space_before)
-        found.space_after = _points(formatting.space_after)
-        found.left_indent = _inches(formatting.indent_left)
-        found.right_indent = _inches(formatting.indent_right)
-        found.first_line_indent = _inches(formatting.indent_first_line)
-        if self._is_strict:
-            apply_variant(paragraph, is_strict=True)
-
-
-def _format_run(font: Font, formatting: DocxRunFormatting) -> None:
-    if formatting.font_name is not None:
-        font.name = formatting.font_name
-    if formatting.font_size is not None:
-        # Files hold half points.
-        font.size = Pt(round(formatting.font_size * 2) / 2)
-    if formatting.bold is not None:
-        font.bold = formatting.bold
-    if formatting.italic is not None:
-        font.italic = formatting.italic
-    if formatting.underline is not None:
-        font.underline = formatting.underline
-    if formatting.font_color is not None:
-        font.color.rgb = RGBColor.from_string(formatting.font_color)
-    if formatting.highlight_color is not None:
-        font.highlight_color = formatting.highlight_color
-
-
-def _points(value: float | None) -> Length | None:
-    return None if value is None else Pt(value)
-
-
-def _inches(value: float | None) -> Length | None:
-    return None if value is None else Inches(value)
+    def _run(self, paragraph: etree._Element, base: etree._Element | None) -> etree._Element:
+        run = etree.SubElement(paragraph, _RUN)
+        if base is not None:
+            run.append(deepcopy(base))
+        return run
 
 
 class DocumentEdit:
@@ -326,12 +329,14 @@ class DocumentEdit:
         warnings: What the reader must know.
         tracker: Records what operations change, for those that say so.
         dropped_relations: The ids of relations that were named in what is gone.
+        gone_texts: The texts of the paragraphs that are gone.
     """
 
     def __init__(self, document: Document, *, is_strict: bool) -> None:
         self.document = document
         self.warnings = EditWarnings()
         self.dropped_relations: set[str] = set()
+        self.gone_texts: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.warnings)
         styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
@@ -342,6 +347,21 @@ class DocumentEdit:
         """Read the blocks and texts anew, after some trees were changed otherwise."""
         self.body.count()
         self.stories.forget(changed)
+
+    def model(self, number: int | None) -> etree._Element | None:
+        """Return the paragraph that something is to look like, None for none.
+
+        Raises:
+            ValidationFailed: There is no such paragraph.
+        """
+        return None if number is None else self.body.paragraph(number)
+
+    def let_go(self, elements: Sequence[etree._Element]) -> None:
+        """Note what elements say and refer to, for they go; the rest of that goes with them."""
+        self.dropped_relations |= named_relations(elements)
+        # What goes with a mark stays readable, as it should.
+        if not self.tracker.is_tracking:
+            self.gone_texts.update(text for each in elements for text in paragraph_texts(each))
 
     def warn_if_in_field(self, block: etree._Element) -> None:
         """Warn if a new block stands where programs will overwrite it."""
@@ -362,4 +382,7 @@ class DocumentEdit:
         self.body.finish()
         self.tracker.finish()
         # Once for all operations, since it looks through the whole body.
-        drop_relations(self.document, self.dropped_relations)
+        count = drop_relations(self.document, self.dropped_relations)
+        if count:
+            what = f"{count} headers and footers" if count > 1 else "a header or footer"
+            self.warnings.warn(f"With the sections that are gone went {what} that only they had.")

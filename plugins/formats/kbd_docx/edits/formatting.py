@@ -3,10 +3,12 @@
 A style is found by id or name, or taken over from the default template: Word lists many styles that
 a file does not hold until they are used ("List Bullet", "Table Grid"). One of these that the
 default template of new documents has is added from there, with its numbering; the reader is told.
+One that neither has is an error that names those like it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Literal
 
 import msgspec
@@ -19,6 +21,7 @@ from docx.opc.part import XmlPart
 from docx.oxml.parser import parse_xml
 from lxml import etree
 
+from kbd.errors import ValidationFailed
 from kbd.office.formatting import (
     COLOR,
     FLAG,
@@ -35,14 +38,21 @@ from kbd.office.formatting import (
 from kbd_docx.document import W
 from kbd_docx.edits.blank import template_roots
 from kbd_docx.edits.texts import apply_variant
-from kbd_docx.operations import ParagraphFields
+from kbd_docx.operations import CellLookFields, FormatParagraphs, ParagraphFields, ParagraphLook
 
 __all__ = [
+    "ALIGNMENTS",
+    "NO_HIGHLIGHT",
+    "NO_SHADING",
+    "DocxCellFormatting",
     "DocxParagraphFormatting",
     "DocxRunFormatting",
     "DocxStyles",
     "StyleType",
+    "read_alignment",
+    "read_cell",
     "read_paragraph",
+    "read_run_look",
     "read_text_runs",
 ]
 
@@ -55,7 +65,7 @@ MAX_LINES = 10
 MAX_INDENT_INCHES = 22
 """These are the limits of Word's dialogs."""
 
-_ALIGNMENTS = {
+ALIGNMENTS = {
     "left": WD_PARAGRAPH_ALIGNMENT.LEFT,
     "center": WD_PARAGRAPH_ALIGNMENT.CENTER,
     "right": WD_PARAGRAPH_ALIGNMENT.RIGHT,
@@ -92,6 +102,13 @@ _HIGHLIGHT_ALIASES = {
 }  # fmt: skip
 
 
+NO_HIGHLIGHT = WD_COLOR_INDEX.INHERITED
+"""Takes a marker's color away."""
+
+NO_SHADING = "none"
+"""Takes the color behind a cell away."""
+
+
 class DocxRunFormatting(msgspec.Struct, frozen=True):
     """Formatting of a run; None leaves it to the style. Sizes are in points.
 
@@ -122,6 +139,21 @@ class DocxParagraphFormatting(msgspec.Struct, frozen=True):
     indent_first_line: float | None = None
 
 
+class DocxCellFormatting(msgspec.Struct, frozen=True):
+    """Formatting of a cell and of all text in it; None leaves it as it is.
+
+    The shading is "none" or RRGGBB, the size in points.
+    """
+
+    alignment: WD_PARAGRAPH_ALIGNMENT | None = None
+    vertical_alignment: str | None = None
+    shading: str | None = None
+    bold: bool | None = None
+    italic: bool | None = None
+    font_size: float | None = None
+    font_color: str | None = None
+
+
 def read_text_runs(
     runs: Sequence[Mapping[str, Any]], warn: Callable[[str], None]
 ) -> Iterator[tuple[str, DocxRunFormatting]]:
@@ -137,12 +169,38 @@ def read_text_runs(
 
 
 def read_paragraph(
-    paragraph: ParagraphFields, warn: Callable[[str], None]
+    paragraph: ParagraphFields | ParagraphLook, warn: Callable[[str], None]
 ) -> DocxParagraphFormatting:
     """Return the formatting of a paragraph; what is wrong is skipped and warned of."""
-    given = msgspec.structs.asdict(paragraph)
-    named = {key: given[key] for key in _PARAGRAPH_FIELDS}
+    named = _named(paragraph, _PARAGRAPH_FIELDS)
     return DocxParagraphFormatting(**read_formatting(named, _PARAGRAPH_FIELDS, warn))
+
+
+def read_run_look(look: FormatParagraphs, warn: Callable[[str], None]) -> DocxRunFormatting:
+    """Return the formatting of all text of a paragraph; what is wrong is skipped and warned of."""
+    found = read_formatting(_named(look, _RUN_FIELDS), _RUN_FIELDS, warn)
+    if "highlight_color" in found:
+        found["highlight_color"] = _nearest_highlight(found["highlight_color"], warn)
+    return DocxRunFormatting(**found)
+
+
+def read_cell(
+    look: CellLookFields, warn: Callable[[str], None], where: str = ""
+) -> DocxCellFormatting:
+    """Return the formatting of a cell; what is wrong is skipped and warned of."""
+    named = _named(look, _CELL_FIELDS)
+    return DocxCellFormatting(**read_formatting(named, _CELL_FIELDS, warn, where))
+
+
+def read_alignment(value: Any, warn: Callable[[str], None], where: str) -> DocxCellFormatting:
+    """Return the formatting of cells that are aligned; what is wrong is skipped and warned of."""
+    field = {where: _CELL_FIELDS["alignment"]}
+    return DocxCellFormatting(alignment=read_formatting({where: value}, field, warn).get(where))
+
+
+def _named(record: msgspec.Struct, fields: Mapping[str, FormattingField]) -> dict[str, Any]:
+    given = msgspec.structs.asdict(record)
+    return {key: given[key] for key in fields}
 
 
 def _parse_highlight(value: Any) -> str | None:
@@ -151,10 +209,10 @@ def _parse_highlight(value: Any) -> str | None:
     return name if name == "none" or name in _HIGHLIGHTS else parse_color(value)
 
 
-def _nearest_highlight(name: str, warn: Callable[[str], None]) -> WD_COLOR_INDEX | None:
+def _nearest_highlight(name: str, warn: Callable[[str], None]) -> WD_COLOR_INDEX:
     """Return the marker of a name, or the one nearest to RRGGBB."""
     if name == "none":
-        return None
+        return NO_HIGHLIGHT
     if name in _HIGHLIGHTS:
         return _HIGHLIGHTS[name][0]
     wanted = int(name, 16)
@@ -184,7 +242,7 @@ _RUN_FIELDS: Mapping[str, FormattingField] = {
 _SPACE = number(0, MAX_SPACE_POINTS, "pt")
 _INDENT = number(-MAX_INDENT_INCHES, MAX_INDENT_INCHES, "in")
 _PARAGRAPH_FIELDS: Mapping[str, FormattingField] = {
-    "alignment": choice(_ALIGNMENTS),
+    "alignment": choice(ALIGNMENTS),
     "space_before": _SPACE,
     "space_after": _SPACE,
     "line_spacing": number(0.06, MAX_LINES),  # the least that Word's dialog takes
@@ -194,12 +252,30 @@ _PARAGRAPH_FIELDS: Mapping[str, FormattingField] = {
 }
 
 
+def _parse_shading(value: Any) -> str | None:
+    return NO_SHADING if folded(value) == "none" else parse_color(value)
+
+
+_CELL_FIELDS: Mapping[str, FormattingField] = {
+    "alignment": choice(ALIGNMENTS),
+    "vertical_alignment": choice({"top": "top", "center": "center", "bottom": "bottom"}),
+    "shading": FormattingField(_parse_shading, "none, #RRGGBB or a color's name"),
+    "bold": FLAG,
+    "italic": FLAG,
+    "font_size": number(1, MAX_FONT_SIZE, "pt"),
+    "font_color": COLOR,
+}
+
+
 StyleType = Literal["paragraph", "table"]
 
 _TYPE, _ID, _DEFAULT, _VALUE = f"{W}type", f"{W}styleId", f"{W}default", f"{W}val"
 _W_NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _MAX_BASES = 12
 _SHOWN_CHARACTERS = 60
+_NEAR = 4
+_ALIKE = 0.5
+"""How much two names have in common, of 1, to be near each other."""
 
 
 class DocxStyles:
@@ -217,25 +293,59 @@ class DocxStyles:
         self._template: dict[str, dict[str, etree._Element]] | None = None
 
     def paragraph(self, name: str | None) -> str | None:
-        """Return the id of the paragraph style that is meant, None for the default one."""
-        return self._style_id("paragraph", name, "Normal") if name and name.strip() else None
+        """Return the id of the paragraph style that is meant, None for the default one.
+
+        Raises:
+            ValidationFailed: There is none of that name.
+        """
+        return self._style_id("paragraph", name) if name and name.strip() else None
 
     def table(self, name: str | None) -> str | None:
-        """Return the id of the table style that is meant; Table Grid if none is."""
-        return self._style_id("table", name or "Table Grid", "Table Grid")
+        """Return the id of the table style that is meant; Table Grid if none is.
 
-    def _style_id(self, type_: StyleType, name: str, instead: str) -> str | None:
+        Raises:
+            ValidationFailed: There is none of that name.
+        """
+        return self._style_id("table", name if name and name.strip() else "Table Grid")
+
+    def has_header_look(self, style: str | None) -> bool:
+        """Tell whether a table style, or one that it is based on, has a look for first rows."""
+        by_id = {each.get(_ID): each for each in self._styles.get("table", {}).values()}
+        for _ in range(_MAX_BASES):
+            found = by_id.get(style or "")
+            if found is None:
+                return False
+            parts = found.findall(f"{W}tblStylePr")
+            if any(each.get(_TYPE) == "firstRow" and len(each) for each in parts):
+                return True
+            base = found.find(f"{W}basedOn")
+            style = base.get(_VALUE) if base is not None else None
+        return False
+
+    def _style_id(self, type_: StyleType, name: str) -> str | None:
         found = self._find_or_add(type_, name, 0)
         if found is None:
-            kinds = [kind for kind in ("character", "table", "paragraph", "numbering")
-                     if kind != type_ and _folded(name) in self._styles.get(kind, {})]  # fmt: skip
-            why = f"is a {kinds[0]} style" if kinds else "is not in the document"
-            self._warn(f"Style {name[:_SHOWN_CHARACTERS]!r} {why}; {instead} was used.")
-            if type_ == "table" and _folded(name) != _folded(instead):
-                return self._style_id(type_, instead, instead)
-            return None
+            raise ValidationFailed(self._missing(type_, name))
         # A paragraph that names no style has the default one.
         return None if _is_default(found) else found.get(_ID)
+
+    def _missing(self, type_: StyleType, name: str) -> str:
+        """Say that there is no such style, and which ones have names like it."""
+        shown = name[:_SHOWN_CHARACTERS]
+        kinds = [kind for kind in ("character", "table", "paragraph", "numbering")
+                 if kind != type_ and _folded(name) in self._styles.get(kind, {})]  # fmt: skip
+        why = f"; it is a {kinds[0]} style" if kinds else ""
+        offered: dict[str, str] = {}
+        for styles in (self._styles, self._template or {}):
+            for style in styles.get(type_, {}).values():
+                offered.setdefault(_folded(_name(style)), _name(style))
+        wanted = _folded(shown)
+        near = get_close_matches(wanted, offered, n=_NEAR**2, cutoff=_ALIKE)
+        # Of names that are equally near the first by the alphabet: heading 1, not heading 9.
+        near.sort(key=lambda each: (-SequenceMatcher(None, each, wanted).ratio(), each))
+        names = [offered[each] for each in near[:_NEAR]]
+        hint = f"near: {', '.join(names)}" if names else "get_styles lists those of the document"
+        return f"there is no {type_} style {shown!r}{why}; {hint}"
 
     @property
     def _styles(self) -> dict[str, dict[str, etree._Element]]:

@@ -7,20 +7,33 @@ from docx.oxml.text.paragraph import CT_P
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.document import MC, SECTION, TABLE, W, blocks
+from kbd_docx.document import SECTION, TABLE, W, blocks
 from kbd_docx.edits.document import Body, DocumentEdit
-from kbd_docx.edits.removal import describe_losses, is_range_mark, named_relations, remove_content
+from kbd_docx.edits.formatting import read_paragraph, read_run_look
+from kbd_docx.edits.looks import format_paragraph, format_text, make_alike, put_style
+from kbd_docx.edits.removal import (
+    check_deletable,
+    describe_losses,
+    is_range_mark,
+    remove_content,
+)
 from kbd_docx.operations import (
     AppendParagraph,
     DeleteParagraphs,
+    FormatParagraphs,
     InsertParagraph,
     SetParagraphs,
 )
 
-__all__ = ["append_paragraph", "delete_paragraphs", "insert_paragraph", "set_paragraphs"]
+__all__ = [
+    "append_paragraph",
+    "delete_paragraphs",
+    "format_paragraphs",
+    "insert_paragraph",
+    "set_paragraphs",
+]
 
 _REFERENCES = (f"{W}headerReference", f"{W}footerReference")
-_LOCKS = frozenset(("sdtLocked", "sdtContentLocked"))
 
 
 def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
@@ -37,9 +50,10 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
     deleted = [each for each in body.element if each is not section]
     if lost := describe_losses(deleted):
         edit.warnings.warn(f"The old body is gone, and with it {lost}.")
-    edit.dropped_relations |= named_relations(deleted)
+    edit.let_go(deleted)
     made: list[etree._Element] = [
-        edit.writer.paragraph(paragraph) for paragraph in operation.paragraphs
+        edit.writer.paragraph(paragraph, edit.model(paragraph.like))
+        for paragraph in operation.paragraphs
     ]
     for element in deleted:
         body.element.remove(element)
@@ -52,7 +66,7 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
 
 def append_paragraph(edit: DocumentEdit, operation: AppendParagraph) -> str:
     """Add a paragraph at the end."""
-    edit.body.append(edit.writer.paragraph(operation))
+    edit.body.append(edit.writer.paragraph(operation, edit.model(operation.like)))
     return f"paragraph {len(edit.body.paragraphs)}: new"
 
 
@@ -62,10 +76,33 @@ def insert_paragraph(edit: DocumentEdit, operation: InsertParagraph) -> str:
     Raises:
         ValidationFailed: There are not so many paragraphs.
     """
-    paragraph = edit.writer.paragraph(operation)
+    paragraph = edit.writer.paragraph(operation, edit.model(operation.like))
     edit.body.insert(operation.at, paragraph)
     edit.warn_if_in_field(paragraph)
     return f"paragraph {operation.at}: new"
+
+
+def format_paragraphs(edit: DocumentEdit, operation: FormatParagraphs) -> str:
+    """Change how paragraphs and the text in them look.
+
+    Raises:
+        ValidationFailed: There are not so many paragraphs, or there is no such style.
+    """
+    first, last = operation.first, operation.first + operation.count - 1
+    edit.body.paragraph(first)
+    edit.body.paragraph(last)
+    model = edit.model(operation.like)
+    style = edit.writer.paragraph_style(operation.style)
+    formatting = read_paragraph(operation, edit.warnings.warn)
+    text = read_run_look(operation, edit.warnings.warn)
+    for paragraph in edit.body.paragraphs[first - 1 : last]:
+        if model is not None and paragraph is not model:
+            make_alike(paragraph, model)
+        if style is not None:
+            put_style(paragraph, style)
+        format_paragraph(paragraph, formatting, is_strict=edit.writer.is_strict)
+        format_text(paragraph, text)
+    return f"paragraph{f' {first}' if first == last else f's {first}-{last}'}: look"
 
 
 def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
@@ -83,12 +120,12 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
     body.paragraph(first)
     body.paragraph(last)
     deleted = body.paragraphs[first - 1 : last]
-    _check_deletable(deleted)
+    check_deletable(deleted, "paragraphs")
     around = body.with_neighbors(first, last)
     _move_sections(around, set(deleted))
     if lost := describe_losses(deleted):
         edit.warnings.warn(f"With the deleted text went {lost}.")
-    edit.dropped_relations |= named_relations(deleted)
+    edit.let_go(deleted)
     parents = [parent for each in deleted if (parent := each.getparent()) is not None]
     # The nearest paragraph that stays keeps what belongs to more than what goes.
     # Before the first paragraph there is none: the slice -1:0 is empty.
@@ -123,22 +160,6 @@ def _last_section(body: Body) -> etree._Element | None:
                 # References stand first in a section's settings (ECMA-376, CT_SectPr).
                 section.insert(place, deepcopy(reference))
     return section
-
-
-def _check_deletable(deleted: list[etree._Element]) -> None:
-    for paragraph in deleted:
-        for around in paragraph.iterancestors(f"{MC}AlternateContent", f"{W}sdt"):
-            if around.tag != f"{W}sdt":
-                raise ValidationFailed(
-                    "one of the paragraphs is one of several alternatives that programs choose "
-                    "from; it cannot be deleted"
-                )
-            lock = around.find(f"{W}sdtPr/{W}lock")
-            if lock is not None and lock.get(f"{W}val") in _LOCKS:
-                raise ValidationFailed(
-                    "one of the paragraphs is in a content control that is locked against being "
-                    "deleted; leave it, or replace its text"
-                )
 
 
 def _move_sections(around: list[etree._Element], deleted: set[etree._Element]) -> None:

@@ -15,13 +15,15 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
-from kbd_docx.document import MC, SECTION, M, R, V, W
+from kbd_docx.document import MC, SECTION, M, O, R, V, W
 
 __all__ = [
+    "check_deletable",
     "describe_losses",
     "drop_relations",
     "is_range_mark",
     "named_relations",
+    "paragraph_texts",
     "remove_content",
 ]
 
@@ -29,8 +31,6 @@ __all__ = [
 _COMMENT = f"{W}commentReference"
 _COMMENT_START, _COMMENT_END = f"{W}commentRangeStart", f"{W}commentRangeEnd"
 _ID, _FIELD = f"{W}id", f"{W}fldChar"
-_RETAINED_RELATIONS = frozenset((RT.HEADER, RT.FOOTER))
-"""What belongs to sections stays with the document."""
 
 
 def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | None) -> None:
@@ -93,6 +93,34 @@ def _drop_ranges(inside: Sequence[etree._Element], retained: set[etree._Element]
             parent.remove(mark)
 
 
+_LOCKS = frozenset(("sdtLocked", "sdtContentLocked"))
+
+
+def check_deletable(elements: Iterable[etree._Element], what: str) -> None:
+    """Check that elements can be deleted.
+
+    Args:
+        elements: Paragraphs, rows or cells.
+        what: What they are, for the message.
+
+    Raises:
+        ValidationFailed: One is an alternative, or is locked.
+    """
+    for element in elements:
+        for around in element.iterancestors(f"{MC}AlternateContent", f"{W}sdt"):
+            if around.tag != f"{W}sdt":
+                raise ValidationFailed(
+                    f"one of the {what} is one of several alternatives that programs choose "
+                    "from; it cannot be deleted"
+                )
+            lock = around.find(f"{W}sdtPr/{W}lock")
+            if lock is not None and lock.get(f"{W}val") in _LOCKS:
+                raise ValidationFailed(
+                    f"one of the {what} is in a content control that is locked against being "
+                    "deleted; leave it, or replace its text"
+                )
+
+
 def is_range_mark(element: etree._Element) -> bool:
     """Tell whether an element begins or ends a range."""
     return isinstance(element.tag, str) and bool(_range_kind(element.tag))
@@ -105,21 +133,35 @@ def named_relations(elements: Iterable[etree._Element]) -> set[str]:
         for element in elements
         for each in element.iter(tag=etree.Element)
         for name, value in each.items()
-        if str(name).startswith(R)
+        if str(name).startswith((R, O))
     }
 
 
-def drop_relations(document: Document, named: set[str]) -> None:
-    """Drop relations that removed content referenced, if nothing references them any more."""
+def paragraph_texts(element: etree._Element) -> Iterator[str]:
+    """Yield the texts in an element, a paragraph each, deleted ones too."""
+    texts = (f"{W}t", f"{W}delText")
+    paragraphs = list(element.iter(f"{W}p"))
+    if not paragraphs:
+        yield "".join(each.text or "" for each in element.iter(*texts))
+    for paragraph in paragraphs:
+        yield "".join(each.text or "" for each in paragraph.iter(*texts))
+
+
+def drop_relations(document: Document, named: set[str]) -> int:
+    """Drop relations that removed content referenced, if nothing references them any more.
+
+    Returns how many of them led to headers and footers.
+    """
     # By hand: `drop_rel` of python-docx counts r:id only, not the r:embed by which another picture
     # may still show the same file.
     relations = document.part.rels
     candidates = {each for each in named if each in relations}
-    if not candidates:
-        return
-    for relation_id in sorted(candidates - named_relations([document.element])):
-        if relations[relation_id].reltype not in _RETAINED_RELATIONS:
-            del relations[relation_id]
+    count = 0
+    unnamed = candidates - named_relations([document.element]) if candidates else set()
+    for relation_id in sorted(unnamed):
+        count += relations[relation_id].reltype in (RT.HEADER, RT.FOOTER)
+        del relations[relation_id]
+    return count
 
 
 def _check_fields(elements: Iterable[etree._Element]) -> None:
@@ -175,6 +217,10 @@ def _retained_comments(
 
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/"
+_MICROSOFT = "{http://schemas.microsoft.com/office/"
+_HOLDERS = frozenset((f"{W}drawing", f"{W}pict"))
+"""What holds a drawing, of whatever kind: one that no other name fits is told as a drawing."""
+
 _HIDDEN = "_GoBack"
 """A bookmark of where the cursor was."""
 
@@ -189,6 +235,7 @@ _KINDS = {
     f"{W}fldSimple": "field",
     f"{W}sdt": "content control",
     f"{W}altChunk": "imported file",
+    f"{W}subDoc": "linked document",
     f"{W}ins": "tracked change",
     f"{W}del": "tracked change",
     f"{W}moveFrom": "tracked change",
@@ -197,10 +244,15 @@ _KINDS = {
     f"{_DRAWN}chart}}chart": "chart",
     f"{_DRAWN}picture}}pic": "image",
     f"{V}imagedata": "image",
+    f"{_MICROSOFT}drawing/2014/chartex}}chart": "chart",
+    f"{_MICROSOFT}drawing/2017/model3d}}model3d": "3D model",
+    f"{_MICROSOFT}word/2010/wordml}}contentPart": "ink drawing",
     f"{_DRAWN}diagram}}relIds": "diagram",
     f"{W}txbxContent": "text box",
 }
 """What is told by its number, by the element that it is."""
+
+_DRAWN_KINDS = (f"{W}txbxContent", *(tag for tag in _KINDS if not tag.startswith((W, M))))
 
 
 def describe_losses(elements: Iterable[etree._Element]) -> str:
@@ -214,9 +266,11 @@ def describe_losses(elements: Iterable[etree._Element]) -> str:
                 found["field"] += 1
             elif tag == f"{W}bookmarkStart" and each.get(f"{W}name") != _HIDDEN:
                 bookmarks.append(each.get(f"{W}name", ""))
+            elif tag in _HOLDERS:
+                found["drawing"] += next(each.iter(*_DRAWN_KINDS), None) is None
             elif tag in _KINDS and not _is_mark_of_change(each):
                 found[_KINDS[tag]] += 1
-    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in found.items()]
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in found.items() if count]
     if bookmarks:
         parts.append(f"bookmark{'' if len(bookmarks) == 1 else 's'} {listed(bookmarks)}")
     return ", ".join(parts)
@@ -225,7 +279,7 @@ def describe_losses(elements: Iterable[etree._Element]) -> str:
 def _countable(element: etree._Element) -> Iterator[etree._Element]:
     """Yield elements, of alternatives that programs choose from only the first."""
     has_alternatives = next(element.iter(f"{MC}Fallback"), None) is not None
-    for each in element.iter(*_KINDS, f"{W}fldChar", f"{W}bookmarkStart"):
+    for each in element.iter(*_KINDS, *_HOLDERS, f"{W}fldChar", f"{W}bookmarkStart"):
         if not has_alternatives or next(each.iterancestors(f"{MC}Fallback"), None) is None:
             yield each
 

@@ -26,6 +26,7 @@ from kbd.opc.rewriter import xml_bytes
 from kbd_docx.document import MC, PARAGRAPH, WP, M, W
 from kbd_docx.edits.texts import T, clean_text, set_text, text_node, text_nodes
 from kbd_docx.operations import ReplaceText
+from kbd_docx.revisions.tracker import tracking_of
 
 __all__ = [
     "BARRIER",
@@ -337,11 +338,16 @@ class Stories:
     Args:
         document: The document.
         warnings: Gets what the reader must know.
+
+    Attributes:
+        replaced: The texts that were replaced.
     """
 
     def __init__(self, document: Document, warnings: EditWarnings) -> None:
         self._document, self._warnings = document, warnings
+        self.replaced: set[str] = set()
         self._stories: list[DocxStory] | None = None
+        self._others: list[tuple[str, DocxStory]] | None = None
 
     def forget_body(self) -> None:
         """Invalidate the texts of the body: it was changed."""
@@ -379,6 +385,9 @@ class Stories:
         self._warn_of_computed(computed)
         if not count:
             self._warn_not_found(search)
+        elif search not in replacement and tracking_of(operation) is None:
+            self.replaced.add(search)
+        self._warn_of_others(search, match_case=operation.match_case)
         return f"{count} replacement{'' if count == 1 else 's'}"
 
     def fill(
@@ -432,6 +441,21 @@ class Stories:
         if self._stories is None:
             self._stories = list(_stories(self._document))
         return self._stories
+
+    def _warn_of_others(self, search: str, *, match_case: bool) -> None:
+        """Warn where a text stands that is not replaced: in comments, in building blocks."""
+        if self._others is None:
+            self._others = list(_other_stories(self._document))
+        wanted = search if match_case else fold_case(search)
+        for name, story in self._others:
+            if story.flows is None:
+                story.flows = list(_flows(story.root))
+            texts = (each.text if match_case else fold_case(each.text) for each in story.flows)
+            count = sum(text.count(wanted) for text in texts)
+            if count:
+                self._warnings.warn(
+                    f"{search!r} stands in {name}, too ({count}), which replace_text leaves alone."
+                )
 
     def _warn_not_found(self, search: str) -> None:
         more = " A search does not go over the end of a paragraph." if "\n" in search else ""
@@ -512,6 +536,21 @@ def _stories(document: Document) -> Iterator[DocxStory]:
             yield DocxStory(part.element)
         elif part.blob:
             yield DocxStory(parse_xml(part.blob), part)
+
+
+_OTHERS = {RT.COMMENTS: "comments", RT.GLOSSARY_DOCUMENT: "the file's building blocks"}
+
+
+def _other_stories(document: Document) -> Iterator[tuple[str, DocxStory]]:
+    """Yield what holds text that is not replaced, with what it is called."""
+    for relation in document.part.rels.values():
+        if relation.is_external or relation.reltype not in _OTHERS:
+            continue
+        part = relation.target_part
+        if isinstance(part, XmlPart):
+            yield _OTHERS[relation.reltype], DocxStory(part.element)
+        elif part.blob:
+            yield _OTHERS[relation.reltype], DocxStory(parse_xml(part.blob), part)
 
 
 def _flows(root: etree._Element) -> Iterator[RunFlow]:

@@ -17,7 +17,7 @@ from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
 from kbd_docx.document import PARAGRAPH, SECTION, TABLE, W
 from kbd_docx.edits.document import DocumentEdit
-from kbd_docx.edits.removal import is_range_mark, named_relations, remove_content
+from kbd_docx.edits.removal import is_range_mark, remove_content
 from kbd_docx.edits.replacement import Filling, FlowPiece, computing_field, read_flow
 from kbd_docx.edits.texts import cell_text, clean_text
 from kbd_docx.operations import Cell, FillTemplate
@@ -202,7 +202,7 @@ class _Filler:
             if len(rows) == len(blocks):
                 self._edit.warnings.warn(f"{name} is empty: the table that lists it is gone.")
                 blocks, holder = [holder], holder.getparent()
-        self._edit.dropped_relations |= named_relations(blocks)
+        self._edit.let_go(blocks)
         anchor = blocks[0].getprevious()
         remove_content(blocks, anchor if anchor is not None and anchor.tag == PARAGRAPH else None)
         # A cell ends in a paragraph, and a body needs one (ECMA-376, part 1, 17.4.65).

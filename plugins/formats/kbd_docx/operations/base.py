@@ -6,16 +6,25 @@ import msgspec
 from msgspec import Meta
 
 __all__ = [
+    "Alignment",
     "Cell",
+    "CellLookFields",
+    "Color",
     "DocxOperation",
     "DocxRecord",
+    "Flag",
+    "Inches",
     "Number",
     "ParagraphFields",
+    "ParagraphLook",
     "Place",
+    "Points",
     "Runs",
     "TrackChanges",
     "TrackedOperation",
     "Tracking",
+    "Underline",
+    "Word",
 ]
 
 Cell = str | int | float | bool | None
@@ -32,8 +41,23 @@ Points = Annotated[Any, Meta(description="Points.", extra_json_schema=_NUMBER)]
 Inches = Annotated[Any, Meta(description="Inches.", extra_json_schema=_NUMBER)]
 Style = Annotated[
     str | None,
-    Meta(description='A paragraph style by id or name ("Heading 1", "List Bullet"); else Normal.'),
+    Meta(description='A paragraph style by id or name ("Heading 1", "List Bullet").'),
 ]
+Word = Annotated[Any, Meta(extra_json_schema=_TEXT)]
+"""A word or a color: lenient, for what is none is skipped with a warning."""
+
+Flag = Annotated[Any, Meta(extra_json_schema=_FLAG)]
+Alignment = Annotated[
+    Any, Meta(description="left, center, right or justify.", extra_json_schema=_TEXT)
+]
+Underline = Annotated[
+    Any,
+    Meta(
+        description="True, or single, double, dotted …",
+        extra_json_schema={"anyOf": [_FLAG, _TEXT]},
+    ),
+]
+Color = Annotated[Any, Meta(description="#RRGGBB", extra_json_schema=_TEXT)]
 Text = Annotated[str | None, Meta(description="A line break is a line break inside the paragraph.")]
 
 
@@ -73,15 +97,56 @@ Runs = Annotated[
 ]
 
 
+class ParagraphLook(DocxRecord, frozen=True):
+    """How a paragraph looks; what is not given stays as it is, or as the style has it."""
+
+    style: Style = None
+    alignment: Alignment = None
+    space_before: Points = None
+    space_after: Points = None
+    line_spacing: Annotated[
+        Any, Meta(description="In lines, as 1.15.", extra_json_schema=_NUMBER)
+    ] = None
+    indent_left: Inches = None
+    indent_right: Inches = None
+    indent_first_line: Annotated[
+        Any, Meta(description="Inches; negative hangs.", extra_json_schema=_NUMBER)
+    ] = None
+
+
+class CellLookFields(DocxRecord, frozen=True):
+    """How a cell of a table looks; what is not given stays as it is."""
+
+    style: Style = None
+    alignment: Alignment = None
+    vertical_alignment: Annotated[
+        Any, Meta(description="top, center or bottom.", extra_json_schema=_TEXT)
+    ] = None
+    shading: Annotated[
+        Any, Meta(description="#RRGGBB behind the cell, or none.", extra_json_schema=_TEXT)
+    ] = None
+    bold: Flag = None
+    italic: Flag = None
+    font_size: Points = None
+    font_color: Color = None
+
+
 class ParagraphFields(DocxRecord, frozen=True):
     """What a paragraph holds, as `text` or as `runs`, and how it looks."""
 
     text: Text = None
     runs: Runs = None
-    style: Style = None
-    alignment: Annotated[
-        Any, Meta(description="left, center, right or justify.", extra_json_schema=_TEXT)
+    style: Annotated[
+        str | None,
+        Meta(
+            description='A paragraph style by id or name ("Heading 1", "List Bullet"); else Normal.'
+        ),
     ] = None
+    like: Annotated[
+        Number | None,
+        Meta(description="The number of a paragraph that it looks like, but for what is given."),
+    ] = None
+    alignment: Alignment = None
     space_before: Points = None
     space_after: Points = None
     line_spacing: Annotated[

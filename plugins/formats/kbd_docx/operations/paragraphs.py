@@ -5,11 +5,23 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from kbd_docx.operations.base import Number, ParagraphFields, TrackChanges, TrackedOperation
+from kbd_docx.operations.base import (
+    Color,
+    Flag,
+    Number,
+    ParagraphFields,
+    ParagraphLook,
+    Points,
+    TrackChanges,
+    TrackedOperation,
+    Underline,
+    Word,
+)
 
 __all__ = [
     "AppendParagraph",
     "DeleteParagraphs",
+    "FormatParagraphs",
     "InsertParagraph",
     "Paragraph",
     "ReplaceText",
@@ -65,6 +77,29 @@ class DeleteParagraphs(TrackedOperation, frozen=True, tag="delete_paragraphs"):
     count: Annotated[Number, Meta(description="How many, counted as the map does.")] = 1
 
 
+class FormatParagraphs(
+    ParagraphLook, frozen=True, kw_only=True, tag_field="op", tag="format_paragraphs"
+):
+    """Change how paragraphs look; their text stays."""
+
+    first: Annotated[
+        Number, Meta(description="The first one's number, from 1, as the map counts.")
+    ] = msgspec.field(name="from")
+    count: Annotated[Number, Meta(description="How many, counted as the map does.")] = 1
+    like: Annotated[
+        Number | None,
+        Meta(description="The number of a paragraph that they look like, but for what is given."),
+    ] = None
+    font_name: Word = None
+    font_size: Points = None
+    bold: Flag = None
+    italic: Flag = None
+    underline: Underline = None
+    font_color: Color = None
+    highlight_color: Annotated[Word, Meta(description="A marker's name or #RRGGBB.")] = None
+    track_changes: TrackChanges = None
+
+
 class ReplaceText(TrackedOperation, frozen=True, tag="replace_text"):
     """Replace text everywhere: body, tables, headers, footers, text boxes and notes."""
 
@@ -72,7 +107,7 @@ class ReplaceText(TrackedOperation, frozen=True, tag="replace_text"):
         str,
         Meta(
             description="Found across changes of formatting, but not over the end of a paragraph; "
-            "comments, deleted text and equations are left alone.",
+            "deleted text and equations are left alone, and comments, with a warning.",
             min_length=1,
             max_length=10_000,
         ),

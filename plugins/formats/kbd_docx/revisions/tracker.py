@@ -68,6 +68,11 @@ class Tracker:
         self._tracking: Tracking | None = None
         self._snapshot: DocxSnapshot | None = None
 
+    @property
+    def is_tracking(self) -> bool:
+        """Whether what is done now is going to be recorded."""
+        return self._snapshot is not None
+
     def prepare(self, operation: Any) -> None:
         """Prepare for an operation: record what came before if that was tracked otherwise."""
         tracking = tracking_of(operation)
