@@ -21,6 +21,12 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
+from kbd_docx.edits.comments import (
+    add_comment,
+    delete_comment,
+    reply_comment,
+    resolve_comment,
+)
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
@@ -31,11 +37,15 @@ from kbd_docx.edits.paragraphs import (
 from kbd_docx.edits.reach import reach_after
 from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.operations import (
+    AddComment,
     AddTable,
     AppendParagraph,
+    DeleteComment,
     DeleteParagraphs,
     InsertParagraph,
     ReplaceText,
+    ReplyComment,
+    ResolveComment,
     SetParagraphs,
     SetTableCells,
 )
@@ -85,6 +95,10 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         DeleteParagraphs: partial(delete_paragraphs, edit),
         AddTable: partial(add_table, edit),
         SetTableCells: partial(set_table_cells, edit),
+        AddComment: partial(add_comment, edit),
+        ReplyComment: partial(reply_comment, edit),
+        ResolveComment: partial(resolve_comment, edit),
+        DeleteComment: partial(delete_comment, edit),
     }
 
 

@@ -25,6 +25,7 @@ from kbd_docx.edits.formatting import (
     read_paragraph,
     read_text_runs,
 )
+from kbd_docx.edits.library_parts import LibraryParts
 from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.replacement import Stories
 from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
@@ -321,6 +322,8 @@ class DocumentEdit:
     Attributes:
         body: Its paragraphs and tables.
         stories: All its text, for replacing.
+        parts: Its parts beside the main one.
+        styles: Its styles.
         writer: Makes paragraphs and tables.
         warnings: What the reader must know.
         dropped_relations: The ids of relations that were named in what is gone.
@@ -332,8 +335,9 @@ class DocumentEdit:
         self.dropped_relations: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.warnings)
-        styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
-        self.writer = Writer(styles, is_strict=is_strict, warn=self.warnings.warn)
+        self.parts = LibraryParts(document)
+        self.styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
+        self.writer = Writer(self.styles, is_strict=is_strict, warn=self.warnings.warn)
 
     def warn_if_in_field(self, block: etree._Element) -> None:
         """Warn if a new block stands where programs will overwrite it."""

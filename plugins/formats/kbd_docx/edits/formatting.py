@@ -224,6 +224,11 @@ class DocxStyles:
         """Return the id of the table style that is meant; Table Grid if none is."""
         return self._style_id("table", name or "Table Grid", "Table Grid")
 
+    def known(self, type_: str, name: str) -> str:
+        """Return the id of a style of any type that the document has, "" if it has none."""
+        found = self._styles.get(type_, {}).get(_folded(name))
+        return "" if found is None else found.get(_ID, "")
+
     def _style_id(self, type_: StyleType, name: str, instead: str) -> str | None:
         found = self._find_or_add(type_, name, 0)
         if found is None:

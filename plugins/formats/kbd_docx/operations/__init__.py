@@ -4,6 +4,7 @@ Values that only say how something looks are lenient by contract: they are plain
 what is wrong in one is skipped and told in the warnings.
 
     base        the base of the records, and the fields that they share
+    comments    operations on comments
     paragraphs  operations on paragraphs and their text
     tables      operations on tables
 """
@@ -11,6 +12,12 @@ what is wrong in one is skipped and told in the warnings.
 import msgspec
 
 from kbd_docx.operations.base import Cell, DocxOperation, ParagraphFields, Runs
+from kbd_docx.operations.comments import (
+    AddComment,
+    DeleteComment,
+    ReplyComment,
+    ResolveComment,
+)
 from kbd_docx.operations.paragraphs import (
     AppendParagraph,
     DeleteParagraphs,
@@ -23,16 +30,20 @@ from kbd_docx.operations.tables import AddTable, CellText, SetTableCells
 
 __all__ = [
     "OPERATIONS",
+    "AddComment",
     "AddTable",
     "AppendParagraph",
     "Cell",
     "CellText",
+    "DeleteComment",
     "DeleteParagraphs",
     "DocxOperation",
     "InsertParagraph",
     "Paragraph",
     "ParagraphFields",
     "ReplaceText",
+    "ReplyComment",
+    "ResolveComment",
     "Runs",
     "SetParagraphs",
     "SetTableCells",
@@ -46,4 +57,8 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     ReplaceText,
     AddTable,
     SetTableCells,
+    AddComment,
+    ReplyComment,
+    ResolveComment,
+    DeleteComment,
 )
