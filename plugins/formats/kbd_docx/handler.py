@@ -1,11 +1,13 @@
 """Format handler: the declaration of the format, with the table of functions that do its work."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
 from kbd.formats import (
+    Applied,
     Comparable,
     CompareOptions,
     Comparison,
@@ -60,6 +62,8 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "insert_paragraph",
         "delete_paragraphs",
         "add_table",
+        "add_image",
+        "add_field",
     )
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
@@ -94,6 +98,17 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
         """Return what a file refers to, runs, fetches or embeds."""
         found: tuple[str, ...] = self.function("active_content")(source, known)
+        return found
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Apply operations that put in pictures or documents of the workbench."""
+        found: Applied = self.function("apply")(source, operations, target, files)
         return found
 
     def compare(

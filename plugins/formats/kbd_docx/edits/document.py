@@ -3,10 +3,11 @@
 Paragraphs are counted from 1, tables from 0, as the map counts them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from docx.document import Document
+from docx.opc.part import Part
 from docx.oxml.parser import OxmlElement
 from docx.oxml.table import CT_Tbl
 from docx.oxml.text.paragraph import CT_P
@@ -16,6 +17,7 @@ from docx.text.parfmt import ParagraphFormat
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd.office.operations import EditWarnings
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, blocks
 from kbd_docx.edits.formatting import (
@@ -59,7 +61,7 @@ class Body:
         self.section: etree._Element | None = None
         self.count()
         self._last_at_start = self._last_block()
-        # Looked up once, since no operation makes a field.
+        # Looked up once; an operation that makes a field says so.
         self._has_fields = next(element.iter(_FIELD), None) is not None
 
     def count(self) -> None:
@@ -156,6 +158,10 @@ class Body:
                 return depth > 0
             depth += {"begin": 1, "end": -1}.get(each.get(f"{W}fldCharType", ""), 0)
         return False
+
+    def note_field(self) -> None:
+        """Note that there is a field now."""
+        self._has_fields = True
 
     def finish(self) -> None:
         """Append a paragraph if an edit has put a table last."""
@@ -318,10 +324,14 @@ class DocumentEdit:
     Args:
         document: The document, as the library has it.
         is_strict: Whether its file is of the strict variant.
+        files: Files that operations name, by the paths that operations have.
 
     Attributes:
         body: Its paragraphs and tables.
         stories: All its text, for replacing.
+        is_strict: Whether its file is of the strict variant.
+        files: Files that operations name, by the paths that operations have.
+        pictures: The parts of pictures that were put in, by their bytes.
         parts: Its parts beside the main one.
         styles: Its styles.
         writer: Makes paragraphs and tables.
@@ -329,8 +339,12 @@ class DocumentEdit:
         dropped_relations: The ids of relations that were named in what is gone.
     """
 
-    def __init__(self, document: Document, *, is_strict: bool) -> None:
-        self.document = document
+    def __init__(
+        self, document: Document, *, is_strict: bool, files: Mapping[str, Source] | None = None
+    ) -> None:
+        self.document, self.is_strict = document, is_strict
+        self.files: Mapping[str, Source] = files or {}
+        self.pictures: dict[bytes, Part] = {}
         self.warnings = EditWarnings()
         self.dropped_relations: set[str] = set()
         self.body = Body(document.element.body)

@@ -229,6 +229,18 @@ class DocxStyles:
         found = self._styles.get(type_, {}).get(_folded(name))
         return "" if found is None else found.get(_ID, "")
 
+    def add(self, type_: str, style: etree._Element) -> None:
+        """Add a style whose id and names the document does not have."""
+        if self._is_strict:
+            apply_variant(style, is_strict=True)
+        self._root().append(style)
+        for key in _names(style):
+            self._styles.setdefault(type_, {}).setdefault(key, style)
+
+    def free_id(self, wanted: str) -> str:
+        """Return an id that no style has, the wanted one if it is free."""
+        return self._free_id(wanted)
+
     def _style_id(self, type_: StyleType, name: str, instead: str) -> str | None:
         found = self._find_or_add(type_, name, 0)
         if found is None:

@@ -341,6 +341,10 @@ class Stories:
             self._stories[0].flows = None
             self._stories[0].folded.clear()
 
+    def forget(self) -> None:
+        """Invalidate all texts: other parts than the body were changed."""
+        self._stories = None
+
     def replace(self, operation: ReplaceText) -> str:
         """Replace a text everywhere and return how often.
 

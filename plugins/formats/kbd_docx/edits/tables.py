@@ -16,7 +16,7 @@ from kbd_docx.edits.removal import describe_losses, named_relations, remove_cont
 from kbd_docx.edits.texts import cell_text
 from kbd_docx.operations import AddTable, CellText, SetTableCells
 
-__all__ = ["add_table", "set_table_cells"]
+__all__ = ["add_table", "set_table_cells", "text_width"]
 
 MAX_CELLS = 50_000
 """Of a new table; programs become unusable long before."""
@@ -54,7 +54,7 @@ def add_table(edit: DocumentEdit, operation: AddTable) -> str:
             f"a table of {len(rows) * columns} cells is too large for a document, where at most "
             f"{MAX_CELLS} go; put the data into a workbook"
         )
-    width = _text_width(edit.body.element, operation.after)
+    width = text_width(edit.body.element, operation.after)
     table = edit.writer.table(rows, operation.style, width)
     index = edit.body.insert_table(operation.after, table)
     edit.warn_if_in_field(table)
@@ -194,7 +194,7 @@ def _run_properties(paragraph: etree._Element) -> etree._Element | None:
     return properties if len(properties) else None
 
 
-def _text_width(body: etree._Element, after: int | None) -> Length:
+def text_width(body: etree._Element, after: int | None) -> Length:
     """Return how wide text is in the section where a table comes."""
     section = _section(body, after)
     size = section.find(f"{W}pgSz") if section is not None else None

@@ -5,6 +5,7 @@ what is wrong in one is skipped and told in the warnings.
 
     base        the base of the records, and the fields that they share
     comments    operations on comments
+    insertions  pictures, links, notes, bookmarks and fields put in
     paragraphs  operations on paragraphs and their text
     tables      operations on tables
 """
@@ -18,6 +19,14 @@ from kbd_docx.operations.comments import (
     ReplyComment,
     ResolveComment,
 )
+from kbd_docx.operations.insertions import (
+    AddBookmark,
+    AddEndnote,
+    AddField,
+    AddFootnote,
+    AddHyperlink,
+    AddImage,
+)
 from kbd_docx.operations.paragraphs import (
     AppendParagraph,
     DeleteParagraphs,
@@ -30,7 +39,13 @@ from kbd_docx.operations.tables import AddTable, CellText, SetTableCells
 
 __all__ = [
     "OPERATIONS",
+    "AddBookmark",
     "AddComment",
+    "AddEndnote",
+    "AddField",
+    "AddFootnote",
+    "AddHyperlink",
+    "AddImage",
     "AddTable",
     "AppendParagraph",
     "Cell",
@@ -61,4 +76,10 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     ReplyComment,
     ResolveComment,
     DeleteComment,
+    AddImage,
+    AddHyperlink,
+    AddFootnote,
+    AddEndnote,
+    AddBookmark,
+    AddField,
 )

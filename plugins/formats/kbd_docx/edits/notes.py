@@ -1,0 +1,111 @@
+"""Footnotes and endnotes: their parts, with the lines above notes, and their marks in the text.
+
+ECMA-376, part 1, 17.11. Two notes of each part are the lines that programs draw above all others;
+the settings name them.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from docx.opc.constants import CONTENT_TYPE as CT
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+from docx.oxml.parser import OxmlElement, parse_xml
+from lxml import etree
+
+from kbd_docx.document import VAL, W
+from kbd_docx.edits.builtin_styles import ensure_style
+from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.inline import insert_inline
+from kbd_docx.edits.ranges import next_id
+from kbd_docx.edits.settings import settings_root
+from kbd_docx.edits.texts import clean_text, text_nodes
+from kbd_docx.operations import AddEndnote, AddFootnote
+from kbd_docx.styles.properties import insert_child
+
+__all__ = ["add_endnote", "add_footnote"]
+
+_SPACE = W.strip("{}")
+_LINE = (
+    '<w:p><w:pPr><w:spacing w:after="0" w:line="240" w:lineRule="auto"/></w:pPr>'
+    "<w:r><w:{}/></w:r></w:p>"
+)
+_LINES = ("separator", "continuationSeparator")
+
+
+class _NoteKind(msgspec.Struct, frozen=True):
+    """Footnotes or endnotes: the word for one, the relation to the part, and its type."""
+
+    word: str
+    relation: str
+    content_type: str
+
+
+_FOOTNOTES = _NoteKind("footnote", RT.FOOTNOTES, CT.WML_FOOTNOTES)
+_ENDNOTES = _NoteKind("endnote", RT.ENDNOTES, CT.WML_ENDNOTES)
+
+
+def add_footnote(edit: DocumentEdit, operation: AddFootnote) -> str:
+    """Add a footnote; raises ValidationFailed if its place is not there."""
+    return _add(edit, operation, _FOOTNOTES)
+
+
+def add_endnote(edit: DocumentEdit, operation: AddEndnote) -> str:
+    """Add an endnote; raises ValidationFailed if its place is not there."""
+    return _add(edit, operation, _ENDNOTES)
+
+
+def _add(edit: DocumentEdit, operation: AddFootnote | AddEndnote, kind: _NoteKind) -> str:
+    paragraph = edit.body.paragraph(operation.paragraph)
+    warn = edit.warnings.warn
+    reference = ensure_style(edit.styles, f"{kind.word} reference", warn)
+    sign = _run(reference, f"{kind.word}Reference")
+    insert_inline(edit, paragraph, operation.search, [sign])
+    root = edit.parts.root(kind.relation)
+    if root is None:
+        root = _new_part(edit, kind)
+    key = str(max(1, next_id(root, f"{W}{kind.word}")))
+    sign[-1].set(f"{W}id", key)
+    note = etree.SubElement(root, f"{W}{kind.word}", {f"{W}id": key})
+    style = ensure_style(edit.styles, f"{kind.word} text", warn)
+    for number, line in enumerate(clean_text(operation.text, warn).split("\n")):
+        own = etree.SubElement(note, f"{W}p")
+        etree.SubElement(etree.SubElement(own, f"{W}pPr"), f"{W}pStyle", {VAL: style})
+        if number == 0:
+            own.append(_run(reference, f"{kind.word}Ref"))
+        run = etree.SubElement(own, f"{W}r")
+        # A blank keeps the text apart from its number.
+        run.extend(text_nodes(f" {line}" if number == 0 else line))
+    edit.parts.store(kind.relation, root)
+    edit.stories.forget()
+    return f"paragraph {operation.paragraph}: {kind.word}"
+
+
+def _run(style: str, name: str) -> etree._Element:
+    """Return a run of one element in a character style."""
+    run: etree._Element = OxmlElement("w:r")
+    etree.SubElement(etree.SubElement(run, f"{W}rPr"), f"{W}rStyle", {VAL: style})
+    etree.SubElement(run, f"{W}{name}")
+    return run
+
+
+def _new_part(edit: DocumentEdit, kind: _NoteKind) -> etree._Element:
+    """Return the root of a new part of notes, with the lines above notes."""
+    lines = "".join(
+        f'<w:{kind.word} w:type="{line}" w:id="{number}">{_LINE.format(line)}</w:{kind.word}>'
+        for number, line in enumerate(_LINES, -1)
+    )
+    text = f'<w:{kind.word}s xmlns:w="{_SPACE}">{lines}</w:{kind.word}s>'
+    root: etree._Element = parse_xml(text)
+    edit.parts.add(kind.relation, kind.content_type, f"{kind.word}s", root)
+    _name_lines(settings_root(edit), kind, [str(number) for number in range(-1, len(_LINES) - 1)])
+    return root
+
+
+def _name_lines(settings: etree._Element, kind: _NoteKind, ids: Sequence[str]) -> None:
+    named = settings.find(f"{W}{kind.word}Pr")
+    if named is None:
+        named = insert_child(settings, settings.makeelement(f"{W}{kind.word}Pr"))
+    for old in named.findall(f"{W}{kind.word}"):
+        named.remove(old)
+    for each in ids:
+        etree.SubElement(named, f"{W}{kind.word}", {f"{W}id": each})
