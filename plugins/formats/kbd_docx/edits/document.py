@@ -28,6 +28,7 @@ from kbd_docx.edits.formatting import (
     read_text_runs,
 )
 from kbd_docx.edits.library_parts import LibraryParts
+from kbd_docx.edits.lists import ListWriter
 from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.replacement import Stories
 from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
@@ -334,6 +335,7 @@ class DocumentEdit:
         pictures: The parts of pictures that were put in, by their bytes.
         parts: Its parts beside the main one.
         styles: Its styles.
+        lists: Makes paragraphs items of lists.
         writer: Makes paragraphs and tables.
         warnings: What the reader must know.
         dropped_relations: The ids of relations that were named in what is gone.
@@ -351,6 +353,9 @@ class DocumentEdit:
         self.stories = Stories(document, self.warnings)
         self.parts = LibraryParts(document)
         self.styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
+        self.lists = ListWriter(
+            self.parts, self.styles, document.element.body, is_strict=is_strict
+        )
         self.writer = Writer(self.styles, is_strict=is_strict, warn=self.warnings.warn)
 
     def warn_if_in_field(self, block: etree._Element) -> None:

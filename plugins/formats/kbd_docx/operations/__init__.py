@@ -12,7 +12,7 @@ what is wrong in one is skipped and told in the warnings.
 
 import msgspec
 
-from kbd_docx.operations.base import Cell, DocxOperation, ParagraphFields, Runs
+from kbd_docx.operations.base import Cell, DocxOperation, ListKind, ParagraphFields, Runs
 from kbd_docx.operations.comments import (
     AddComment,
     DeleteComment,
@@ -54,6 +54,7 @@ __all__ = [
     "DeleteParagraphs",
     "DocxOperation",
     "InsertParagraph",
+    "ListKind",
     "Paragraph",
     "ParagraphFields",
     "ReplaceText",

@@ -1,17 +1,28 @@
 """What operations on documents are made of: the base of their records, and shared fields."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-__all__ = ["Cell", "DocxOperation", "DocxRecord", "Number", "ParagraphFields", "Place", "Runs"]
+__all__ = [
+    "Cell",
+    "DocxOperation",
+    "DocxRecord",
+    "ListKind",
+    "Number",
+    "ParagraphFields",
+    "Place",
+    "Runs",
+]
 
 Cell = str | int | float | bool | None
 """What a cell of a table is given: it is shown as text, null as nothing."""
 
 Number = Annotated[int, Meta(ge=1)]
 Place = Annotated[int, Meta(ge=0)]
+ListKind = Literal["bullet", "number"]
+ListLevel = Annotated[int, Meta(ge=0, le=8)]
 
 # What a model is told that these are; whatever else one is given is skipped with a warning.
 _TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
@@ -81,6 +92,12 @@ class ParagraphFields(DocxRecord, frozen=True):
     indent_first_line: Annotated[
         Any, Meta(description="Inches; negative hangs.", extra_json_schema=_NUMBER)
     ] = None
+    list: Annotated[
+        ListKind | None,
+        Meta(description="An item, of the list right before it or of a new one."),
+    ] = None
+    level: Annotated[ListLevel | None, Meta(description="Of an item, from 0.")] = None
+    restart: Annotated[bool, Meta(description="Begins a list anew, from 1.")] = False
 
 
 class DocxOperation(
