@@ -41,6 +41,7 @@ from kbd_docx.edits.paragraphs import (
     set_paragraphs,
 )
 from kbd_docx.edits.reach import reach_after
+from kbd_docx.edits.sections import insert_section_break, set_section
 from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.operations import (
     AddBookmark,
@@ -55,10 +56,12 @@ from kbd_docx.operations import (
     DeleteComment,
     DeleteParagraphs,
     InsertParagraph,
+    InsertSectionBreak,
     ReplaceText,
     ReplyComment,
     ResolveComment,
     SetParagraphs,
+    SetSection,
     SetTableCells,
 )
 
@@ -128,6 +131,8 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         AddEndnote: partial(add_endnote, edit),
         AddBookmark: partial(add_bookmark, edit),
         AddField: partial(add_field, edit),
+        SetSection: partial(set_section, edit),
+        InsertSectionBreak: partial(insert_section_break, edit),
     }
 
 

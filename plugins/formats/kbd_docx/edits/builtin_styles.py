@@ -16,7 +16,7 @@ __all__ = ["ensure_style"]
 _SMALL = '<w:pPr><w:spacing w:after="0" w:line="240" w:lineRule="auto"/></w:pPr>'
 _TEN_POINTS = '<w:rPr><w:sz w:val="20"/><w:szCs w:val="20"/></w:rPr>'
 _RAISED = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
-_TOC_INDENT_TWIPS = 220
+_TOC_TWIPS = 220
 
 _STYLES: Mapping[str, tuple[str, str, str]] = {
     "Hyperlink": (
@@ -28,15 +28,15 @@ _STYLES: Mapping[str, tuple[str, str, str]] = {
     "endnote text": ("paragraph", "EndnoteText", _SMALL + _TEN_POINTS),
     "caption": (
         "paragraph", "Caption",
-        '<w:pPr><w:spacing w:after="200" w:line="240" w:lineRule="auto"/></w:pPr>'
+        ('<w:pPr><w:spacing w:after="200" w:line="240" w:lineRule="auto"/></w:pPr>'
         '<w:rPr><w:i/><w:iCs/><w:color w:val="44546A"/><w:sz w:val="18"/><w:szCs w:val="18"/>'
-        "</w:rPr>",
+        "</w:rPr>"),
     ),
     **{
         f"toc {level}": (
             "paragraph", f"TOC{level}",
-            '<w:pPr><w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9016"/></w:tabs>'
-            f'<w:spacing w:after="100"/><w:ind w:left="{_TOC_INDENT_TWIPS * (level - 1)}"/></w:pPr>',
+            ('<w:pPr><w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9016"/></w:tabs>'
+            f'<w:spacing w:after="100"/><w:ind w:left="{_TOC_TWIPS * (level - 1)}"/></w:pPr>'),
         )
         for level in range(1, 10)
     },

@@ -6,7 +6,8 @@ they reply to; that they are replies is said in another part (see `comment_threa
 """
 
 import hashlib
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
 from docx.opc.constants import CONTENT_TYPE as CT
@@ -263,7 +264,7 @@ class _Comments:
     def _note_root(self, kind: str) -> etree._Element | None:
         return self._edit.parts.root(kind) if kind else self._edit.document.element
 
-    def _remove_marks(self, kind: str, keys: Set[str | None]) -> None:
+    def _remove_marks(self, kind: str, keys: AbstractSet[str | None]) -> None:
         """Remove the marks of comments from the main part or from notes."""
         root = self._note_root(kind)
         marks = [] if root is None else list(root.iter(_START, _END, _SIGN))
@@ -276,7 +277,7 @@ class _Comments:
         if found and kind and root is not None:
             self._edit.parts.store(kind, root)
 
-    def _forget_ids(self, names: Set[str]) -> None:
+    def _forget_ids(self, names: AbstractSet[str]) -> None:
         """Remove what newer programs say of deleted comments in parts of their own."""
         gone: set[str] = set()
         for kind in _IDS:

@@ -1,4 +1,4 @@
-"""Links: words of a paragraph that lead to an address or a bookmark (ECMA-376, part 1, 17.16.22)."""
+"""Links: words that lead to an address or a bookmark (ECMA-376, part 1, 17.16.22)."""
 
 import re
 

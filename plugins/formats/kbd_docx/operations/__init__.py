@@ -7,6 +7,7 @@ what is wrong in one is skipped and told in the warnings.
     comments    operations on comments
     insertions  pictures, links, notes, bookmarks and fields put in
     paragraphs  operations on paragraphs and their text
+    sections    sections of pages, with headers and footers
     tables      operations on tables
 """
 
@@ -35,6 +36,7 @@ from kbd_docx.operations.paragraphs import (
     ReplaceText,
     SetParagraphs,
 )
+from kbd_docx.operations.sections import InsertSectionBreak, Margins, SetSection
 from kbd_docx.operations.tables import AddTable, CellText, SetTableCells
 
 __all__ = [
@@ -54,7 +56,9 @@ __all__ = [
     "DeleteParagraphs",
     "DocxOperation",
     "InsertParagraph",
+    "InsertSectionBreak",
     "ListKind",
+    "Margins",
     "Paragraph",
     "ParagraphFields",
     "ReplaceText",
@@ -62,6 +66,7 @@ __all__ = [
     "ResolveComment",
     "Runs",
     "SetParagraphs",
+    "SetSection",
     "SetTableCells",
 ]
 
@@ -83,4 +88,6 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AddEndnote,
     AddBookmark,
     AddField,
+    SetSection,
+    InsertSectionBreak,
 )
