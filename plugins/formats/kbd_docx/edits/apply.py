@@ -29,6 +29,7 @@ from kbd_docx.edits.comments import (
     reply_comment,
     resolve_comment,
 )
+from kbd_docx.edits.controls import set_content_control
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.fields import add_field
 from kbd_docx.edits.hyperlinks import add_hyperlink
@@ -60,6 +61,7 @@ from kbd_docx.operations import (
     ReplaceText,
     ReplyComment,
     ResolveComment,
+    SetContentControl,
     SetParagraphs,
     SetSection,
     SetTableCells,
@@ -133,6 +135,7 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         AddField: partial(add_field, edit),
         SetSection: partial(set_section, edit),
         InsertSectionBreak: partial(insert_section_break, edit),
+        SetContentControl: partial(set_content_control, edit),
     }
 
 

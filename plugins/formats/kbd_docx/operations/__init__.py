@@ -5,6 +5,7 @@ what is wrong in one is skipped and told in the warnings.
 
     base        the base of the records, and the fields that they share
     comments    operations on comments
+    controls    operations on content controls
     insertions  pictures, links, notes, bookmarks and fields put in
     paragraphs  operations on paragraphs and their text
     sections    sections of pages, with headers and footers
@@ -20,6 +21,7 @@ from kbd_docx.operations.comments import (
     ReplyComment,
     ResolveComment,
 )
+from kbd_docx.operations.controls import SetContentControl
 from kbd_docx.operations.insertions import (
     AddBookmark,
     AddEndnote,
@@ -65,6 +67,7 @@ __all__ = [
     "ReplyComment",
     "ResolveComment",
     "Runs",
+    "SetContentControl",
     "SetParagraphs",
     "SetSection",
     "SetTableCells",
@@ -90,4 +93,5 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AddField,
     SetSection,
     InsertSectionBreak,
+    SetContentControl,
 )
