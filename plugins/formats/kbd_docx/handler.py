@@ -46,7 +46,7 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "read": "kbd_docx.reader.regions:read_region",
         "objects": "kbd_docx.reader.regions:read_objects",
         "passages": "kbd_docx.reader.regions:passages",
-        "apply": "kbd_docx.edits.apply:apply",
+        "apply": "kbd_docx.applying:apply",
         "active_content": "kbd_docx.active_content:active_content",
         "receipt_facts": "kbd_docx.receipt:receipt_facts",
         "get_styles": "kbd_docx.styles.style_list:get_styles",
@@ -64,6 +64,7 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "add_table",
         "add_image",
         "add_field",
+        "append_document",
     )
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "

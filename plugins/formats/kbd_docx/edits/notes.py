@@ -1,10 +1,7 @@
 """Footnotes and endnotes: their parts, with the lines above notes, and their marks in the text.
 
-ECMA-376, part 1, 17.11. Two notes of each part are the lines that programs draw above all others;
-the settings name them.
+ECMA-376, part 1, 17.11.
 """
-
-from collections.abc import Sequence
 
 import msgspec
 from docx.opc.constants import CONTENT_TYPE as CT
@@ -16,20 +13,13 @@ from kbd_docx.document import VAL, W
 from kbd_docx.edits.builtin_styles import ensure_style
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.inline import insert_inline
+from kbd_docx.edits.note_lines import note_lines, note_settings
 from kbd_docx.edits.ranges import next_id
 from kbd_docx.edits.settings import settings_root
 from kbd_docx.edits.texts import clean_text, text_nodes
 from kbd_docx.operations import AddEndnote, AddFootnote
-from kbd_docx.styles.properties import insert_child
 
 __all__ = ["add_endnote", "add_footnote"]
-
-_SPACE = W.strip("{}")
-_LINE = (
-    '<w:p><w:pPr><w:spacing w:after="0" w:line="240" w:lineRule="auto"/></w:pPr>'
-    "<w:r><w:{}/></w:r></w:p>"
-)
-_LINES = ("separator", "continuationSeparator")
 
 
 class _NoteKind(msgspec.Struct, frozen=True):
@@ -90,22 +80,8 @@ def _run(style: str, name: str) -> etree._Element:
 
 def _new_part(edit: DocumentEdit, kind: _NoteKind) -> etree._Element:
     """Return the root of a new part of notes, with the lines above notes."""
-    lines = "".join(
-        f'<w:{kind.word} w:type="{line}" w:id="{number}">{_LINE.format(line)}</w:{kind.word}>'
-        for number, line in enumerate(_LINES, -1)
-    )
-    text = f'<w:{kind.word}s xmlns:w="{_SPACE}">{lines}</w:{kind.word}s>'
-    root: etree._Element = parse_xml(text)
+    root: etree._Element = parse_xml(f'<w:{kind.word}s xmlns:w="{W.strip("{}")}"/>')
+    root.extend(note_lines(kind.word))
     edit.parts.add(kind.relation, kind.content_type, f"{kind.word}s", root)
-    _name_lines(settings_root(edit), kind, [str(number) for number in range(-1, len(_LINES) - 1)])
+    note_settings(settings_root(edit), kind.word)
     return root
-
-
-def _name_lines(settings: etree._Element, kind: _NoteKind, ids: Sequence[str]) -> None:
-    named = settings.find(f"{W}{kind.word}Pr")
-    if named is None:
-        named = insert_child(settings, settings.makeelement(f"{W}{kind.word}Pr"))
-    for old in named.findall(f"{W}{kind.word}"):
-        named.remove(old)
-    for each in ids:
-        etree.SubElement(named, f"{W}{kind.word}", {f"{W}id": each})

@@ -4,6 +4,7 @@ Values that only say how something looks are lenient by contract: they are plain
 what is wrong in one is skipped and told in the warnings.
 
     base        the base of the records, and the fields that they share
+    appending   another document appended
     comments    operations on comments
     controls    operations on content controls
     insertions  pictures, links, notes, bookmarks and fields put in
@@ -14,6 +15,7 @@ what is wrong in one is skipped and told in the warnings.
 
 import msgspec
 
+from kbd_docx.operations.appending import AppendDocument
 from kbd_docx.operations.base import Cell, DocxOperation, ListKind, ParagraphFields, Runs
 from kbd_docx.operations.comments import (
     AddComment,
@@ -51,6 +53,7 @@ __all__ = [
     "AddHyperlink",
     "AddImage",
     "AddTable",
+    "AppendDocument",
     "AppendParagraph",
     "Cell",
     "CellText",
@@ -94,4 +97,5 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     SetSection,
     InsertSectionBreak,
     SetContentControl,
+    AppendDocument,
 )
