@@ -75,8 +75,10 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "keeps the formatting and tells how often it replaced; set_paragraphs replaces the whole "
         "body. Copied headers go into all sections of pages or into target section:0, images "
         "to the end or after target paragraph:12; styles can be put on target paragraph:3-7 or "
-        "table:0. "
-        "Not built yet: set_section, track_changes."
+        "table:0. Comments are numbered as [comment 2] shows them; the map lists content controls "
+        "by tag, comments, tracked changes, and formatting that paragraphs have directly. Items of "
+        "lists have list and level. Words inside a paragraph are named by search. "
+        "Not built yet: track_changes."
     )
     style_file = "style.md"
     style_words = (

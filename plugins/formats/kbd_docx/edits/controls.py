@@ -26,7 +26,7 @@ from kbd_docx.content_controls import (
     control_title,
     is_placeholder,
 )
-from kbd_docx.document import MC, PARAGRAPH, VAL, W
+from kbd_docx.document import MC, PARAGRAPH, W
 from kbd_docx.edits.bound_data import write_bound
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.removal import describe_losses

@@ -149,7 +149,7 @@ def _set_paper(section: etree._Element, operation: SetSection) -> None:
     is_wide = width > height
     if operation.page_size is not None:
         width, height = _paper(operation.page_size)
-        is_wide = is_wide and operation.page_size.strip().casefold() in _PAPERS or width > height
+        is_wide = (is_wide and operation.page_size.strip().casefold() in _PAPERS) or width > height
         # The number that a printer knows the paper by is of the old one.
         paper.attrib.pop(f"{W}code", "")
     if operation.orientation is not None:
