@@ -48,7 +48,7 @@ def apply(
         return apply_edits(source, operations, target, files)
     passing = [target.with_name(f"{number}-{target.name}") for number in range(len(stretches) - 1)]
     name = target.name if source is None else source.name
-    earlier = () if source is None else source.external
+    earlier: tuple[str, ...] = () if source is None else source.external
     found: list[Applied] = []
     start = source
     try:
@@ -103,7 +103,7 @@ def _together(found: list[Applied], earlier: tuple[str, ...]) -> Applied:
     """Return what several stretches did as one."""
     last = found[-1]
     new = dict.fromkeys(each for applied in found for each in applied.external)
-    there = {*last.external, *last.remaining}
+    there = {*last.external, *(new if last.remaining is None else last.remaining)}
     return msgspec.structs.replace(
         last,
         applied=sum(each.applied for each in found),

@@ -237,7 +237,11 @@ def _note_side(notes: Sequence[Note]) -> MatchSide:
     return listed_side(
         [
             (
-                _story_key(each.paragraphs), each.author, each.date, each.frame, each.is_resolved,
+                _story_key(each.paragraphs),
+                each.author,
+                each.date,
+                each.frame,
+                each.is_resolved,
                 each.reply_to,
             )
             for each in notes

@@ -42,11 +42,10 @@ def add_bookmark(edit: DocumentEdit, operation: AddBookmark) -> str:
     start.set(f"{W}id", key)
     start.set(_NAME, name)
     end.set(f"{W}id", key)
+    held = [each for each in paragraph if each.tag != f"{W}pPr"]
+    found = RunRange(held[0], held[-1]) if held else None
     if operation.search is not None:
         found = find_range(paragraph, operation.search, edit.warnings.warn)
-    else:
-        held = [each for each in paragraph if each.tag != f"{W}pPr"]
-        found = RunRange(held[0], held[-1]) if held else None
     if found is None:
         paragraph.extend((start, end))
     else:

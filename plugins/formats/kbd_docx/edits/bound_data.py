@@ -57,7 +57,8 @@ def _write(edit: DocumentEdit, binding: etree._Element, value: str) -> bool:
             found = root.getroottree().xpath(steps, namespaces=spaces)
         except etree.XPathError:
             return False
-        elements = [each for each in found if isinstance(each, etree._Element)]  # noqa: SLF001
+        named = found if isinstance(found, list) else []
+        elements = [each for each in named if isinstance(each, etree._Element)]  # noqa: SLF001
         if not elements:
             continue
         if attribute:

@@ -344,9 +344,7 @@ class _Comments:
         return made
 
 
-def _marks(
-    edit: DocumentEdit, key: str
-) -> tuple[etree._Element, etree._Element, etree._Element]:
+def _marks(edit: DocumentEdit, key: str) -> tuple[etree._Element, etree._Element, etree._Element]:
     """Return the marks of a comment: where it begins and ends, and its sign."""
     start, end = OxmlElement("w:commentRangeStart"), OxmlElement("w:commentRangeEnd")
     run = _sign_run(edit)

@@ -174,9 +174,7 @@ def _choose(
     raise ValidationFailed(f"{name} has no item {wanted[:_SHOWN]!r}; its items are {there}")
 
 
-def _date(
-    edit: DocumentEdit, settings: etree._Element, text: str, name: str
-) -> tuple[str, str]:
+def _date(edit: DocumentEdit, settings: etree._Element, text: str, name: str) -> tuple[str, str]:
     """Set the date of a control; return how it is shown and how it is stored."""
     entry = settings.find(f"{W}date")
     assert entry is not None, "the control is one for dates"
@@ -279,9 +277,7 @@ def _first_look(holder: etree._Element, settings: etree._Element) -> etree._Elem
     return None if run is None else run.find(_LOOK)
 
 
-def _sign_font(
-    look: etree._Element | None, settings: etree._Element
-) -> etree._Element | None:
+def _sign_font(look: etree._Element | None, settings: etree._Element) -> etree._Element | None:
     """Return formatting with the font in which a checkbox has its sign."""
     checked = settings.find(f"{W14}checkbox/{W14}checked")
     is_checked = checked is not None and checked.get(f"{W14}val") == "1"

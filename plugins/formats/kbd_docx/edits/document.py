@@ -353,9 +353,7 @@ class DocumentEdit:
         self.stories = Stories(document, self.warnings)
         self.parts = LibraryParts(document)
         self.styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
-        self.lists = ListWriter(
-            self.parts, self.styles, document.element.body, is_strict=is_strict
-        )
+        self.lists = ListWriter(self.parts, self.styles, document.element.body, is_strict=is_strict)
         self.writer = Writer(self.styles, is_strict=is_strict, warn=self.warnings.warn)
 
     def warn_if_in_field(self, block: etree._Element) -> None:

@@ -88,7 +88,7 @@ def _check(operation: AddField) -> None:
 
 
 def _instruction(operation: AddField) -> str:
-    words = [operation.field]
+    words: list[str] = [operation.field]
     words += [word for word in (operation.bookmark, operation.label) if word]
     if operation.format is not None:
         form = operation.format.translate(_UNQUOTED)

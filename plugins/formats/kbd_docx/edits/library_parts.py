@@ -29,7 +29,8 @@ class LibraryParts:
         """Return the first part of a type of relation, None if there is none."""
         for relation in self._document.part.rels.values():
             if relation.reltype == kind and not relation.is_external:
-                return relation.target_part
+                found: Part = relation.target_part
+                return found
         return None
 
     def root(self, kind: str) -> etree._Element | None:
@@ -50,7 +51,7 @@ class LibraryParts:
         part = self.find(kind)
         assert part is not None, "what is stored was found or made before"
         if isinstance(part, XmlPart):
-            part._element = root  # noqa: SLF001 - it has no setter
+            part._element = root  # type: ignore[assignment]  # noqa: SLF001 - it has no setter
         else:
             part._blob = xml_bytes(root)  # noqa: SLF001 - these parts are bytes to the library
 

@@ -116,9 +116,7 @@ class ListWriter:
         last[-1].addnext(made)
         return number
 
-    def _like(
-        self, root: etree._Element, kind: ListKind, level: int
-    ) -> etree._Element | None:
+    def _like(self, root: etree._Element, kind: ListKind, level: int) -> etree._Element | None:
         """Return the definition of a list of the body with the same kind of labels."""
         used = dict.fromkeys(
             each.get(VAL, "") for each in self._body.iter(f"{W}numId") if each.get(VAL) != "0"
@@ -138,7 +136,8 @@ class ListWriter:
         for each in abstract.iterchildren(f"{W}lvl") if abstract is not None else ():
             if each.get(f"{W}ilvl") == str(level):
                 form = value_of(each, "numFmt") or "decimal"
-                return {"bullet": "bullet", "none": None}.get(form, "number")  # type: ignore[return-value]
+                kinds: dict[str, ListKind | None] = {"bullet": "bullet", "none": None}
+                return kinds.get(form, "number")
         return None
 
     def _abstract(self, root: etree._Element, number: str) -> etree._Element | None:

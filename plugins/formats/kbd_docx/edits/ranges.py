@@ -29,9 +29,7 @@ class RunRange(NamedTuple):
     last: etree._Element
 
 
-def find_range(
-    paragraph: etree._Element, search: str, warn: Callable[[str], None]
-) -> RunRange:
+def find_range(paragraph: etree._Element, search: str, warn: Callable[[str], None]) -> RunRange:
     """Return the runs of the first stretch of a paragraph that has a text, cut out for it.
 
     Args:
@@ -106,14 +104,12 @@ def _divide_at(paragraph: etree._Element, offset: int) -> None:
         return
 
 
-def _move_before(
-    run: etree._Element, child: etree._Element, half: etree._Element | None
-) -> None:
+def _move_before(run: etree._Element, child: etree._Element, half: etree._Element | None) -> None:
     """Move what stands in a run before a child, and half of that if it is divided, to a new run."""
     moved = [each for each in child.itersiblings(preceding=True) if each.tag != _LOOK]
     if not moved and half is None:
         return
-    made = run.makeelement(_RUN, dict(run.attrib))
+    made = run.makeelement(_RUN, {str(key): str(value) for key, value in run.attrib.items()})
     look = run.find(_LOOK)
     if look is not None:
         made.append(deepcopy(look))

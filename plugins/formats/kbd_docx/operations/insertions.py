@@ -56,9 +56,7 @@ class AddImage(DocxOperation, frozen=True, kw_only=True, tag="add_image"):
                          "no wider than the text."),
     ] = None  # fmt: skip
     height: Annotated[_Inches | None, Meta(description="Inches.")] = None
-    alt_text: Annotated[
-        _Short | None, Meta(description="For people who do not see it.")
-    ] = None
+    alt_text: Annotated[_Short | None, Meta(description="For people who do not see it.")] = None
     alignment: Annotated[
         Literal["left", "center", "right"] | None, Meta(description="Of a new paragraph.")
     ] = None
@@ -72,15 +70,13 @@ class AddHyperlink(DocxOperation, frozen=True, kw_only=True, tag="add_hyperlink"
     """Make words of a paragraph a link, or add a link at its end."""
 
     paragraph: _Paragraph
-    search: Annotated[
-        _Words | None, Meta(description="The words that become the link.")
-    ] = None
+    search: Annotated[_Words | None, Meta(description="The words that become the link.")] = None
     text: Annotated[
         _Words | None, Meta(description="In place of search: what is added at the end.")
     ] = None
-    address: Annotated[
-        _Short | None, Meta(description="Where it leads: https://…, mailto:….")
-    ] = None
+    address: Annotated[_Short | None, Meta(description="Where it leads: https://…, mailto:….")] = (
+        None
+    )
     bookmark: Annotated[
         _Short | None, Meta(description="In place of address: a bookmark of the document.")
     ] = None
@@ -106,9 +102,7 @@ class AddBookmark(DocxOperation, frozen=True, kw_only=True, tag="add_bookmark"):
     """Give a paragraph, or words of it, a name that links and fields lead to."""
 
     paragraph: _Paragraph
-    name: Annotated[
-        str, Meta(description="Begins with a letter; letters, digits and _, up to 40.")
-    ]
+    name: Annotated[str, Meta(description="Begins with a letter; letters, digits and _, up to 40.")]
     search: Annotated[
         _Words | None, Meta(description="The words of the paragraph; else all of it.")
     ] = None
@@ -127,9 +121,7 @@ class AddField(DocxOperation, frozen=True, kw_only=True, tag="add_field"):
     bookmark: Annotated[
         _Short | None, Meta(description="Of REF and PAGEREF: the bookmark that it shows.")
     ] = None
-    label: Annotated[
-        _Short | None, Meta(description="Of SEQ: what is numbered (Figure).")
-    ] = None
+    label: Annotated[_Short | None, Meta(description="Of SEQ: what is numbered (Figure).")] = None
     levels: Annotated[
         _Level | None, Meta(description="Of TOC: down to which heading level; else 3.")
     ] = None

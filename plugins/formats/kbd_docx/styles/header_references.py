@@ -74,9 +74,7 @@ class HeaderReferences:
             for kind in get_args(HeaderFooterKind):
                 # Of both kinds: `show_first` has a changed section name a header and a footer.
                 had = shown[index].get((kind, type_), "")
-                is_new = kind in kinds or (
-                    is_switched_on and (kind, "default") in shown[index - 1]
-                )
+                is_new = kind in kinds or (is_switched_on and (kind, "default") in shown[index - 1])
                 if had:
                     set_reference(section, kind, type_, had)
                 elif is_new and is_shown:
