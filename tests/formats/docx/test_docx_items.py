@@ -35,8 +35,8 @@ def test_items_join_the_list_before_them_and_begin_others(tmp_path: Path) -> Non
 def test_a_new_list_looks_as_those_of_the_document(tmp_path: Path) -> None:
     """The definition that the document uses for such labels is used again, and none is made."""
     levels = "".join(
-        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="%{level + 1})"/>'
-        "</w:lvl>"
+        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/>'
+        f'<w:lvlText w:val="%{level + 1})"/></w:lvl>'
         for level in range(2)
     )
     numbering = (

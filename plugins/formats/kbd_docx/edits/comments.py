@@ -28,7 +28,7 @@ from kbd_docx.comment_threads import (
 from kbd_docx.document import MC, PARAGRAPH, VAL, W
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.ranges import RunRange, find_range, next_id
-from kbd_docx.edits.texts import clean_text, text_nodes
+from kbd_docx.edits.texts import T, clean_text, text_nodes
 from kbd_docx.ignorable import with_ignorable
 from kbd_docx.operations import AddComment, DeleteComment, ReplyComment, ResolveComment
 
@@ -322,7 +322,7 @@ class _Comments:
         roots = [self._edit.document.element, *([] if self._root is None else [self._root])]
         taken = {each.get(_PARAGRAPH_ID) for root in roots for each in root.iter(PARAGRAPH)}
         # By what the comment is, not by chance: the same edit makes the same bytes.
-        told = f"{comment.get(_ID)} {''.join(str(each) for each in comment.itertext())}"
+        told = f"{comment.get(_ID)} {''.join(each.text or '' for each in comment.iter(T))}"
         digest = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         number = int.from_bytes(digest) % _MAX_PARAGRAPH_ID
         while f"{number + 1:08X}" in taken:

@@ -313,8 +313,11 @@ class _DocumentReader:
 
     def document(self) -> DocxContents:
         """Read the document and return its contents."""
+        # One search in the bytes spares a look into every child.
+        may_have_controls = b"sdt" in self._data
         for child in parse_body(self._data, self._package.name):
-            self._controls.add(child, self._count)
+            if may_have_controls:
+                self._controls.add(child, self._count)
             # Most children are blocks themselves, and need no look into them.
             for element in (child,) if child.tag in _BLOCKS else body_children([child]):
                 self._add_block(element)

@@ -43,6 +43,10 @@ class FormattingStretches:
         """Add the next paragraph."""
         if len(self._found) >= MAX_STRETCHES:
             return
+        if not _may_have(paragraph):
+            if self._last[0]:
+                self._end()
+            return
         look = dict(_direct(paragraph))
         first, last, before = self._last
         if look and look == before and last == number - 1:
@@ -61,6 +65,18 @@ class FormattingStretches:
         if look:
             self._found.append(DocxFormatting(first, last, look))
         self._last = 0, 0, {}
+
+
+def _may_have(paragraph: etree._Element) -> bool:
+    """Whether a paragraph or its first run says more than its style; most do not."""
+    for child in paragraph:
+        tag = child.tag
+        if tag == _SETTINGS:
+            if any(setting.tag not in _PLAIN for setting in child):
+                return True
+        elif tag == _RUN and len(child):
+            return child[0].tag == _LOOK
+    return False
 
 
 def _direct(paragraph: etree._Element) -> Iterator[tuple[str, Any]]:

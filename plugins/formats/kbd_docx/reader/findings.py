@@ -1,5 +1,6 @@
 """Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ MAX_CHANGES = 200
 _CHANGE_CHARS = 200
 _WORDS_CHARS = 100
 _TEXTS = (f"{W}t", f"{W}delText")
+_CITED = re.compile(r"\[(?:\^e?\d+|comment \d+)\]")
 _NO_LIST = ("", "0")  # 0 takes a paragraph out of its style's list
 
 
@@ -258,7 +260,7 @@ class StoryFindings:
 def _words(out: list[str], start: int) -> str:
     """Return what was written since a place, without marks of what is hidden."""
     found = "".join(sign for sign in "".join(out[start:]) if sign >= " " or sign in "\t\n")
-    return " ".join(found.split())[:_WORDS_CHARS]
+    return " ".join(_CITED.sub("", found).split())[:_WORDS_CHARS]
 
 
 _MARK_CHANGES = ((f"{W}ins", False), (f"{W}del", True))
