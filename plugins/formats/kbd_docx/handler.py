@@ -46,7 +46,7 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "read": "kbd_docx.reader.regions:read_region",
         "objects": "kbd_docx.reader.regions:read_objects",
         "passages": "kbd_docx.reader.regions:passages",
-        "apply": "kbd_docx.applying:apply",
+        "apply": "kbd_docx.stretches:apply",
         "active_content": "kbd_docx.active_content:active_content",
         "receipt_facts": "kbd_docx.receipt:receipt_facts",
         "get_styles": "kbd_docx.styles.style_list:get_styles",

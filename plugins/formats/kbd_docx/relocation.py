@@ -20,11 +20,11 @@ from kbd_docx.comparison.version import DocxVersion, open_version
 from kbd_docx.operations import (
     AddBookmark,
     AddComment,
+    AddDocumentImage,
     AddEndnote,
     AddField,
     AddFootnote,
     AddHyperlink,
-    AddImage,
     AddTable,
     AppendDocument,
     AppendParagraph,
@@ -138,19 +138,22 @@ class _Carrier:
         match operation:
             case SetContentControl() | SetSection(section=None):
                 return operation
-            case AppendDocument() | AddImage(after=None, paragraph=None):
+            case AppendDocument() | AddDocumentImage(after=None, paragraph=None):
                 self._gap(self._counts[0])
                 return operation
-            case AddImage(after=0, paragraph=None):
+            case AddDocumentImage(after=0, paragraph=None):
                 self._gap(0)
                 return operation
-            case AddImage(after=int(number), paragraph=None) | InsertSectionBreak(after=number):
+            case (
+                AddDocumentImage(after=int(number), paragraph=None)
+                | InsertSectionBreak(after=number)
+            ):
                 return replace(operation, after=self._behind(number))
             case AddField(field="TOC", paragraph=number):
                 return replace(operation, paragraph=self._behind(number))
             case (
                 AddComment(paragraph=int(number))
-                | AddImage(paragraph=int(number))
+                | AddDocumentImage(paragraph=int(number))
                 | AddHyperlink(paragraph=int(number))
                 | AddFootnote(paragraph=int(number))
                 | AddEndnote(paragraph=int(number))

@@ -18,13 +18,13 @@ from kbd.opc.element_names import local_name
 from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.fragments import FragmentImporter
 from kbd_docx.assets.target import DocumentPartCopier, Target
-from kbd_docx.document import PARAGRAPH, SECTION, TABLE, DocxParts, W, blocks, open_document
+from kbd_docx.document import PARAGRAPH, SECTION, TABLE, VAL, DocxParts, W, blocks, open_document
 from kbd_docx.edits.note_lines import note_lines, note_settings
 from kbd_docx.edits.texts import apply_variant
 from kbd_docx.operations import AppendDocument
 from kbd_docx.styles.properties import ensure_child, insert_child
 from kbd_docx.styles.sections import page_sections
-from kbd_docx.styles.stylesheet import DocxStyleSheet
+from kbd_docx.styles.stylesheet import DocxStyleSheet, value_of
 from kbd_docx.styles.theme import read_document_theme
 
 __all__ = ["append_document"]
@@ -76,6 +76,9 @@ class _Appending:
         theme = read_document_theme(theirs)
         differing = theme if theme != read_document_theme(made) else None
         sheet = DocxStyleSheet(theirs.part_root("styles"), theme)
+        self._sheet = sheet
+        # As it is before anything comes along.
+        self._ours = DocxStyleSheet(deepcopy(made.part_root("styles")), read_document_theme(made))
         self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(sheet, made, self._lists, differing, [])
         self._fragments = FragmentImporter(made, self._styles, self._lists, differing)
@@ -100,11 +103,41 @@ class _Appending:
         self._styles.finish()
         return f"{self._name}: {count} paragraphs and tables appended"
 
+    def _number(self, copied: etree._Element) -> None:
+        """Write into paragraphs the list that their styles put them into.
+
+        In the document the style of that name may be in no list, or in another one.
+        """
+        for paragraph in copied.iter(PARAGRAPH):
+            settings = paragraph.find(f"{W}pPr")
+            if settings is not None and settings.find(f"{W}numPr") is not None:
+                continue
+            name = "" if settings is None else value_of(settings, "pStyle")
+            theirs = self._sheet.get("paragraph", name) or self._sheet.default("paragraph")
+            number, level = self._sheet.numbering(theirs)
+            ours = None if theirs is None else self._ours.find("paragraph", theirs.name)
+            if not number and (ours is None or not self._ours.numbering(ours)[0]):
+                continue
+            if number and theirs is not None:
+                level = level or self._linked_level(number, theirs.id)
+            listed = ensure_child(ensure_child(paragraph, "pPr"), "numPr")
+            ensure_child(listed, "ilvl").set(VAL, level or "0")
+            ensure_child(listed, "numId").set(VAL, number or "0")
+
+    def _linked_level(self, number: str, style: str) -> str:
+        """Return the level of a list that a style is linked to (17.9.23)."""
+        abstract = self._lists.theirs.abstract_numbering(number)
+        for each in abstract.iterchildren(f"{W}lvl") if abstract is not None else ():
+            if value_of(each, "pStyle") == style:
+                return each.get(f"{W}ilvl", "0")
+        return ""
+
     def _adapt(self, copied: etree._Element, part: str, into: str) -> None:
         """Adapt a copy to the document: styles, lists, drawings, relations, spelling."""
         for name in _KEPT:
             for each in list(copied.iter(f"{W}{name}")):
                 each.tag = f"{_ASIDE}{name}"
+        self._number(copied)
         self._fragments.prepare(copied, self._name)
         for each in list(copied.iter(f"{_ASIDE}*")):
             each.tag = f"{W}{local_name(each)}"

@@ -238,8 +238,27 @@ class DocxStyles:
             self._styles.setdefault(type_, {}).setdefault(key, style)
 
     def free_id(self, wanted: str) -> str:
-        """Return an id that no style has, the wanted one if it is free."""
-        return self._free_id(wanted)
+        """Return an id that no style has and no text names, the wanted one if it is free.
+
+        A style that is named and not defined would begin to look like something.
+        """
+        found, number = self._free_id(wanted), 0
+        while self._is_named(found):
+            number += 1
+            found = self._free_id(f"{wanted}{number}")
+        return found
+
+    def _is_named(self, id_: str) -> bool:
+        main = self._document.part
+        parts = [each.target_part for each in main.rels.values() if not each.is_external]
+        for part in (main, *parts):
+            if isinstance(part, XmlPart):
+                names = part.element.iter(f"{W}pStyle", f"{W}rStyle")
+                if any(each.get(_VALUE) == id_ for each in names):
+                    return True
+            elif f'"{id_}"'.encode() in part.blob:
+                return True
+        return False
 
     def _style_id(self, type_: StyleType, name: str, instead: str) -> str | None:
         found = self._find_or_add(type_, name, 0)

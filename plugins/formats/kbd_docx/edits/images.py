@@ -19,7 +19,7 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.fields import field_runs
 from kbd_docx.edits.tables import text_width
 from kbd_docx.edits.texts import apply_variant, clean_text, text_nodes
-from kbd_docx.operations import AddImage
+from kbd_docx.operations import AddDocumentImage
 from kbd_docx.styles.properties import ensure_child
 
 __all__ = ["add_image"]
@@ -37,7 +37,7 @@ _MAX_SIDE = Inches(22)
 _FIGURE = re.compile(r"\s*SEQ\s+Figure\b", re.IGNORECASE)
 
 
-def add_image(edit: DocumentEdit, operation: AddImage) -> str:
+def add_image(edit: DocumentEdit, operation: AddDocumentImage) -> str:
     """Put in a picture as a paragraph, or at the end of one.
 
     Raises:
@@ -92,7 +92,7 @@ def _read(source: Source) -> bytes:
         raise FileReadFailed(f"{source.name} cannot be read: {error.strerror}") from error
 
 
-def _size(facts: PictureFacts, operation: AddImage, room: Length) -> tuple[int, int]:
+def _size(facts: PictureFacts, operation: AddDocumentImage, room: Length) -> tuple[int, int]:
     """Return the width and height; without either as the picture has it, within the text."""
     width, height = operation.width, operation.height
     if width is not None and height is not None:
@@ -121,7 +121,7 @@ def _relation(edit: DocumentEdit, data: bytes, facts: PictureFacts) -> str:
 
 
 def _run(
-    edit: DocumentEdit, relation: str, size: tuple[int, int], operation: AddImage, file: str
+    edit: DocumentEdit, relation: str, size: tuple[int, int], operation: AddDocumentImage, file: str
 ) -> etree._Element:
     number = str(max(_drawing_ids(edit), default=0) + 1)
     extent = {"cx": str(size[0]), "cy": str(size[1])}

@@ -82,7 +82,7 @@ def set_section(edit: DocumentEdit, operation: SetSection) -> str:
         _set_numbers(sections[index], operation)
         _check_room(sections[index])
         apply_variant(sections[index], is_strict=edit.is_strict)
-    _Headers(edit, sections).write(operation, chosen)
+    _HeaderEdit(edit, sections).write(operation, chosen)
     edit.body.count()
     edit.stories.forget()
     where = "all sections" if operation.section is None else f"section {operation.section}"
@@ -225,7 +225,7 @@ def _text_width(section: etree._Element) -> int:
     return width - sum(sides)
 
 
-class _Headers:
+class _HeaderEdit:
     """The headers and footers of a document while those of some sections are set."""
 
     def __init__(self, edit: DocumentEdit, sections: Sequence[etree._Element]) -> None:

@@ -4,7 +4,7 @@ Values that only say how something looks are lenient by contract: they are plain
 what is wrong in one is skipped and told in the warnings.
 
     base        the base of the records, and the fields that they share
-    appending   another document appended
+    documents   another document appended
     comments    operations on comments
     controls    operations on content controls
     insertions  pictures, links, notes, bookmarks and fields put in
@@ -15,7 +15,6 @@ what is wrong in one is skipped and told in the warnings.
 
 import msgspec
 
-from kbd_docx.operations.appending import AppendDocument
 from kbd_docx.operations.base import Cell, DocxOperation, ListKind, ParagraphFields, Runs
 from kbd_docx.operations.comments import (
     AddComment,
@@ -24,13 +23,14 @@ from kbd_docx.operations.comments import (
     ResolveComment,
 )
 from kbd_docx.operations.controls import SetContentControl
+from kbd_docx.operations.documents import AppendDocument
 from kbd_docx.operations.insertions import (
     AddBookmark,
+    AddDocumentImage,
     AddEndnote,
     AddField,
     AddFootnote,
     AddHyperlink,
-    AddImage,
 )
 from kbd_docx.operations.paragraphs import (
     AppendParagraph,
@@ -47,11 +47,11 @@ __all__ = [
     "OPERATIONS",
     "AddBookmark",
     "AddComment",
+    "AddDocumentImage",
     "AddEndnote",
     "AddField",
     "AddFootnote",
     "AddHyperlink",
-    "AddImage",
     "AddTable",
     "AppendDocument",
     "AppendParagraph",
@@ -88,7 +88,7 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     ReplyComment,
     ResolveComment,
     DeleteComment,
-    AddImage,
+    AddDocumentImage,
     AddHyperlink,
     AddFootnote,
     AddEndnote,

@@ -9,11 +9,11 @@ from kbd_docx.operations.base import DocxOperation, Number, Place
 
 __all__ = [
     "AddBookmark",
+    "AddDocumentImage",
     "AddEndnote",
     "AddField",
     "AddFootnote",
     "AddHyperlink",
-    "AddImage",
     "FieldName",
 ]
 
@@ -36,7 +36,7 @@ _Note = Annotated[
 ]
 
 
-class AddImage(DocxOperation, frozen=True, kw_only=True, tag="add_image"):
+class AddDocumentImage(DocxOperation, frozen=True, kw_only=True, tag="add_image"):
     """Put in a picture of the workbench (PNG, JPEG, GIF, BMP), as a paragraph or at its end."""
 
     image: FilePath
