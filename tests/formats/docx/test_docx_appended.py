@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
@@ -16,7 +17,7 @@ APPENDED = {"op": "append_document", "file": "other"}
 def other(tmp_path: Path) -> Path:
     """A document with a picture, a list, notes, a link, a bookmark and a comment."""
     out = tmp_path / "other.docx"
-    found = [
+    found: list[dict[str, Any]] = [
         {"op": "append_paragraph", "text": "Other", "style": "Heading 1"},
         {"op": "append_paragraph", "text": "Its own words", "alignment": "right"},
         {"op": "append_paragraph", "text": "item", "list": "number"},
@@ -71,6 +72,8 @@ def test_a_style_of_the_same_name_keeps_its_look(tmp_path: Path) -> None:
     applied(path, out, APPENDED | {"new_page": True}, other=theirs)
 
     mine, appended = docx.Document(str(out)).paragraphs
+    assert mine.style is not None
+    assert appended.style is not None
     assert mine.style.font.bold is None
     run = appended.runs[0]
     assert run.font.bold or appended.style.font.bold

@@ -6,10 +6,11 @@ from typing import Any
 import docx
 import pytest
 from docx.enum.section import WD_ORIENT, WD_SECTION
+from docx.shared import Inches, Twips
 
 from edited_documents import applied, differences, mapped, relocated
 from kbd.errors import ValidationFailed
-from made_documents import W, edit, made, para, part_of
+from made_documents import W, at, edit, made, para, part_of
 
 
 def three(path: Path) -> Path:
@@ -44,11 +45,11 @@ def test_pages_are_set_up_and_what_is_not_given_stays(tmp_path: Path) -> None:
 
     first, _, last = docx.Document(str(out)).sections
     assert last.orientation == WD_ORIENT.LANDSCAPE
-    assert (round(last.page_width.inches, 1), round(last.page_height.inches, 1)) == (11.7, 8.3)
-    assert (last.left_margin.inches, last.right_margin.inches) == (0.5, 1.0)
+    assert (last.page_width, last.page_height) == (Twips(16838), Twips(11906))
+    assert (last.left_margin, last.right_margin) == (Inches(0.5), Inches(1))
     section = part_of(out).find(f"{W}body/{W}sectPr")
     assert section is not None
-    columns, numbers = section.find(f"{W}cols"), section.find(f"{W}pgNumType")
+    columns, numbers = at(section, "cols"), at(section, "pgNumType")
     assert (columns.get(f"{W}num"), columns.get(f"{W}space")) == ("2", "432")
     assert (numbers.get(f"{W}start"), numbers.get(f"{W}fmt")) == ("4", "lowerRoman")
     assert first.page_width is None

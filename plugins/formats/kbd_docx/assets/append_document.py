@@ -7,6 +7,7 @@ belongs to pages stays behind and is told: headers, paper, comments.
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from copy import deepcopy
 
 from lxml import etree
@@ -24,8 +25,8 @@ from kbd_docx.edits.texts import apply_variant
 from kbd_docx.operations import AppendDocument
 from kbd_docx.styles.properties import ensure_child, insert_child
 from kbd_docx.styles.sections import page_sections
-from kbd_docx.styles.stylesheet import DocxStyleSheet, value_of
-from kbd_docx.styles.theme import read_document_theme
+from kbd_docx.styles.stylesheet import DocxStyleSheet, ListDefinitions, value_of
+from kbd_docx.styles.theme import DocxTheme, read_document_theme
 
 __all__ = ["append_document"]
 
@@ -41,6 +42,7 @@ _LEFT = {
 }
 """What is left behind and told."""
 
+_STYLED = (f"{W}pStyle", f"{W}rStyle", f"{W}tblStyle")
 _ID, _NAME = f"{W}id", f"{W}name"
 _CURSOR = "_GoBack"
 _FIELD_NAME = re.compile(r"(\b(?:REF|PAGEREF|NOTEREF|HYPERLINK\s+\\l)\s+\"?)([^\s\"\\]+)")
@@ -79,8 +81,10 @@ class _Appending:
         self._sheet = sheet
         # As it is before anything comes along.
         self._ours = DocxStyleSheet(deepcopy(made.part_root("styles")), read_document_theme(made))
+        self._known_lists = set(self._list_ids())
         self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(sheet, made, self._lists, differing, [])
+        self._styles.avoid(self._undefined())
         self._fragments = FragmentImporter(made, self._styles, self._lists, differing)
         self._strict = made.rewriting.is_strict
 
@@ -101,6 +105,7 @@ class _Appending:
         self._name_bookmarks(copied)
         count = self._place(copied, operation)
         self._styles.finish()
+        self._unlink_levels()
         return f"{self._name}: {count} paragraphs and tables appended"
 
     def _number(self, copied: etree._Element) -> None:
@@ -123,6 +128,39 @@ class _Appending:
             listed = ensure_child(ensure_child(paragraph, "pPr"), "numPr")
             ensure_child(listed, "ilvl").set(VAL, level or "0")
             ensure_child(listed, "numId").set(VAL, number or "0")
+
+    def _undefined(self) -> Iterator[str]:
+        """Yield the ids of styles that the document names and does not define."""
+        # A style of that id would give a look to what has none.
+        stories = [self._made.part(kind) for kind in ("footnotes", "endnotes", "comments")]
+        related = self._made.relations(self._made.main).values()
+        stories += [each.target for each in related if each.kind in ("header", "footer")]
+        for part in dict.fromkeys((self._made.main, *filter(None, stories))):
+            if part in self._made.parts:
+                names = self._made.root(part).iter(*_STYLED)
+                yield from (id_ for each in names
+                            if not self._ours.has_id(id_ := each.get(VAL, "")))  # fmt: skip
+
+    def _list_ids(self) -> list[str]:
+        root = self._made.part_root("numbering")
+        kinds = [] if root is None else root.findall(f"{W}abstractNum")
+        return [each.get(f"{W}abstractNumId", "") for each in kinds]
+
+    def _unlink_levels(self) -> None:
+        """Take new lists off styles that are not in them, whose paragraphs some programs number."""
+        if set(self._list_ids()) <= self._known_lists:
+            return
+        root = self._made.ensure_part("numbering", "numbering")
+        styles = self._made.part_root("styles")
+        sheet, lists = DocxStyleSheet(styles, DocxTheme()), ListDefinitions(root)
+        for abstract in root.iterchildren(f"{W}abstractNum"):
+            if abstract.get(f"{W}abstractNumId", "") in self._known_lists:
+                continue
+            for link in list(abstract.iter(f"{W}pStyle")):
+                style = sheet.get("paragraph", link.get(VAL, ""))
+                number, _ = sheet.numbering(style)
+                if not number or lists.abstract_numbering(number) is not abstract:
+                    _remove(link)
 
     def _linked_level(self, number: str, style: str) -> str:
         """Return the level of a list that a style is linked to (17.9.23)."""
