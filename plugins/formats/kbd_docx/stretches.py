@@ -43,9 +43,9 @@ def apply(
         ValidationFailed: An operation cannot be applied, or not without a loss.
         FileReadFailed: The source, or a file that is appended, cannot be read.
     """
-    stretches = list(_stretches(operations, is_new=source is None))
-    if len(stretches) == 1 and not _appends(stretches[0]):
+    if not any(isinstance(each, AppendDocument) for each in operations):
         return apply_edits(source, operations, target, files)
+    stretches = list(_stretches(operations, is_new=source is None))
     passing = [target.with_name(f"{number}-{target.name}") for number in range(len(stretches) - 1)]
     name = target.name if source is None else source.name
     earlier: tuple[str, ...] = () if source is None else source.external
@@ -64,7 +64,7 @@ def apply(
 
 def _stretches(operations: Operations, *, is_new: bool) -> Iterator[Operations]:
     """Yield operations in stretches of edits, and of documents to be appended."""
-    if is_new and (not operations or isinstance(operations[0], AppendDocument)):
+    if is_new and isinstance(operations[0], AppendDocument):
         # A new document is made by an edit, be it one of nothing.
         yield ()
     for _, group in groupby(operations, lambda each: isinstance(each, AppendDocument)):
