@@ -1,11 +1,13 @@
 """Format handler: the declaration of the format, with the table of functions that do its work."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
 from kbd.formats import (
+    Applied,
     Comparable,
     CompareOptions,
     Comparison,
@@ -44,7 +46,7 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "read": "kbd_docx.reader.regions:read_region",
         "objects": "kbd_docx.reader.regions:read_objects",
         "passages": "kbd_docx.reader.regions:passages",
-        "apply": "kbd_docx.edits.apply:apply",
+        "apply": "kbd_docx.stretches:apply",
         "active_content": "kbd_docx.active_content:active_content",
         "receipt_facts": "kbd_docx.receipt:receipt_facts",
         "get_styles": "kbd_docx.styles.style_list:get_styles",
@@ -69,6 +71,9 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "delete_table_columns",
         "merge_table_cells",
         "split_table_cell",
+        "add_image",
+        "add_field",
+        "append_document",
     )
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
@@ -83,7 +88,10 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "target section:0, images to the end or after target paragraph:12; styles can be put on "
         "target paragraph:3-7 or table:0. "
         "With track_changes people can accept or reject what an operation changed; texts in maps "
-        "and readings are as if all tracked changes were accepted. Not built yet: set_section."
+        "and readings are as if all tracked changes were accepted. "
+        "Comments are numbered as [comment 2] shows them; the map lists content controls "
+        "by tag, comments, tracked changes, and formatting that paragraphs have directly. Items of "
+        "lists have list and level. Words inside a paragraph are named by search. "
     )
     style_file = "style.md"
     style_words = (
@@ -106,6 +114,17 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
         """Return what a file refers to, runs, fetches or embeds."""
         found: tuple[str, ...] = self.function("active_content")(source, known)
+        return found
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Apply operations that put in pictures or documents of the workbench."""
+        found: Applied = self.function("apply")(source, operations, target, files)
         return found
 
     def compare(

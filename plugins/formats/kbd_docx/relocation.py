@@ -1,8 +1,8 @@
 """Operations carried over to another version of a document, in which blocks may stand elsewhere.
 
 Paragraphs are counted over the whole body, so an operation is about a block, or about the gap
-between two. A gap is certain if both blocks are, and nothing came between them: what two put into
-one gap has no order that anybody gave it.
+between two; comments and sections of pages are counted as well. A gap is certain if both blocks
+are, and nothing came between them: what two put into one gap has no order that anybody gave it.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,23 @@ import msgspec
 from kbd.formats import Place, Relocation, Source
 from kbd.formats.anchors import Anchors, UncertainError
 from kbd_docx.comparison.body import BlockKind
+from kbd_docx.comparison.definitions import match_pages
 from kbd_docx.comparison.document_comparison import match_bodies
 from kbd_docx.comparison.place_traces import trace
+from kbd_docx.comparison.surroundings import match_notes
 from kbd_docx.comparison.version import DocxVersion, open_version
 from kbd_docx.operations import (
+    AddBookmark,
+    AddComment,
+    AddDocumentImage,
+    AddEndnote,
+    AddField,
+    AddFootnote,
+    AddHyperlink,
     AddTable,
+    AppendDocument,
     AppendParagraph,
+    DeleteComment,
     DeleteParagraphs,
     DeleteTableColumns,
     DeleteTableRows,
@@ -26,11 +37,16 @@ from kbd_docx.operations import (
     FormatParagraphs,
     FormatTableCells,
     InsertParagraph,
+    InsertSectionBreak,
     InsertTableColumns,
     InsertTableRows,
     MergeTableCells,
     ReplaceText,
+    ReplyComment,
+    ResolveComment,
+    SetContentControl,
     SetParagraphs,
+    SetSection,
     SetTable,
     SetTableCells,
     SettledChanges,
@@ -63,7 +79,8 @@ class _Carrier:
     """Carries operations over from one version to the other.
 
     Attributes:
-        is_shifted: Whether any block stands elsewhere, or the insides of a table differ.
+        is_shifted: Whether any block, comment or section of pages stands elsewhere, or the insides
+            of a table differ.
     """
 
     def __init__(self, before: DocxVersion, after: DocxVersion, old: Source, new: Source) -> None:
@@ -73,8 +90,14 @@ class _Carrier:
         blocks = before.body.blocks, after.body.blocks
         self._counts = len(blocks[0]), len(blocks[1])
         forward = self._matches.forward
+        notes = before.notes("comment"), after.notes("comment")
+        self._comments = match_notes(*notes).forward
+        pages = match_pages(before, after).forward
         self.is_shifted = (
-            self._counts[0] != self._counts[1]
+            len(notes[0]) != len(notes[1])
+            or any(index != other for index, other in (*self._comments.items(), *pages.items()))
+            or len(before.body.sections) != len(after.body.sections)
+            or self._counts[0] != self._counts[1]
             or any(index != other for index, other in forward.items())
             or any(blocks[1][index].kind == "table" for index in self._matches.changed)
         )
@@ -117,9 +140,7 @@ class _Carrier:
                 self._gap(0)
                 return operation
             case AddTable(after=int(number)):
-                moved = self._paragraph(number)
-                self._gap(self._blocks["paragraph"][number - 1] + 1)
-                return replace(operation, after=moved)
+                return replace(operation, after=self._behind(number))
             case _:
                 return self._carried_in_table(operation)
 
@@ -145,7 +166,59 @@ class _Carrier:
                 # Lines are counted, so that the same shape is not enough: their texts must be, too.
                 return replace(operation, table=self._table(table, None))
             case _:
+                return self._mark(operation)
+
+    def _mark(self, operation: msgspec.Struct) -> msgspec.Struct:
+        """Return an operation on what stands in or around paragraphs as it is there."""
+        replace = msgspec.structs.replace
+        match operation:
+            case SetContentControl() | SetSection(section=None):
+                return operation
+            case AppendDocument() | AddDocumentImage(after=None, paragraph=None):
+                self._gap(self._counts[0])
+                return operation
+            case AddDocumentImage(after=0, paragraph=None):
+                self._gap(0)
+                return operation
+            case (
+                AddDocumentImage(after=int(number), paragraph=None)
+                | InsertSectionBreak(after=number)
+            ):
+                return replace(operation, after=self._behind(number))
+            case AddField(field="TOC", paragraph=number):
+                return replace(operation, paragraph=self._behind(number))
+            case (
+                AddComment(paragraph=int(number))
+                | AddDocumentImage(paragraph=int(number))
+                | AddHyperlink(paragraph=int(number))
+                | AddFootnote(paragraph=int(number))
+                | AddEndnote(paragraph=int(number))
+                | AddBookmark(paragraph=int(number))
+                | AddField(paragraph=int(number))
+            ):
+                return replace(operation, paragraph=self._paragraph(number))
+            case ReplyComment() | ResolveComment() | DeleteComment():
+                return replace(operation, comment=self._comment(operation.comment))
+            case SetSection(section=int(section)):
+                found = match_pages(self._before, self._after).forward.get(section)
+                if found is None:
+                    raise UncertainError(f"section {section} is not there any more")
+                return replace(operation, section=found)
+            case _:
                 raise UncertainError("this operation cannot be carried over to shifted paragraphs")
+
+    def _behind(self, number: int) -> int:
+        """Return the number of a paragraph there behind which something goes."""
+        moved = self._paragraph(number)
+        self._gap(self._blocks["paragraph"][number - 1] + 1)
+        return moved
+
+    def _comment(self, number: int) -> int:
+        """Return the number that a comment has there."""
+        found = self._comments.get(number - 1)
+        if found is None:
+            raise UncertainError(f"comment {number} is not there any more, or was changed")
+        return found + 1
 
     def _keys(self, version: DocxVersion) -> list[bytes | None]:
         return [version.move_key(index) for index in range(len(version.body.blocks))]

@@ -357,7 +357,7 @@ def test_find_is_taken_for_search() -> None:
     assert '"find"' not in taught
 
 
-@pytest.mark.parametrize("name", ["set_section", "track_changes"])
+@pytest.mark.parametrize("name", ["track_changes"])
 def test_what_is_not_built_is_refused_by_name(name: str) -> None:
     """The refusal names it and what there is; the guidance says so before."""
     with pytest.raises(ValidationFailed, match=f"no operation {name}; there are: set_paragraphs"):

@@ -249,6 +249,16 @@ DOCX = OfficeCase(
             {"op": "delete_paragraphs", "from": 1, "count": 1},
         ),
         ({"op": "append_paragraph"},),
+        (
+            {"op": "append_paragraph", "text": "point", "list": "number", "level": 1},
+            {"op": "add_comment", "paragraph": 1, "text": "why", "author": "A", "search": "point"},
+            {"op": "reply_comment", "comment": 1, "text": "so", "author": "B"},
+            {"op": "resolve_comment", "comment": 1},
+            {"op": "add_footnote", "paragraph": 1, "text": "note"},
+            {"op": "add_hyperlink", "paragraph": 1, "text": "there", "address": "mailto:a@b.de"},
+            {"op": "add_field", "paragraph": 1, "field": "TOC"},
+            {"op": "set_section", "footer": "{page}", "orientation": "landscape"},
+        ),
     ),
     bad_edits=(
         ({"op": "append_paragraph", "text": "a", "runs": [{"text": "b"}]},),
@@ -258,7 +268,8 @@ DOCX = OfficeCase(
         ({"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "col": 0, "text": ""}]},),
         ({"op": "add_table", "rows": [[], []]},),
         ({"op": "add_table", "rows": [["a"]], "after": 1},),
-        ({"op": "set_section", "orientation": "landscape"},),
+        ({"op": "set_section", "section": 9, "orientation": "landscape"},),
+        ({"op": "reply_comment", "comment": 1, "text": "a", "author": "b"},),
         ({"op": "track_changes", "on": True},),
         (
             {"op": "append_paragraph", "text": "x"},

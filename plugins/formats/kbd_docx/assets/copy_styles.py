@@ -285,6 +285,10 @@ class StyleCopier:
                 # A paragraph style and its character style are one to people: both are replaced.
                 self._requested.add((linked.type, linked.id))
 
+    def avoid(self, ids: Iterable[str]) -> None:
+        """Give no copied style one of some ids: texts name them, and no style has them."""
+        self._reserved_ids.update(ids)
+
     def copied_id(self, type_: StyleType, id_: str) -> str:
         """Return the id that a style of the source has in the target, "" if it has none there.
 

@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from difflib import get_close_matches
 from typing import ClassVar, Literal, get_args
 
@@ -18,8 +17,9 @@ from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.element_names import namespace_of
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from kbd_docx.document import MC, PARAGRAPH, DocxParts, R, W, blocks
+from kbd_docx.document import PARAGRAPH, DocxParts, R, W, blocks
 from kbd_docx.edits.reach import SHOWN_CHARACTERS
+from kbd_docx.ignorable import with_ignorable
 from kbd_docx.styles.stylesheet import folded
 
 __all__ = [
@@ -221,7 +221,7 @@ class Target(DocxParts):
     def finish(self) -> None:
         """Write the parts that have changed."""
         for part, is_strict in self._changed.items():
-            data = xml_bytes(_with_ignorable(self.root(part), self._spaces.get(part, {})))
+            data = xml_bytes(with_ignorable(self.root(part), self._spaces.get(part, {})))
             self.rewriting.put(part, strict(data) if is_strict else data)
 
     def _block_range(
@@ -233,35 +233,6 @@ class Target(DocxParts):
                 f"the target has no {what} {last}; it has {len(found):,}, counted from {base}"
             )
         return found[first - base : last - base + 1]
-
-
-def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
-    """Return a root that lists namespaces in mc:Ignorable."""
-    # Programs refuse names that they do not know, unless these are ignorable (ECMA-376, part 3).
-    known: dict[str | None, str] = dict(root.nsmap)
-    ignored = root.get(f"{MC}Ignorable", "").split()
-    passed = {known.get(prefix) for prefix in ignored}
-    wanted = {space: prefix for space, prefix in spaces.items() if space not in passed}
-    if not wanted:
-        return root
-    known.setdefault("mc", MC.strip("{}"))
-    for space, wish in wanted.items():
-        prefix, number = wish, 0
-        # The target may have the prefix for another namespace.
-        while known.get(prefix, space) != space:
-            number += 1
-            prefix = f"{wish}_{number}"
-        known[prefix] = space
-        ignored.append(prefix)
-    # An element's `nsmap` cannot be changed in lxml, so the root is made anew.
-    # The stubs want prefixes to be texts; the plain namespace's is None.
-    made = etree.Element(root.tag, nsmap=known)  # type: ignore[arg-type]
-    made.attrib.update(root.attrib)
-    made.set(f"{MC}Ignorable", " ".join(ignored))
-    made.text = root.text
-    # Copies, for moving an element takes the square of the time that its size does.
-    made.extend([deepcopy(child) for child in root])
-    return made
 
 
 _XML = re.compile(r"[+/]xml$")

@@ -48,6 +48,12 @@ _COUNTED = frozenset((
 ))  # fmt: skip
 """What the program that saves a file counts or says of itself."""
 
+_INTERPRETED = (
+    "styles", "numbering", "settings", "footnotes", "endnotes", "comments", "commentsExtended",
+    "commentsIds",
+)  # fmt: skip
+"""The parts that are told in words; of those of comments' ids nobody is told."""
+
 _PROPERTY_KINDS = ("coreproperties", "extendedproperties", "customproperties")
 _NAMES = {"creator": "author"}
 
@@ -381,7 +387,7 @@ def compare_parts(before: DocxVersion, after: DocxVersion, out: ChangeList) -> N
     """Add the parts that differ and were interpreted nowhere; called when all else was."""
     known = {version.main for version in (before, after)}
     for version in (before, after):
-        for kind in ("styles", "numbering", "settings", "footnotes", "endnotes", "comments"):
+        for kind in _INTERPRETED:
             known.add(version.document.part(kind))
     reached = before.parts.reached | after.parts.reached | known
     old, new = _other_parts(before, reached), _other_parts(after, reached)

@@ -25,6 +25,7 @@ __all__ = [
     "read_headers",
 ]
 
+_SHOWN_CHARS = 80
 NOTE_KINDS = ("footnote", "endnote", "comment")
 
 
@@ -205,7 +206,12 @@ def _compare_pair(
 ) -> None:
     details = {
         name: pair
-        for name, pair in (("author", (old.author, new.author)), ("date", (old.date, new.date)))
+        for name, pair in (
+            ("author", (old.author, new.author)),
+            ("date", (old.date, new.date)),
+            ("resolved", (old.is_resolved, new.is_resolved)),
+            ("reply_to", (old.reply_to, new.reply_to)),
+        )
         if pair[0] != pair[1]
     } | frame_difference(old.frame, new.frame)
     differences.add_story(
@@ -219,12 +225,27 @@ def _compare_pair(
 
 
 def _byline(note: Note) -> str:
-    return f"by {note.author}" if note.author else ""
+    more = (
+        f"by {note.author}" if note.author else "",
+        f'a reply to "{note.reply_to[:_SHOWN_CHARS]}"' if note.reply_to else "",
+        "resolved" if note.is_resolved else "",
+    )
+    return ", ".join(filter(None, more))
 
 
 def _note_side(notes: Sequence[Note]) -> MatchSide:
     return listed_side(
-        [(_story_key(each.paragraphs), each.author, each.date, each.frame) for each in notes],
+        [
+            (
+                _story_key(each.paragraphs),
+                each.author,
+                each.date,
+                each.frame,
+                each.is_resolved,
+                each.reply_to,
+            )
+            for each in notes
+        ],
         [word_count(each.text) for each in notes],
         move_keys=[each.text or None for each in notes],
     )

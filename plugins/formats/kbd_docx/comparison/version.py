@@ -11,6 +11,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc import Identity, read_transitional
 from kbd.opc.package import Package
+from kbd_docx.comment_threads import THREADS_KIND, comment_states
 from kbd_docx.comparison.body import BodyBlock, BodyBlocks, read_body
 from kbd_docx.comparison.contents import ParagraphContent
 from kbd_docx.comparison.digests import CONTROL_IDS, PartDigests
@@ -40,6 +41,8 @@ class Note(msgspec.Struct, frozen=True):
         author: Of a comment, who wrote it.
         date: Of a comment, when.
         frame: The digest of what holds the paragraphs: tables, content controls.
+        is_resolved: Of a comment, whether it is done with.
+        reply_to: Of a comment that is a reply, the text of what it replies to.
     """
 
     kind: str
@@ -48,6 +51,8 @@ class Note(msgspec.Struct, frozen=True):
     author: str
     date: str
     frame: bytes
+    is_resolved: bool = False
+    reply_to: str = ""
 
     @property
     def title(self) -> str:
@@ -87,6 +92,7 @@ class DocxVersion:
             key: "".join(each.text or "" for each in element.iter(f"{W}t"))
             for key, (element, _) in self._note_elements.items()
         }
+        self._states = comment_states(*map(self._read_root, ("comments", THREADS_KIND)))
         self._readers: dict[str, ParagraphReader] = {}
         self._paragraphs: dict[int, ParagraphContent] = {}
         self._keys: dict[int, bytes] = {}
@@ -183,6 +189,7 @@ class DocxVersion:
                     element.get(f"{W}author", ""), element.get(f"{W}date", ""),
                     # Its id is counted anew, and the rest of its own attributes are told.
                     b"".join(self.frame(child, part) for child in element),
+                    *self._thread(id_ if kind == "comment" else ""),
                 )
             )  # fmt: skip
         return found
@@ -190,7 +197,7 @@ class DocxVersion:
     def separators(self, kind: str) -> dict[str, bytes]:
         """Return the digests of the lines that a program draws above notes, by their types."""
         part = self.document.part(NOTE_PARTS[kind])
-        root = self.document.root(part) if part and self.parts.package.read(part) else None
+        root = self._read_root(NOTE_PARTS[kind])
         return {
             element.get(f"{W}type", ""): b"".join(
                 self.parts.element(child, part) for child in element
@@ -199,10 +206,23 @@ class DocxVersion:
             if element.get(f"{W}type") in _SEPARATORS
         }
 
+    def _read_root(self, kind: str) -> etree._Element | None:
+        """Return the root of the part of a kind, None if there is none or it holds nothing."""
+        part = self.document.part(kind)
+        return self.document.root(part) if part and self.parts.package.read(part).strip() else None
+
+    def _thread(self, id_: str) -> tuple[bool, str]:
+        """Return whether a comment is resolved, and the text of what it replies to."""
+        state = self._states.get(id_)
+        if state is None:
+            return False, ""
+        above = self.note_texts.get(("comment", state.reply_to), "") if state.reply_to else ""
+        return state.is_resolved, above
+
     def _find_notes(self) -> Iterator[tuple[tuple[str, str], tuple[etree._Element, str]]]:
         for kind, name in NOTE_PARTS.items():
             part = self.document.part(name)
-            root = self.document.root(part) if part and self.parts.package.read(part) else None
+            root = self._read_root(name)
             for element in root.iterchildren(f"{W}{kind}") if root is not None else ():
                 if element.get(f"{W}type") not in _SEPARATORS:
                     yield (kind, element.get(f"{W}id", "")), (element, part)

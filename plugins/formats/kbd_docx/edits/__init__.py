@@ -20,5 +20,21 @@ texts          text as documents hold it, and values that the strict variant spe
 reach          what the document still reaches out to after an edit
 removal        content taken out without breaking what goes on around it, and what goes with it
 leftovers      what an edit would leave behind of what it deletes: remarks and copies
+lists          paragraphs made items of lists
+comments       operations on comments
+images         pictures of the workbench put in
+hyperlinks     links
+bookmarks      bookmarks
+notes          footnotes and endnotes; `note_lines` are the lines above them
+fields         fields, and tables of contents
+sections       sections of pages, their headers and footers
+controls       content controls filled in; `bound_data` is what they show
+ranges         words of a paragraph, cut out as runs of their own
+inline         runs put behind words of a paragraph
+library_parts  parts beside the main one, found, made and dropped
+document_settings
+               settings of the document switched on
+builtin_styles
+               styles that every program knows, added where they are missing
 blank          the document that new ones begin as
 """

@@ -3,6 +3,7 @@
 Warnings name what an edit touches without being named: signatures, protection, tracked changes.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path, PurePath
 
@@ -21,9 +22,21 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
+from kbd_docx.edits.bookmarks import add_bookmark
 from kbd_docx.edits.changes import settle_changes
+from kbd_docx.edits.comments import (
+    add_comment,
+    delete_comment,
+    reply_comment,
+    resolve_comment,
+)
+from kbd_docx.edits.controls import set_content_control
 from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.fields import add_field
+from kbd_docx.edits.hyperlinks import add_hyperlink
+from kbd_docx.edits.images import add_image
 from kbd_docx.edits.leftovers import DocxLeftovers
+from kbd_docx.edits.notes import add_endnote, add_footnote
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
     delete_paragraphs,
@@ -32,6 +45,7 @@ from kbd_docx.edits.paragraphs import (
     set_paragraphs,
 )
 from kbd_docx.edits.reach import reach_after
+from kbd_docx.edits.sections import insert_section_break, set_section
 from kbd_docx.edits.table_columns import (
     delete_table_columns,
     insert_table_columns,
@@ -44,8 +58,16 @@ from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.edits.template import fill_template
 from kbd_docx.operations import (
     AcceptChanges,
+    AddBookmark,
+    AddComment,
+    AddDocumentImage,
+    AddEndnote,
+    AddField,
+    AddFootnote,
+    AddHyperlink,
     AddTable,
     AppendParagraph,
+    DeleteComment,
     DeleteParagraphs,
     DeleteTableColumns,
     DeleteTableRows,
@@ -53,12 +75,17 @@ from kbd_docx.operations import (
     FormatParagraphs,
     FormatTableCells,
     InsertParagraph,
+    InsertSectionBreak,
     InsertTableColumns,
     InsertTableRows,
     MergeTableCells,
     RejectChanges,
     ReplaceText,
+    ReplyComment,
+    ResolveComment,
+    SetContentControl,
     SetParagraphs,
+    SetSection,
     SetTable,
     SetTableCells,
     SplitTableCell,
@@ -67,8 +94,19 @@ from kbd_docx.operations import (
 __all__ = ["apply", "warn_of_protection"]
 
 
-def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+def apply(
+    source: Source | None,
+    operations: tuple[msgspec.Struct, ...],
+    target: Path,
+    files: Mapping[str, Source] | None = None,
+) -> Applied:
     """Apply operations and write the result.
+
+    Args:
+        source: The document, None for a new one.
+        operations: The records.
+        target: Where the result goes.
+        files: Files that operations name, by the paths that operations have.
 
     Raises:
         ValidationFailed: An operation cannot be applied, or not without a loss.
@@ -84,7 +122,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             document = docx.Document(lending.copy())
             whole = document.part.package
             lending.loaded(whole)
-            edit = DocumentEdit(document, is_strict=lending.is_strict)
+            edit = DocumentEdit(document, is_strict=lending.is_strict, files=files)
             if source is None:
                 update_settings(document.settings.element)
             else:
@@ -124,6 +162,19 @@ def _operation_table(edit: DocumentEdit) -> OperationTable:
         DeleteTableColumns: partial(delete_table_columns, edit),
         MergeTableCells: partial(merge_table_cells, edit),
         SplitTableCell: partial(split_table_cell, edit),
+        AddComment: partial(add_comment, edit),
+        ReplyComment: partial(reply_comment, edit),
+        ResolveComment: partial(resolve_comment, edit),
+        DeleteComment: partial(delete_comment, edit),
+        AddDocumentImage: partial(add_image, edit),
+        AddHyperlink: partial(add_hyperlink, edit),
+        AddFootnote: partial(add_footnote, edit),
+        AddEndnote: partial(add_endnote, edit),
+        AddBookmark: partial(add_bookmark, edit),
+        AddField: partial(add_field, edit),
+        SetSection: partial(set_section, edit),
+        InsertSectionBreak: partial(insert_section_break, edit),
+        SetContentControl: partial(set_content_control, edit),
     }
 
 

@@ -3,11 +3,12 @@
 Paragraphs are counted from 1, tables from 0, as the map counts them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 
 import msgspec
 from docx.document import Document
+from docx.opc.part import Part
 from docx.oxml.parser import OxmlElement
 from docx.oxml.table import CT_Tbl
 from docx.oxml.text.paragraph import CT_P
@@ -15,10 +16,13 @@ from docx.shared import Length
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd.office.operations import EditWarnings
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, blocks
 from kbd_docx.edits.formatting import DocxStyles, read_paragraph, read_text_runs
+from kbd_docx.edits.library_parts import LibraryParts
 from kbd_docx.edits.likeness import alike_paragraph, run_properties
+from kbd_docx.edits.lists import ListWriter
 from kbd_docx.edits.looks import format_paragraph, format_run, put_style
 from kbd_docx.edits.removal import drop_relations, named_relations, paragraph_texts
 from kbd_docx.edits.replacement import Stories
@@ -54,7 +58,7 @@ class Body:
         self.section: etree._Element | None = None
         self.count()
         self._last_at_start = self._last_block()
-        # Looked up once, since no operation makes a field.
+        # Looked up once; an operation that makes a field says so.
         self._has_fields = next(element.iter(_FIELD), None) is not None
 
     def count(self) -> None:
@@ -151,6 +155,10 @@ class Body:
                 return depth > 0
             depth += {"begin": 1, "end": -1}.get(each.get(f"{W}fldCharType", ""), 0)
         return False
+
+    def note_field(self) -> None:
+        """Note that there is a field now."""
+        self._has_fields = True
 
     def finish(self) -> None:
         """Append a paragraph if an edit has put a table last."""
@@ -321,10 +329,17 @@ class DocumentEdit:
     Args:
         document: The document, as the library has it.
         is_strict: Whether its file is of the strict variant.
+        files: Files that operations name, by the paths that operations have.
 
     Attributes:
         body: Its paragraphs and tables.
         stories: All its text, for replacing.
+        is_strict: Whether its file is of the strict variant.
+        files: Files that operations name, by the paths that operations have.
+        pictures: The parts of pictures that were put in, by their bytes.
+        parts: Its parts beside the main one.
+        styles: Its styles.
+        lists: Makes paragraphs items of lists.
         writer: Makes paragraphs and tables.
         warnings: What the reader must know.
         tracker: Records what operations change, for those that say so.
@@ -332,15 +347,21 @@ class DocumentEdit:
         gone_texts: The texts of the paragraphs that are gone.
     """
 
-    def __init__(self, document: Document, *, is_strict: bool) -> None:
-        self.document = document
+    def __init__(
+        self, document: Document, *, is_strict: bool, files: Mapping[str, Source] | None = None
+    ) -> None:
+        self.document, self.is_strict = document, is_strict
+        self.files: Mapping[str, Source] = files or {}
+        self.pictures: dict[bytes, Part] = {}
         self.warnings = EditWarnings()
         self.dropped_relations: set[str] = set()
         self.gone_texts: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.warnings)
-        styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
-        self.writer = Writer(styles, is_strict=is_strict, warn=self.warnings.warn)
+        self.parts = LibraryParts(document)
+        self.styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
+        self.lists = ListWriter(self.parts, self.styles, document.element.body, is_strict=is_strict)
+        self.writer = Writer(self.styles, is_strict=is_strict, warn=self.warnings.warn)
         self.tracker = Tracker(self.stories.roots, self.recount)
 
     def recount(self, changed: Sequence[etree._Element]) -> None:

@@ -322,6 +322,42 @@ class DocxStyles:
             style = base.get(_VALUE) if base is not None else None
         return False
 
+    def known(self, type_: str, name: str) -> str:
+        """Return the id of a style of any type that the document has, "" if it has none."""
+        found = self._styles.get(type_, {}).get(_folded(name))
+        return "" if found is None else found.get(_ID, "")
+
+    def add(self, type_: str, style: etree._Element) -> None:
+        """Add a style whose id and names the document does not have."""
+        if self._is_strict:
+            apply_variant(style, is_strict=True)
+        self._root().append(style)
+        for key in _names(style):
+            self._styles.setdefault(type_, {}).setdefault(key, style)
+
+    def free_id(self, wanted: str) -> str:
+        """Return an id that no style has and no text names, the wanted one if it is free.
+
+        A style that is named and not defined would begin to look like something.
+        """
+        found, number = self._free_id(wanted), 0
+        while self._is_named(found):
+            number += 1
+            found = self._free_id(f"{wanted}{number}")
+        return found
+
+    def _is_named(self, id_: str) -> bool:
+        main = self._document.part
+        parts = [each.target_part for each in main.rels.values() if not each.is_external]
+        for part in (main, *parts):
+            if isinstance(part, XmlPart):
+                names = part.element.iter(f"{W}pStyle", f"{W}rStyle")
+                if any(each.get(_VALUE) == id_ for each in names):
+                    return True
+            elif f'"{id_}"'.encode() in part.blob:
+                return True
+        return False
+
     def _style_id(self, type_: StyleType, name: str) -> str | None:
         found = self._find_or_add(type_, name, 0)
         if found is None:

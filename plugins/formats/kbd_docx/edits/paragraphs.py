@@ -60,13 +60,20 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
     body.count()
     for paragraph in made or [OxmlElement("w:p")]:
         body.append(paragraph)
+    # When the old ones are gone, so that the lists are those of the new ones.
+    before = None
+    for paragraph, given in zip(made, operation.paragraphs, strict=True):
+        edit.lists.apply(paragraph, given, before)
+        before = paragraph
     count = len(made)
     return f"body: {count} paragraph{'' if count == 1 else 's'}"
 
 
 def append_paragraph(edit: DocumentEdit, operation: AppendParagraph) -> str:
     """Add a paragraph at the end."""
-    edit.body.append(edit.writer.paragraph(operation, edit.model(operation.like)))
+    paragraph = edit.writer.paragraph(operation, edit.model(operation.like))
+    edit.lists.apply(paragraph, operation, edit.body.blocks[-1] if edit.body.blocks else None)
+    edit.body.append(paragraph)
     return f"paragraph {len(edit.body.paragraphs)}: new"
 
 
@@ -78,6 +85,8 @@ def insert_paragraph(edit: DocumentEdit, operation: InsertParagraph) -> str:
     """
     paragraph = edit.writer.paragraph(operation, edit.model(operation.like))
     edit.body.insert(operation.at, paragraph)
+    place = edit.body.blocks.index(paragraph)
+    edit.lists.apply(paragraph, operation, edit.body.blocks[place - 1] if place else None)
     edit.warn_if_in_field(paragraph)
     return f"paragraph {operation.at}: new"
 

@@ -356,6 +356,10 @@ class Stories:
             self._stories[0].flows = None
             self._stories[0].folded.clear()
 
+    def forget_all(self) -> None:
+        """Invalidate all texts: other parts than the body were changed."""
+        self._stories = None
+
     def forget(self, roots: Sequence[etree._Element]) -> None:
         """Invalidate the texts of some trees, which were changed."""
         for story in self._loaded():
@@ -394,14 +398,11 @@ class Stories:
         self,
         fillings: Callable[[etree._Element, str, Sequence[FlowPiece]], Sequence[Filling]],
     ) -> int:
-        """Replace stretches of paragraphs everywhere, each by a text of its own.
+        """Replace stretches of paragraphs everywhere, and return how many people see.
 
         Args:
             fillings: Takes a paragraph, its text and the pieces of that; returns what to replace,
                 from the left, without overlaps.
-
-        Returns:
-            How many people see, as `replace` counts them.
         """
         computed: Counter[str] = Counter()
         count = 0

@@ -7,8 +7,13 @@ what is wrong in one is skipped and told in the warnings.
     paragraphs   operations on paragraphs and their text
     tables       operations on tables: what their cells hold, and how they look
     table_lines  operations on the rows, columns and merged cells of tables
-    changes      operations on tracked changes
+    comments     operations on comments
+    insertions   pictures, links, notes, bookmarks and fields put in
+    sections     sections of pages, with headers and footers
+    controls     operations on content controls
     templates    operations on templates
+    documents    another document appended
+    changes      operations on tracked changes
 """
 
 import msgspec
@@ -17,11 +22,36 @@ from kbd_docx.operations.base import (
     Cell,
     CellLookFields,
     DocxOperation,
+    ListKind,
     ParagraphFields,
     ParagraphLook,
     Runs,
 )
-from kbd_docx.operations.changes import AcceptChanges, RejectChanges, SettledChanges
+from kbd_docx.operations.changes import (
+    AcceptChanges,
+    RejectChanges,
+    SettledChanges,
+)
+from kbd_docx.operations.comments import (
+    AddComment,
+    DeleteComment,
+    ReplyComment,
+    ResolveComment,
+)
+from kbd_docx.operations.controls import (
+    SetContentControl,
+)
+from kbd_docx.operations.documents import (
+    AppendDocument,
+)
+from kbd_docx.operations.insertions import (
+    AddBookmark,
+    AddDocumentImage,
+    AddEndnote,
+    AddField,
+    AddFootnote,
+    AddHyperlink,
+)
 from kbd_docx.operations.paragraphs import (
     AppendParagraph,
     DeleteParagraphs,
@@ -30,6 +60,11 @@ from kbd_docx.operations.paragraphs import (
     Paragraph,
     ReplaceText,
     SetParagraphs,
+)
+from kbd_docx.operations.sections import (
+    InsertSectionBreak,
+    Margins,
+    SetSection,
 )
 from kbd_docx.operations.table_lines import (
     DeleteTableColumns,
@@ -46,16 +81,28 @@ from kbd_docx.operations.tables import (
     SetTable,
     SetTableCells,
 )
-from kbd_docx.operations.templates import FillTemplate, Records
+from kbd_docx.operations.templates import (
+    FillTemplate,
+    Records,
+)
 
 __all__ = [
     "OPERATIONS",
     "AcceptChanges",
+    "AddBookmark",
+    "AddComment",
+    "AddDocumentImage",
+    "AddEndnote",
+    "AddField",
+    "AddFootnote",
+    "AddHyperlink",
     "AddTable",
+    "AppendDocument",
     "AppendParagraph",
     "Cell",
     "CellLookFields",
     "CellText",
+    "DeleteComment",
     "DeleteParagraphs",
     "DeleteTableColumns",
     "DeleteTableRows",
@@ -64,8 +111,11 @@ __all__ = [
     "FormatParagraphs",
     "FormatTableCells",
     "InsertParagraph",
+    "InsertSectionBreak",
     "InsertTableColumns",
     "InsertTableRows",
+    "ListKind",
+    "Margins",
     "MergeTableCells",
     "Paragraph",
     "ParagraphFields",
@@ -73,8 +123,12 @@ __all__ = [
     "Records",
     "RejectChanges",
     "ReplaceText",
+    "ReplyComment",
+    "ResolveComment",
     "Runs",
+    "SetContentControl",
     "SetParagraphs",
+    "SetSection",
     "SetTable",
     "SetTableCells",
     "SettledChanges",
@@ -101,4 +155,18 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     DeleteTableColumns,
     MergeTableCells,
     SplitTableCell,
+    AddComment,
+    ReplyComment,
+    ResolveComment,
+    DeleteComment,
+    AddDocumentImage,
+    AddHyperlink,
+    AddFootnote,
+    AddEndnote,
+    AddBookmark,
+    AddField,
+    SetSection,
+    InsertSectionBreak,
+    SetContentControl,
+    AppendDocument,
 )

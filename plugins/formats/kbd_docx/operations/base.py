@@ -14,6 +14,7 @@ __all__ = [
     "DocxRecord",
     "Flag",
     "Inches",
+    "ListKind",
     "Number",
     "ParagraphFields",
     "ParagraphLook",
@@ -32,6 +33,8 @@ Cell = str | int | float | bool | None
 
 Number = Annotated[int, Meta(ge=1)]
 Place = Annotated[int, Meta(ge=0)]
+ListKind = Literal["bullet", "number"]
+ListLevel = Annotated[int, Meta(ge=0, le=8)]
 
 # What a model is told that these are; whatever else one is given is skipped with a warning.
 _TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
@@ -157,6 +160,12 @@ class ParagraphFields(DocxRecord, frozen=True):
     indent_first_line: Annotated[
         Any, Meta(description="Inches; negative hangs.", extra_json_schema=_NUMBER)
     ] = None
+    list: Annotated[
+        ListKind | None,
+        Meta(description="An item, of the list right before it or of a new one."),
+    ] = None
+    level: Annotated[ListLevel | None, Meta(description="Of an item, from 0.")] = None
+    restart: Annotated[bool, Meta(description="Begins a list anew, from 1.")] = False
 
 
 class Tracking(DocxRecord, frozen=True):

@@ -12,6 +12,9 @@
     styles           what styles say of headings and hidden text, and the labels of lists
     unseen           text in the color of what is behind it, too small to be read, off the page
     boxes            what is behind the text of boxes, and whether these are on the page
+    controls         content controls, with the paragraphs where they begin
+    direct_formatting
+                     formatting that paragraphs have beside their styles
     table_styles     what styles of tables put behind cells
 
 Time and memory are linear in the text, whatever a file claims.

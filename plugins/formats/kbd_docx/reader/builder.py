@@ -20,6 +20,7 @@ from kbd.formats.shelves import keep, kept
 from kbd.office.active_content import parts_of
 from kbd.opc import Identity, read_transitional, suffix_mismatch
 from kbd.opc.package import Package, Relation
+from kbd_docx.comment_threads import THREADS_KIND, CommentState, comment_states
 from kbd_docx.document import (
     FAMILY,
     PARAGRAPH,
@@ -35,12 +36,15 @@ from kbd_docx.document import (
 from kbd_docx.reader.boxes import DocumentPages
 from kbd_docx.reader.contents import (
     Changes,
+    DocxComment,
     DocxContents,
     DocxHeaderFooter,
     DocxTable,
     SectionBuilder,
     TextNotices,
 )
+from kbd_docx.reader.controls import ControlList
+from kbd_docx.reader.direct_formatting import FormattingStretches
 from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
@@ -125,6 +129,9 @@ _FORMS = {"footnote": "[^{}]", "endnote": "[^e{}]", "comment": "[comment {}]"}
 _SEPARATORS = ("separator", "continuationSeparator", "continuationNotice")
 _NAME_CHARS = 100
 _DAY_CHARS = 10
+_COMMENT_CHARS = 1_000
+_MAX_COMMENTS = 500
+"""Comments that are listed; all are counted and read."""
 
 
 class Notes:
@@ -140,6 +147,7 @@ class Notes:
         self, package: Package, relations: Iterable[Relation], findings: StoryFindings
     ) -> None:
         self._findings = findings
+        self.comments: list[DocxComment] = []
         self._notes: dict[tuple[str, str], tuple[etree._Element, StoryRenderer]] = {}
         # Reversed, so that the first of several relations of a kind is the one that stays.
         by_kind = {relation.kind: relation for relation in reversed(tuple(relations))}
@@ -153,13 +161,21 @@ class Notes:
                 if element.get(f"{W}type") not in _SEPARATORS:
                     key = (kind, element.get(f"{W}id", ""))
                     self._notes.setdefault(key, (element, story))
+        self._states = comment_states(
+            parse_related(package, by_kind.get("comments")),
+            parse_related(package, by_kind.get(THREADS_KIND)),
+        )
 
     def count(self, kind: str) -> int:
         """Return how many there are of a kind."""
         return sum(1 for name, _ in self._notes if name == kind)
 
-    def cited(self) -> list[str]:
-        """Return the texts of what was cited since the last call, and of what they cite."""
+    def cited(self, paragraph: int = 0) -> list[str]:
+        """Return the texts of what was cited since the last call, and of what they cite.
+
+        Args:
+            paragraph: The number of the paragraph that cites it, 0 if none does.
+        """
         found = []
         waiting = self._findings.cited
         at = 0
@@ -167,7 +183,7 @@ class Notes:
         while at < len(waiting):
             kind, key = waiting[at]
             at += 1
-            found.append(self._text(kind, key))
+            found.append(self._text(kind, key, paragraph))
         waiting.clear()
         return found
 
@@ -178,17 +194,41 @@ class Notes:
                 self._findings.cite(kind, key)
                 yield from self.cited()
 
-    def _text(self, kind: str, key: str) -> str:
-        mark = _FORMS[kind].format(self._findings.cite(kind, key))
+    def _text(self, kind: str, key: str, paragraph: int) -> str:
+        number = self._findings.cite(kind, key)
+        mark = _FORMS[kind].format(number)
         found = self._notes.get((kind, key))
         if found is None:
             return f"{mark}: (it has no text)"
         element, story = found
         text = story.text(element).strip()
         author = element.get(f"{W}author", "")[:_NAME_CHARS]
-        day = element.get(f"{W}date", "")[:_DAY_CHARS]
-        byline = ", ".join(filter(None, (author, day)))
+        date = element.get(f"{W}date", "")[:_NAME_CHARS]
+        parts = [author, date[:_DAY_CHARS]]
+        if kind == "comment":
+            parts += self._comment_facts(key, number, (author, date), text, paragraph)
+        byline = ", ".join(filter(None, parts))
         return f"{mark} {byline}: {text}" if byline else f"{mark}: {text}"
+
+    def _comment_facts(
+        self, key: str, number: int, told: tuple[str, str], text: str, paragraph: int
+    ) -> Iterator[str]:
+        """List a comment, and yield what its text does not say."""
+        state = self._states.get(key, CommentState())
+        words = self._findings.commented.get(key, "")
+        above = self._findings.numbers("comment").get(state.reply_to, 0) if state.reply_to else 0
+        if len(self.comments) < _MAX_COMMENTS:
+            self.comments.append(
+                DocxComment(
+                    number, *told, text[:_COMMENT_CHARS], words, state.is_resolved, above, paragraph
+                )
+            )
+        if above:
+            yield f"reply to {above}"
+        elif words:
+            yield f'on "{words}"'
+        if state.is_resolved:
+            yield "resolved"
 
 
 _BODY = f"{W}body"
@@ -205,7 +245,7 @@ _BREAKS = {
 }
 
 _AROUND = ("header", "footer")
-_SHELF_RECORD = "document.4"
+_SHELF_RECORD = "document.5"
 """The name on the shelf, with the version of what is in it."""
 
 
@@ -266,15 +306,23 @@ class _DocumentReader:
         self._tables: list[DocxTable] = []
         self._header_references: list[HeaderFooterReferences] = []
         self._count = 0
+        self._placed = 0
         self._changes = TextNotices()
+        self._formatting = FormattingStretches()
+        self._controls = ControlList()
 
     def document(self) -> DocxContents:
         """Read the document and return its contents."""
+        # One search in the bytes spares a look into every child.
+        may_have_controls = b"sdt" in self._data
         for child in parse_body(self._data, self._package.name):
+            if may_have_controls:
+                self._controls.add(child, self._count)
             # Most children are blocks themselves, and need no look into them.
             for element in (child,) if child.tag in _BLOCKS else body_children([child]):
                 self._add_block(element)
         sections = self._sections.sections()
+        changes = tuple(self._findings.changes)
         # Taken now: pictures in headers, and in notes that nothing cites, are in no section.
         pictures = tuple(self._findings.pictures)
         uncited = tuple(self._notes.uncited())
@@ -311,6 +359,10 @@ class _DocumentReader:
             hidden_around=around is not None and around.hidden > 0,
             doubtful_around=around is not None and around.doubtful > 0,
             doubt=suffix_mismatch(self._identity, FAMILY, self._package.name),
+            comment_list=tuple(self._notes.comments),
+            change_list=changes,
+            formatting=self._formatting.found(),
+            controls=tuple(self._controls.found),
         )
 
     def _headers_footers(self) -> Iterator[bytes]:
@@ -324,6 +376,7 @@ class _DocumentReader:
         """Add one block of the body."""
         if element.tag == PARAGRAPH:
             self._count += 1
+            self._formatting.add(self._count, element)
             self._add_paragraph(self._story.paragraph(element))
         elif element.tag == TABLE:
             index = len(self._tables)
@@ -358,7 +411,10 @@ class _DocumentReader:
 
     def _add(self, text: str, paragraph: int, table: str = "") -> None:
         found = self._findings
-        notes = self._notes.cited() if found.cited else ()
+        notes = self._notes.cited(self._count) if found.cited else ()
+        for change in found.changes[self._placed :]:
+            change.paragraph = self._count
+        self._placed = len(found.changes)
         notices = found.take_notices()
         if notices is not None:
             self._changes.insertions += notices.insertions

@@ -5,15 +5,20 @@ file. Its text is final: what is not shown in it is counted in `TextNotices`.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 __all__ = [
     "CHUNK_CHARS",
     "Changes",
+    "DocxChange",
     "DocxChunk",
+    "DocxComment",
     "DocxContents",
+    "DocxControl",
     "DocxExternal",
+    "DocxFormatting",
     "DocxHeaderFooter",
     "DocxPicture",
     "DocxSection",
@@ -193,6 +198,82 @@ class Changes(msgspec.Struct, frozen=True, array_like=True):
     authors: tuple[str, ...] = ()
 
 
+class DocxComment(msgspec.Struct, frozen=True, array_like=True):
+    """A comment.
+
+    Args:
+        number: Its number in the order of citing, from 1.
+        author: Who wrote it.
+        date: When, as the file has it.
+        text: What it says.
+        words: The words that it is about, the beginning of many; "" if that is not told.
+        is_resolved: Whether it is done with.
+        reply_to: The number of the comment that it replies to, 0 if it is none.
+        paragraph: The paragraph where its sign stands, the last one before a table; 0 for none.
+    """
+
+    number: int
+    author: str
+    date: str
+    text: str
+    words: str
+    is_resolved: bool
+    reply_to: int
+    paragraph: int
+
+
+class DocxChange(msgspec.Struct, array_like=True):
+    """A tracked insertion or deletion of the body.
+
+    Args:
+        kind: "inserted", "deleted".
+        author: By whom.
+        date: When, as the file has it.
+        text: What was inserted or deleted, the beginning of much; "" for a paragraph's end.
+        paragraph: The paragraph that it stands in, the last one before a table.
+    """
+
+    kind: str
+    author: str
+    date: str
+    text: str
+    paragraph: int = 0
+
+
+class DocxControl(msgspec.Struct, frozen=True, array_like=True):
+    """A content control of the body.
+
+    Args:
+        tag: What programs know it by.
+        title: What people know it by.
+        kind: "text", "rich text", "dropdown", "checkbox", "date", "picture" and the like.
+        text: What it shows, the beginning of much; "" for a placeholder.
+        items: What a dropdown offers.
+        paragraph: The paragraph where it begins, the last one before a table.
+    """
+
+    tag: str
+    title: str
+    kind: str
+    text: str
+    items: tuple[str, ...]
+    paragraph: int
+
+
+class DocxFormatting(msgspec.Struct, frozen=True, array_like=True):
+    """Formatting that paragraphs in a row have directly, not by their styles.
+
+    Args:
+        first: The number of the first one.
+        last: The number of the last one.
+        look: What they have, by the names that operations have for it.
+    """
+
+    first: int
+    last: int
+    look: dict[str, Any]
+
+
 class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     """Contents of a document.
 
@@ -215,6 +296,10 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
         hidden_around: Whether headers, footers, or what nothing cites, hold hidden text.
         doubtful_around: Whether they hold text that may be hidden.
         doubt: Why office programs refuse it, "" if they do not.
+        comment_list: The first of its comments.
+        change_list: The first of the tracked changes of the body.
+        formatting: The first stretches of paragraphs that are formatted directly.
+        controls: The first of its content controls.
     """
 
     sections: tuple[DocxSection, ...]
@@ -235,6 +320,10 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     hidden_around: bool
     doubtful_around: bool
     doubt: str
+    comment_list: tuple[DocxComment, ...] = ()
+    change_list: tuple[DocxChange, ...] = ()
+    formatting: tuple[DocxFormatting, ...] = ()
+    controls: tuple[DocxControl, ...] = ()
 
 
 _MAX_CHARS = 2 * CHUNK_CHARS

@@ -14,18 +14,35 @@ from kbd.opc.package import Package
 from kbd_docx.document import FAMILY, open_document
 from kbd_docx.reader.builder import read_contents
 from kbd_docx.reader.contents import (
+    DocxChange,
     DocxChunk,
+    DocxComment,
     DocxContents,
+    DocxControl,
+    DocxFormatting,
     DocxHeaderFooter,
     DocxPicture,
     DocxSection,
     DocxTable,
 )
 
-__all__ = ["MAX_LISTED", "document_map", "facts", "number_range", "picture_entry"]
+__all__ = [
+    "MAX_LISTED",
+    "change_entry",
+    "comment_entry",
+    "document_map",
+    "facts",
+    "formatting_entry",
+    "number_range",
+    "picture_entry",
+]
 
 MAX_LISTED = 1_000
 """Sections, tables, pictures and chunks of a section that a map lists; a `..._count` has all."""
+
+_MAX_MARKS = 60
+"""Comments, tracked changes and formatted stretches that a map lists; readings list those of what
+is read."""
 
 _SHOWN_CHARS = 200
 _NOT_READ = "Files inserted at [inserted file: …] are not read: open the document and update it."
@@ -92,6 +109,48 @@ def picture_entry(index: int, picture: DocxPicture) -> dict[str, Any]:
     more = {"name": picture.name, "file": picture.file}
     entry |= {name: value for name, value in more.items() if value}
     return entry | {"width": picture.width, "height": picture.height}
+
+
+def comment_entry(comment: DocxComment) -> dict[str, Any]:
+    """Return a comment as maps and readings list it."""
+    more = {
+        "date": comment.date,
+        "words": comment.words,
+        "reply_to": comment.reply_to,
+        "paragraph": comment.paragraph,
+        "resolved": comment.is_resolved,
+    }
+    entry = {"comment": comment.number, "author": comment.author, "text": comment.text}
+    return entry | {name: value for name, value in more.items() if value}
+
+
+def change_entry(change: DocxChange) -> dict[str, Any]:
+    """Return a tracked change as maps and readings list it."""
+    entry = {
+        "kind": change.kind,
+        "author": change.author,
+        "date": change.date,
+        "text": change.text or "(end of a paragraph)",
+        "paragraph": change.paragraph,
+    }
+    return {name: value for name, value in entry.items() if value}
+
+
+def formatting_entry(formatting: DocxFormatting) -> dict[str, Any]:
+    """Return direct formatting as maps and readings list it."""
+    return {"paragraphs": number_range(formatting.first, formatting.last), **formatting.look}
+
+
+def _control(control: DocxControl) -> dict[str, Any]:
+    entry = {
+        "tag": control.tag,
+        "title": control.title,
+        "kind": control.kind,
+        "text": control.text,
+        "items": list(control.items),
+        "paragraph": control.paragraph,
+    }
+    return {name: value for name, value in entry.items() if value}
 
 
 def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[str, Any]:
@@ -187,9 +246,14 @@ def _optional_entries(document: DocxContents) -> dict[str, Any]:
         "tracked_changes": (changes.insertions or changes.deletions) and {
             "insertions": changes.insertions, "deletions": changes.deletions,
             "authors": list(changes.authors),
+            "changes": [change_entry(each) for each in document.change_list[:_MAX_MARKS]],
         },
         "external": [{"kind": each.kind, "target": each.target} for each in document.external],
         "has_macros": document.has_macros,
+        "comments": [comment_entry(each) for each in document.comment_list[:_MAX_MARKS]],
+        "content_controls": [_control(each) for each in document.controls],
+        "formatting": [formatting_entry(each) for each in document.formatting[:_MAX_MARKS]],
+        "formatting_count": len(document.formatting) * (len(document.formatting) > _MAX_MARKS),
     }  # fmt: skip
     found |= {name: value for name, value in counts.items() if value}
     for name, total in (

@@ -1,5 +1,6 @@
 """Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ from lxml import etree
 
 from kbd.office.paint import Verdict
 from kbd_docx.document import VAL, W, is_on, number
-from kbd_docx.reader.contents import DocxExternal, DocxPicture, TextNotices
+from kbd_docx.reader.contents import DocxChange, DocxExternal, DocxPicture, TextNotices
 from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.styles import ListLabels, StyleIndex, heading_level
 from kbd_docx.reader.unseen import UnseenText
@@ -21,6 +22,13 @@ _HIDDEN, _SPECIAL, _RUN_STYLE = f"{W}vanish", f"{W}specVanish", f"{W}rStyle"
 MAX_EXTERNAL = 200
 _MAX_AUTHORS = 50
 _SHOWN_CHARS = 300
+MAX_CHANGES = 200
+"""Tracked changes that are listed; all are counted."""
+
+_CHANGE_CHARS = 200
+_WORDS_CHARS = 100
+_TEXTS = (f"{W}t", f"{W}delText")
+_CITED = re.compile(r"\[(?:\^e?\d+|comment \d+)\]")
 _NO_LIST = ("", "0")  # 0 takes a paragraph out of its style's list
 
 
@@ -76,6 +84,9 @@ class StoryFindings:
         self.pictures: list[DocxPicture] = []
         self.external: dict[DocxExternal, None] = {}
         self.authors: dict[str, None] = {}
+        self.changes: list[DocxChange] = []
+        self.commented: dict[str, str] = {}
+        self._commented: dict[str, tuple[list[str], int]] = {}
         self.cited: list[tuple[str, str]] = []
         self._numbers: dict[str, dict[str, int]] = {}
         self._lists = lists
@@ -137,8 +148,34 @@ class StoryFindings:
             counted.deletions += 1
         else:
             counted.insertions += 1
+        author = element.get(f"{W}author", "")[:_SHOWN_CHARS]
         if len(self.authors) < _MAX_AUTHORS:
-            self.authors[element.get(f"{W}author", "")[:_SHOWN_CHARS]] = None
+            self.authors[author] = None
+        if len(self.changes) < MAX_CHANGES:
+            text = "".join(each.text or "" for each in element.iter(*_TEXTS))[:_CHANGE_CHARS]
+            kind = "deleted" if is_deletion else "inserted"
+            self.changes.append(DocxChange(kind, author, element.get(f"{W}date", ""), text))
+
+    def begin_commented(self, key: str, out: list[str]) -> None:
+        """Note that what a comment is about begins."""
+        self._commented[key] = out, len(out)
+
+    def end_commented(self, key: str, out: list[str]) -> None:
+        """Note that what a comment is about ends."""
+        begun, start = self._commented.pop(key, (out, len(out)))
+        if begun is out:
+            self.commented[key] = _words(out, start)
+
+    def end_paragraph(self, out: list[str]) -> None:
+        """Take the words of comments that go on in the next paragraph."""
+        for key in [key for key, (begun, _) in self._commented.items() if begun is out]:
+            _, start = self._commented.pop(key)
+            self.commented[key] = f"{_words(out, start)} …"
+
+    @property
+    def is_commented(self) -> bool:
+        """Whether what a comment is about has begun and not ended."""
+        return bool(self._commented)
 
     def verdict(self, run: etree._Element) -> Verdict:
         """Return whether people see a run's text."""
@@ -218,6 +255,12 @@ class StoryFindings:
             found = properties.find(name)
             if found is not None:
                 self.count_change(found, is_deletion=is_deletion)
+
+
+def _words(out: list[str], start: int) -> str:
+    """Return what was written since a place, without marks of what is hidden."""
+    found = "".join(sign for sign in "".join(out[start:]) if sign >= " " or sign in "\t\n")
+    return " ".join(_CITED.sub("", found).split())[:_WORDS_CHARS]
 
 
 _MARK_CHANGES = ((f"{W}ins", False), (f"{W}del", True))

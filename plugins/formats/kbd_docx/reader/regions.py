@@ -24,7 +24,13 @@ from kbd_docx.reader.contents import (
     TextNotices,
     split_text,
 )
-from kbd_docx.reader.document_map import number_range, picture_entry
+from kbd_docx.reader.document_map import (
+    change_entry,
+    comment_entry,
+    formatting_entry,
+    number_range,
+    picture_entry,
+)
 
 __all__ = ["find_section", "passages", "read_objects", "read_region"]
 
@@ -147,8 +153,31 @@ def read_objects(source: Source, region: Region) -> Reading:
     objects = {
         "tables": tuple(_table_objects(document, found.part)),
         "images": tuple(_picture_objects(document, found.part)),
+        **_marks(document, found.part),
     }
     return msgspec.structs.replace(found.reading, objects=objects)
+
+
+def _marks(document: DocxContents, part: _Part) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return comments, tracked changes and direct formatting of what is read, if any."""
+    stretches = [(chunk.first, chunk.last) for _, chunk in part.chunks if chunk.first]
+    comments = [each for each in document.comment_list if _is_in(stretches, each.paragraph)]
+    changes = [each for each in document.change_list if _is_in(stretches, each.paragraph)]
+    looks = [
+        each
+        for each in document.formatting
+        if any(each.first <= last and each.last >= first for first, last in stretches)
+    ]
+    found = {
+        "comments": tuple(map(comment_entry, comments)),
+        "tracked_changes": tuple(map(change_entry, changes)),
+        "formatting": tuple(map(formatting_entry, looks)),
+    }
+    return {name: entries for name, entries in found.items() if entries}
+
+
+def _is_in(stretches: Sequence[tuple[int, int]], paragraph: int) -> bool:
+    return any(first <= paragraph <= last for first, last in stretches)
 
 
 def passages(source: Source) -> Iterator[Passage]:

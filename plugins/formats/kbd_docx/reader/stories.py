@@ -164,7 +164,7 @@ _LEFT_OUT = (
     "rPr", "pPr", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr", "sectPr", "tblPr", "trPr",
     "tcPr", "rubyPr", "delText", "delInstrText", "fldData", "proofErr", "softHyphen",
     "bookmarkStart", "bookmarkEnd", "lastRenderedPageBreak", "footnoteRef", "endnoteRef",
-    "annotationRef", "separator", "continuationSeparator", "commentRangeStart", "commentRangeEnd",
+    "annotationRef", "separator", "continuationSeparator",
 )  # fmt: skip
 
 Out = list[str]
@@ -223,6 +223,12 @@ class StoryRenderer:
             f"{W}footnoteReference": lambda e, out: self._cite("footnote", "[^{}]", e, out),
             f"{W}endnoteReference": lambda e, out: self._cite("endnote", "[^e{}]", e, out),
             f"{W}commentReference": lambda e, out: self._cite("comment", "[comment {}]", e, out),
+            f"{W}commentRangeStart": lambda e, out: self._findings.begin_commented(
+                e.get(f"{W}id", ""), out
+            ),
+            f"{W}commentRangeEnd": lambda e, out: self._findings.end_commented(
+                e.get(f"{W}id", ""), out
+            ),
             f"{W}ruby": self._ruby,
             _FORMULA: self._formula,
             f"{W}drawing": self._drawing,
@@ -276,6 +282,8 @@ class StoryRenderer:
             else:
                 self._render(child, out)
         properties = self._findings.paragraph_marks(settings)
+        if self._findings.is_commented:
+            self._findings.end_paragraph(out)
         text = "".join(out)
         if "\n" in text or _MARK.search(text) is not None:
             text = _tidy(text)

@@ -80,7 +80,16 @@ _ORDER: Mapping[str, Mapping[str, int]] = {
         "trackRevisions doNotTrackMoves doNotTrackFormatting documentProtection autoFormatOverride "
         "styleLockTheme styleLockQFSet defaultTabStop autoHyphenation consecutiveHyphenLimit "
         "hyphenationZone doNotHyphenateCaps showEnvelope summaryLength clickAndTypeStyle "
-        "defaultTableStyle evenAndOddHeaders",
+        "defaultTableStyle evenAndOddHeaders bookFoldRevPrinting bookFoldPrinting "
+        "bookFoldPrintingSheets drawingGridHorizontalSpacing drawingGridVerticalSpacing "
+        "displayHorizontalDrawingGridEvery displayVerticalDrawingGridEvery "
+        "doNotUseMarginsForDrawingGridOrigin drawingGridHorizontalOrigin drawingGridVerticalOrigin "
+        "doNotShadeFormData noPunctuationKerning characterSpacingControl printTwoOnOne "
+        "strictFirstAndLastChars noLineBreaksAfter noLineBreaksBefore savePreviewPicture "
+        "doNotValidateAgainstSchema saveInvalidXml ignoreMixedContent alwaysShowPlaceholderText "
+        "doNotDemarcateInvalidXml saveXmlDataOnly useXSLTWhenSaving saveThroughXslt showXMLTags "
+        "alwaysMergeEmptyNamespace updateFields hdrShapeDefaults footnotePr endnotePr compat "
+        "docVars rsids mathPr attachedSchema themeFontLang clrSchemeMapping",
     }.items()
 }
 _LAST = 1000
