@@ -60,6 +60,30 @@ def edits_of(path: Path) -> dict[str, Edits]:
         "a table at the end": [{"op": "add_table", "rows": [["a", "b"], ["c", "d"]]}],
         "cells": [{"op": "set_table_cells", "table": 0, "cells": cells}],
         "the body": [{"op": "set_paragraphs", "paragraphs": body}],
+        "a template": [
+            {"op": "append_paragraph", "text": "{{a}} and {{b.c}}"},
+            {"op": "fill_template", "values": {"a": 1, "b": [{"c": "x"}, {"c": "y"}]}},
+        ],
+        "a look": [
+            {"op": "format_paragraphs", "from": 1, "count": 2, "bold": True, "alignment": "right"},
+        ],
+        "rows": [
+            {"op": "insert_table_rows", "table": 0, "at": 1, "rows": [["new"]]},
+            {"op": "delete_table_rows", "table": 0, "from": 0},
+        ],
+        "a column": [{"op": "delete_table_columns", "table": 0, "from": 0}],
+        "cells of a table": [
+            {
+                "op": "format_table_cells",
+                "table": 0,
+                "col": 0,
+                "to_col": 0,
+                "shading": "#FFEE00",
+                "bold": True,
+                "alignment": "right",
+            },
+            {"op": "set_table", "table": 0, "header_rows": 1, "alignment": "center"},
+        ],
         "several": [
             replace,
             {"op": "delete_paragraphs", "from": 2},
