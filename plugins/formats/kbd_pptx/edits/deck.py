@@ -6,7 +6,7 @@ of any language, else by the placeholders that it has (ECMA-376, part 1, 19.7.15
 
 import difflib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ from pptx.parts.slide import (
 from pptx.presentation import Presentation
 
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd_pptx.edits.placeholders import (
     FOOTERS,
     body_placeholders,
@@ -159,14 +160,24 @@ class DeckEdit:
         presentation: The deck.
         warnings: What the reader of the result must know.
         is_strict: Whether it is of the variant that writes percentages otherwise.
+        files: Other files that operations name, by their paths.
+        contents: Returns the bytes of a part; python-pptx was lent the names of most instead.
     """
 
     def __init__(
-        self, presentation: Presentation, warnings: DeckWarnings, *, is_strict: bool
+        self,
+        presentation: Presentation,
+        warnings: DeckWarnings,
+        *,
+        is_strict: bool,
+        files: Mapping[str, Source] = MappingProxyType({}),
+        contents: Callable[[Any], bytes] | None = None,
     ) -> None:
         self.presentation = presentation
         self.warnings = warnings
         self.is_strict = is_strict
+        self.files = files
+        self.contents = contents or _blob
         self.main: Any = presentation.part
         # Asked once: python-pptx walks all relations of the deck to list its parts.
         self._names = {str(part.partname) for part in self.main.package.iter_parts()}
@@ -237,6 +248,11 @@ class DeckEdit:
         root = CT_Slide.new()
         part = SlidePart(PackURI(name), CT.PML_SLIDE, self.main.package, root)
         part.relate_to(layout.part, RT.SLIDE_LAYOUT)
+        self.list_slide(part, index)
+        return part
+
+    def list_slide(self, part: SlidePart, index: int) -> None:
+        """List a new slide in the deck at an index, or behind the last one."""
         relation_id = self.main.relate_to(part, RT.SLIDE)
         taken = {entry.get("id", "") for entry in self.entries}
         highest = max((int(each) for each in taken if each.isdecimal()), default=0)
@@ -254,7 +270,24 @@ class DeckEdit:
             entries[-1].addnext(entry)
         else:
             slides.insert(0, entry)
-        return part
+
+    def release(self, part: BaseSlidePart, removed: Sequence[etree._Element]) -> bool:
+        """Drop the relations that only removed elements of a slide named.
+
+        Args:
+            part: The slide.
+            removed: What was taken out of it.
+
+        Returns:
+            Whether there were any.
+        """
+        gone = {value for each in removed for value in _ids_in(each)} - set(
+            _ids_in(part._element)  # noqa: SLF001 - python-pptx has no other way
+        )
+        dropped = [each for each in gone if each in part.rels]
+        for relation_id in dropped:
+            part.rels.pop(relation_id)
+        return bool(dropped)
 
     def free_name(self, pattern: str) -> str:
         """Return a name for a new part that no part has; `pattern` has a {} for a number."""
@@ -264,6 +297,19 @@ class DeckEdit:
         name = pattern.format(number)
         self._names.add(name)
         return name
+
+
+def _blob(part: Any) -> bytes:
+    blob: bytes = part.blob
+    return blob
+
+
+def _ids_in(root: etree._Element) -> Iterator[str]:
+    """Yield the ids of relations that elements name."""
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if str(key).startswith(R):
+                yield str(value)
 
 
 def parents_of(part: BaseSlidePart) -> tuple[etree._Element, ...]:
