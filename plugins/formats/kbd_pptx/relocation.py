@@ -84,9 +84,9 @@ class _Carrier:
             case DuplicateSlide(index=index, to=int()):
                 msg = "where the copy should stand is not certain, for other slides came or went"
                 raise UncertainError(msg, slide_place(index))
-            case _ if isinstance(index := getattr(operation, "index", None), int):
+            case _ if isinstance(place := getattr(operation, "index", None), int):
                 # All others are about one slide, and name what is on it by id or name.
-                return msgspec.structs.replace(operation, index=self._slide(index))
+                return msgspec.structs.replace(operation, index=self._slide(place))
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted slides")
 

@@ -16,6 +16,7 @@ from kbd.opc import Identity
 from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
+from kbd_pptx.edits.app_properties import told_slides, update_app_properties
 from kbd_pptx.edits.blank import blank_deck, new_package
 from kbd_pptx.edits.charts import add_chart, set_chart
 from kbd_pptx.edits.deck import DeckEdit
@@ -150,7 +151,6 @@ def _apply_to(
     with library_errors(package.name):
         presentation = pptx.Presentation(lending.copy())
         lending.loaded(presentation.part.package)
-        slides = len(presentation.slides)
         deck = DeckEdit(
             presentation,
             warnings,
@@ -158,9 +158,25 @@ def _apply_to(
             files=files,
             contents=partial(_contents, package, lending),
         )
+        # By the entries: python-pptx adds a list of slides where there is none.
+        slides = len(deck.entries)
+        told, reached = told_slides(deck), _external_addresses(presentation.part.package)
         changed = apply_in_order(operations, _operation_table(deck))
+        update_app_properties(deck, told)
         rewriting, external = lending.returned(presentation.part.package)
-    return slides, rewriting, changed, external
+    # A slide that was copied reaches out to what its original did before.
+    new = tuple(each for each in external if each not in reached)
+    return slides, rewriting, changed, new
+
+
+def _external_addresses(package: Any) -> frozenset[str]:
+    """Return the addresses that the parts of a deck reach out to."""
+    return frozenset(
+        relation.target_ref
+        for part in package.iter_parts()
+        for relation in part.rels.values()
+        if relation.is_external
+    )
 
 
 def _contents(package: Package, lending: LibraryBridge, part: Any) -> bytes:

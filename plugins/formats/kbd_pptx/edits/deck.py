@@ -49,15 +49,9 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "two_content": ("twoObj", "twoColTx", "objAndTx", "txAndObj"),
 })  # fmt: skip
 
-_NEXT_BEST: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "title_slide": ("title_and_content", "title_only"),
-    "title_and_content": ("two_content", "section_header", "title_slide", "title_only"),
-    "section_header": ("title_slide", "title_and_content", "title_only"),
-    "title_only": ("title_and_content", "title_slide"),
-    "blank": ("title_only", "title_and_content"),
-    "two_content": ("title_and_content", "title_only"),
-})  # fmt: skip
-"""What comes nearest where a deck has no layout of a kind."""
+_DEFAULT = "title_and_content"
+_NEXT_BEST = ("two_content", "section_header", "title_slide", "title_only")
+"""What comes nearest to the default where a deck has no layout of its kind."""
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -72,12 +66,14 @@ class Layout(msgspec.Struct, frozen=True):
 def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     """Choose the layout that a label means; return it and a warning, "" for an exact match.
 
+    Only the default kind, which counts where an operation names none, may become another one.
+
     Args:
         layouts: All of them, those that are to be taken first in front.
         wanted: The label.
 
     Raises:
-        ValidationFailed: There is none at all.
+        ValidationFailed: There is no such layout, or none at all.
     """
     if not layouts:
         raise ValidationFailed("the deck has no layouts, so no slide can be added to it")
@@ -93,21 +89,26 @@ def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     meant = _of_kind(layouts, label) if label else None
     if meant is not None:
         return meant, ""
-    for next_best in _NEXT_BEST[label] if label else ("title_and_content", *_TYPES):
-        found = _of_kind(layouts, next_best)
-        if found is not None:
-            return found, _fallback_warning(layouts, wanted, label, found)
-    return layouts[0], _fallback_warning(layouts, wanted, label, layouts[0])
-
-
-def _fallback_warning(layouts: Sequence[Layout], wanted: str, label: str, taken: Layout) -> str:
-    if label:
-        return f'The deck has no layout for {label}; "{shorten(taken.name)}" was taken.'
+    if label == _DEFAULT:
+        # What is taken where an operation names none: the nearest that the deck has.
+        for next_best in _NEXT_BEST:
+            found = _of_kind(layouts, next_best)
+            if found is not None:
+                return found, _fallback_warning(label, found)
+        return layouts[0], _fallback_warning(label, layouts[0])
     names = list(dict.fromkeys(layout.name for layout in layouts))
-    plain = {_fold_name(name): name for name in names}
-    near = [plain[each] for each in difflib.get_close_matches(_fold_name(wanted), list(plain))]
-    hint = f"Near it: {quoted_list(near)}." if near else f"There are: {quoted_list(names)}."
-    return f'There is no layout "{shorten(wanted)}"; "{shorten(taken.name)}" was taken. {hint}'
+    if label:
+        msg = f"the deck has no layout for {label}; there are: {quoted_list(names)}"
+        raise ValidationFailed(msg)
+    folded = {_fold_name(name): name for name in names}
+    near = [folded[each] for each in difflib.get_close_matches(plain, list(folded))]
+    hint = f"near it: {quoted_list(near)}; " if near else ""
+    msg = f"there is no layout {shorten(wanted)!r}; {hint}there are: {quoted_list(names)}"
+    raise ValidationFailed(msg)
+
+
+def _fallback_warning(label: str, taken: Layout) -> str:
+    return f'The deck has no layout for {label}; "{shorten(taken.name)}" was taken.'
 
 
 def _of_kind(layouts: Sequence[Layout], label: str) -> Layout | None:

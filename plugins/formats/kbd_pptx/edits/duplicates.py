@@ -108,8 +108,8 @@ def _rename(copy: Any, renamed: Mapping[str, str]) -> None:
     root = copy._element if is_tree else etree.fromstring(copy.blob)  # noqa: SLF001 - no other way
     for element in root.iter():
         for key, value in element.attrib.items():
-            if str(key).startswith(R) and value in renamed:
-                element.set(key, renamed[value])
+            if str(key).startswith(R) and str(value) in renamed:
+                element.set(key, renamed[str(value)])
     if not is_tree:
         copy.blob = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
 

@@ -18,6 +18,7 @@ from kbd_pptx.edits.placeholders import (
     TITLES,
     SlidePlaceholder,
     box_of,
+    overlaps_others,
     placeholders,
     tree_of,
 )
@@ -72,6 +73,15 @@ def set_layout(deck: DeckEdit, operation: SetLayout) -> str:
                     # What the old layout gave it would else be lost.
                     properties.insert(0, transform(f"{A}xfrm", box))
     _relate(slide, layout)
+    parents = (layout.root, layout.master)
+    if any(
+        overlaps_others(each.shape, slide.root, parents)
+        for each in held
+        if each.shape.getparent() is not None
+    ):
+        deck.warnings.warn(
+            f"Slide {slide.index}: in the new layout things cover each other; look at the slide."
+        )
     if left:
         deck.warnings.warn(
             f'The layout "{layout.name}" has no place for {quoted_list(left)} of slide '
