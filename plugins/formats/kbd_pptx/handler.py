@@ -62,12 +62,14 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "add_slide", "delete_slide", "move_slide", "duplicate_slide",
     )  # fmt: skip
     guidance = (
-        "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "
-        "read_file with slide_index. add_slide takes a layout of the deck by its name, or one of "
-        "title_slide, title_and_content, section_header, title_only, blank, two_content. A text of "
-        "several lines becomes several paragraphs. Targets of assets that are copied: master:0 or "
-        "none for a layout or theme; master:0/title, or slide:0/Title 1 for one shape, for a text "
-        "style; slide:3 for an image. Not built yet: duplicate_slide, add_table, add_image."
+        "Look at the map first: it lists the slides, counted from 0, with titles, layouts and "
+        "shapes (ids, names, places in inches); then read_file with slide_index. add_slide takes a "
+        "layout of the deck by its name, or one of title_slide, title_and_content, section_header, "
+        "title_only, blank, two_content. A text of several lines becomes several paragraphs. For "
+        "figures add a native table or chart: without a place it takes the empty placeholder of "
+        "the slide, so leave the body of add_slide out. A table, chart or picture is named by its "
+        "id or name. Targets of assets that are copied: master:0 or none for a layout or theme; "
+        "master:0/title, or slide:0/Title 1 for one shape, for a text style; slide:3 for an image."
     )
     style_file = "style.md"
     style_words = (

@@ -159,7 +159,8 @@ def _has_same_shapes(old: SlideSketch, new: SlideSketch) -> bool:
     total = len(old.shapes) + len(new.shapes)
     if old.layout != new.layout or not total:
         return old.layout == new.layout
-    return 2 * len(old.shapes & new.shapes) / total > LIKE
+    # Half of two is enough: a placeholder that a table took over is another shape.
+    return 2 * len(old.shapes & new.shapes) / total >= LIKE
 
 
 def _pair_like(pairing: _Pairing, old: dict[int, SlideSketch], new: dict[int, SlideSketch]) -> None:
@@ -225,7 +226,8 @@ def match_shapes(before: Slide, after: Slide) -> Matches:
             pairing.by_key(lambda i: key(old[i]), lambda j: key(new[j]))
 
     pair(lambda shape: (shape.id, shape.name, shape.kind) if shape.id else None)
-    pair(lambda shape: (shape.placeholder, shape.index) if shape.placeholder else None)
+    # Of one kind: a table that took over an empty placeholder came, and that went.
+    pair(lambda shape: (shape.placeholder, shape.index, shape.kind) if shape.placeholder else None)
     pair(lambda shape: (shape.kind, text) if (text := plain_text(shape.body, 0).strip()) else None)
     pair(lambda shape: (shape.kind, id_) if (id_ := _picture_id(shape)) else None)
     pair(lambda shape: (shape.kind, shape.name) if shape.name else None)

@@ -30,7 +30,7 @@ from kbd_pptx.edits.chart_markup import (
 )
 from kbd_pptx.edits.chart_types import change_type
 from kbd_pptx.edits.deck import DeckEdit
-from kbd_pptx.edits.formatting import SlideTextPiece
+from kbd_pptx.edits.formatting import SlideTextPiece, write_strict_percentages
 from kbd_pptx.edits.found_shapes import FoundShape, SlideEdit, find_shape, slide_at
 from kbd_pptx.edits.new_places import graphic_frame, place_element, place_for
 from kbd_pptx.edits.textbody import rewrite, split_lines
@@ -46,6 +46,8 @@ _SPACE_ORDER = (
 )  # fmt: skip
 _CHART_ORDER = ("title", "autoTitleDeleted", "pivotFmts", "view3D", "floor", "sideWall", "backWall",
                 "plotArea", "legend", "plotVisOnly", "dispBlanksAs", "extLst")  # fmt: skip
+_SHARES = ("gapWidth", "gapDepth", "overlap", "holeSize", "lblOffset")
+"""What strict charts write as percentages (ISO 29500-1, 21.2.3)."""
 _MAX_SHEET_NAME = 31
 _PLACE_DIGITS = 7
 _EXACT = 1e15
@@ -67,11 +69,6 @@ def add_chart(deck: DeckEdit, operation: AddSlideChart) -> str:
         raise ValidationFailed(
             "add_chart: a pie shows one series; give one, or choose column or doughnut"
         )
-    if deck.is_strict:
-        raise ValidationFailed(
-            "charts cannot be added to a deck of the strict variant; save it as an ordinary .pptx "
-            "first"
-        )
     operation = _cleaned(deck, operation)
     data = checked_data(
         "add_chart", operation.categories, operation.series, is_scatter=kind == "scatter"
@@ -79,6 +76,7 @@ def add_chart(deck: DeckEdit, operation: AddSlideChart) -> str:
     data = _formatted(data, operation.number_format)
     place = place_for(deck, slide, operation, "chart")
     root: Any = new_chart(operation, data)
+    _fit_variant(deck, root)
     package = deck.main.package
     part: Any = XmlPart(
         PackURI(deck.free_name("/ppt/charts/chart{}.xml")), CT.DML_CHART, package, root
@@ -181,7 +179,19 @@ def set_chart(deck: DeckEdit, operation: SetSlideChart) -> str:
         changed.append("title" if operation.title else "title taken away")
     if not changed:
         raise ValidationFailed("set_chart: give series, categories, a title or a type")
+    _fit_variant(deck, root)
     return f"slide {slide.index}: {shape.name}, {', '.join(changed)}"
+
+
+def _fit_variant(deck: DeckEdit, root: etree._Element) -> None:
+    """Write the shares of a chart as the strict variant does, in a deck of that."""
+    if not deck.is_strict:
+        return
+    write_strict_percentages(root)
+    for element in root.iter(*(f"{C}{name}" for name in _SHARES)):
+        value = element.get("val", "")
+        if value.lstrip("-").isdecimal():
+            element.set("val", f"{value}%")
 
 
 def _any_chart(shape: etree._Element) -> etree._Element | None:

@@ -273,7 +273,9 @@ def place_element(
         )
     width, height = deck.size
     box = place.box
-    if box.x < 0 or box.y < 0 or box.x + box.width > width or box.y + box.height > height:
+    # How high a table is to be is told by what its texts need.
+    is_low = box.y + box.height > height and what != "table"
+    if box.x < 0 or box.y < 0 or box.x + box.width > width or is_low:
         deck.warnings.warn(
             f"Slide {slide.index}: the {what} reaches over the slide, which is {inches(width)} by "
             f"{inches(height)} inches."
