@@ -225,7 +225,8 @@ def _other_shapes(old: etree._Element, new: etree._Element, named: set[str]) -> 
     """Shapes of a slide that differ or went, but for those that an operation names."""
     kept = dict(_shapes(new))
     for key, shape in _shapes(old):
-        if key[0] in named:
+        inner = {each.get("id", "") for each in shape.iter("{*}cNvPr")}
+        if inner & named:
             continue
         if key not in kept:
             if not _is_empty_place(shape):

@@ -96,7 +96,7 @@ def test_the_same_call_makes_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_data_and_title_change_and_the_look_stays(charted: Path, out: Path) -> None:
-    """Of three series the first keeps its color, the format stays; only the chart's parts differ."""
+    """Of three series the first keeps its color, the format stays; the chart alone differs."""
     applied = edit(
         charted,
         {"op": "set_chart", "index": 0, "title": "Neu", "categories": ["x", "y", "z"], "series": [

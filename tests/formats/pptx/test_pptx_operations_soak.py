@@ -27,6 +27,7 @@ REASONS = (
     "several levels", "those of another file", "needs it", "has no series",
     "draws its series in several ways", "are its x values", "not built as its kind",
     "is damaged", "its part is missing", "macros", "password",
+    "there is no picture",
 )  # fmt: skip
 """What may be in the way of an operation on a real deck, as its refusal names it."""
 

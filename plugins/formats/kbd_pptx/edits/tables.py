@@ -56,16 +56,15 @@ _FIGURE = re.compile(
 _BLANK = frozenset(("", "-", "\u2013", "\u2014", "n/a", "N/A", "n.a."))
 
 
-def cell_text(value: TableCell) -> str:
-    """Return a cell's value as text; a whole number has no fraction."""
+def _shown(value: TableCell) -> str:
+    """Return a cell's value as people write it: digits that only a binary number has are left."""
     match value:
         case None:
             return ""
         case bool():
             return "true" if value else "false"
-        # Below 2**53, up to which a float holds every whole number.
-        case float() if value.is_integer() and abs(value) < 1e15:
-            return str(int(value))
+        case float():
+            return f"{value:.15g}"
         case _:
             return str(value)
 
@@ -77,7 +76,7 @@ def add_table(deck: DeckEdit, operation: AddSlideTable) -> str:
         ValidationFailed: There is no such slide or style, or the rows make no table.
     """
     slide = slide_at(deck, operation.index)
-    rows = [[deck.warnings.clean_text(cell_text(each)) for each in row] for row in operation.rows]
+    rows = [[deck.warnings.clean_text(_shown(each)) for each in row] for row in operation.rows]
     columns = max(map(len, rows))
     if not columns:
         raise ValidationFailed("add_table: the rows have no cells")
@@ -258,7 +257,7 @@ def set_table_cells(deck: DeckEdit, operation: SetSlideTableCells) -> str:
                 f"{_count(len(cells), 'column')}, counted from 0"
             )
         _refuse_merged(shape, lines, each.row, each.column)
-        _write(cells[each.column], deck.warnings.clean_text(cell_text(each.value)))
+        _write(cells[each.column], deck.warnings.clean_text(_shown(each.value)))
     warn_of_table_fit(deck, slide, shape.element)
     return f"slide {slide.index}: {shape.name}, {_count(len(operation.cells), 'cell')} set"
 
@@ -297,7 +296,7 @@ def insert_table_rows(deck: DeckEdit, operation: InsertTableRows) -> str:
         line = _like(model)
         cells = line.findall(f"{A}tc")
         for place, cell in enumerate(cells):
-            text = cell_text(row[place]) if place < len(row) else ""
+            text = _shown(row[place]) if place < len(row) else ""
             _write(cell, deck.warnings.clean_text(text))
         made.append(line)
     for line in made:
