@@ -167,7 +167,7 @@ ALLOWED = {
     ),
     "add_textbox": Allowed("shape added"),
     "add_shape": Allowed("shape added"),
-    "set_shape": Allowed("position changed", "(format|column|row|table|chart) changed"),
+    "set_shape": Allowed("position changed", "(width|height|format) changed"),
     "duplicate_slide": Allowed("slide added", "nothing", _LISTED),
     "set_layout": Allowed(
         "(layout|slide) changed",

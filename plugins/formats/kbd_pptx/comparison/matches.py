@@ -155,12 +155,14 @@ def _pair_sketched(
 
 
 def _has_same_shapes(old: SlideSketch, new: SlideSketch) -> bool:
-    """Tell whether a slide may be another one with all of its words replaced."""
-    total = len(old.shapes) + len(new.shapes)
-    if old.layout != new.layout or not total:
-        return old.layout == new.layout
+    """Tell whether a slide may be another one with all of its words replaced, or its layout."""
+    is_same_layout = old.layout == new.layout
+    if not old.shapes or not new.shapes:
+        # Of a slide without a word another layout may have taken the empty places along.
+        return is_same_layout or not (old.words or new.words)
+    like = 2 * len(old.shapes & new.shapes) / (len(old.shapes) + len(new.shapes))
     # Half of two is enough: a placeholder that a table took over is another shape.
-    return 2 * len(old.shapes & new.shapes) / total >= LIKE
+    return like >= LIKE if is_same_layout else like > LIKE
 
 
 def _pair_like(pairing: _Pairing, old: dict[int, SlideSketch], new: dict[int, SlideSketch]) -> None:
