@@ -8,6 +8,7 @@ import openpyxl
 import pptx
 import pytest
 from pptx.chart.data import CategoryChartData
+from pptx.dml.color import RGBColor
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
@@ -15,8 +16,14 @@ from deck_edits import edit, make, slides
 from deck_judge import DeckFile, changed_parts
 from kbd.errors import ValidationFailed
 
-SERIES = [{"name": "North", "values": [1200, 1500.5]}, {"name": "South", "values": [800, None]}]
+SERIES: list[dict[str, Any]] = [
+    {"name": "North", "values": [1200, 1500.5]},
+    {"name": "South", "values": [800, None]},
+]
 COLOUR = "FF8800"
+# python-pptx tells no types of these.
+Rgb: Any = RGBColor
+Data: Any = CategoryChartData
 
 
 @pytest.fixture
@@ -31,7 +38,7 @@ def charted(tmp_path: Path) -> Path:
     path = tmp_path / "charted.pptx"
     deck: Any = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
-    data: Any = CategoryChartData(number_format="0.0")
+    data = Data(number_format="0.0")
     data.categories = ["a", "b"]
     data.add_series("One", (1, 2))
     data.add_series("Two", (3, 4))
@@ -40,7 +47,7 @@ def charted(tmp_path: Path) -> Path:
     )
     fill = frame.chart.plots[0].series[0].format.fill
     fill.solid()
-    fill.fore_color.rgb = pptx.dml.color.RGBColor.from_string(COLOUR)  # type: ignore[no-untyped-call]
+    fill.fore_color.rgb = Rgb.from_string(COLOUR)
     deck.save(str(path))
     return path
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pptx
 import pytest
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
 from pptx.util import Inches
 
 from deck_edits import FORMAT, edit, make, operations, slides, talk_deck, texts
@@ -86,9 +88,7 @@ def test_a_copy_goes_where_it_should(talk: Path, out: Path) -> None:
     edit(talk, {"op": "duplicate_slide", "index": 2, "to": 0}, to=out)
 
     assert [each[0] for each in texts(out)] == ["free text", "Old title", "Two", "free text"]
-    with pytest.raises(
-        ValidationFailed, match="copy cannot be slide 4: with it the deck has 4"
-    ):
+    with pytest.raises(ValidationFailed, match="copy cannot be slide 4: with it the deck has 4"):
         edit(talk, {"op": "duplicate_slide", "index": 2, "to": 4}, to=out)
 
 
@@ -169,8 +169,8 @@ def test_replacing_names_the_comments_that_it_passes(talk: Path, out: Path) -> N
     ).encode()
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments"
     type_ = "application/vnd.openxmlformats-officedocument.presentationml.comments+xml"
-    name = pptx.opc.packuri.PackURI("/ppt/comments/comment1.xml")
-    part.relate_to(pptx.opc.package.Part(name, type_, part.package, blob), kind)
+    name = PackURI("/ppt/comments/comment1.xml")
+    part.relate_to(Part(name, type_, part.package, blob), kind)
     deck.save(str(talk))
     applied = edit(talk, {"op": "replace_text", "search": "free text", "replace": "x"}, to=out)
 
