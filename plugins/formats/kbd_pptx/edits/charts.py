@@ -6,6 +6,7 @@ A chart stores what it shows, and has a workbook embedded that holds the same fo
 
 import io
 import math
+import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -50,6 +51,8 @@ _SHARES = ("gapWidth", "gapDepth", "overlap", "holeSize", "lblOffset")
 """What strict charts write as percentages (ISO 29500-1, 21.2.3)."""
 _MAX_SHEET_NAME = 31
 _PLACE_DIGITS = 7
+_MAX_BOOK_BYTES = 5_000_000
+"""A larger workbook is not looked into: one of a chart's data has some 10 KB."""
 _EXACT = 1e15
 """Below it a float holds every whole number."""
 _THOUSAND = 1000
@@ -443,8 +446,13 @@ def _write_workbook(
 
 def _held_beside(blob: bytes) -> str:
     """Return what a workbook holds that one of data alone does not; "" for nothing."""
+    if len(blob) > _MAX_BOOK_BYTES:
+        return "more than a chart's data"
     try:
-        book = openpyxl.load_workbook(io.BytesIO(blob), read_only=False)
+        with warnings.catch_warnings():
+            # Of extensions that it does not know, which go with the rest.
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(io.BytesIO(blob))
     except Exception:  # noqa: BLE001 - openpyxl raises anything on what it cannot read
         return "something that cannot be read"
     found = []
