@@ -1,11 +1,13 @@
 """Format handler: the declaration of the format, with the table of functions that do its work."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
 from kbd.formats import (
+    Applied,
     Comparable,
     CompareOptions,
     Comparison,
@@ -56,14 +58,18 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "locate": "kbd_pptx.comparison.compare:locate",
         "relocate": "kbd_pptx.relocation:relocate",
     }
-    shifting: ClassVar[tuple[str, ...]] = ("add_slide", "delete_slide", "move_slide")
+    shifting: ClassVar[tuple[str, ...]] = (
+        "add_slide", "delete_slide", "move_slide", "duplicate_slide",
+    )  # fmt: skip
     guidance = (
-        "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "
-        "read_file with slide_index. add_slide takes a layout of the deck by its name, or one of "
-        "title_slide, title_and_content, section_header, title_only, blank, two_content. A text of "
-        "several lines becomes several paragraphs. Targets of assets that are copied: master:0 or "
-        "none for a layout or theme; master:0/title, or slide:0/Title 1 for one shape, for a text "
-        "style; slide:3 for an image. Not built yet: duplicate_slide, add_table, add_image."
+        "Look at the map first: it lists the slides, counted from 0, with titles, layouts and "
+        "shapes (ids, names, places in inches); then read_file with slide_index. add_slide takes a "
+        "layout of the deck by its name, or one of title_slide, title_and_content, section_header, "
+        "title_only, blank, two_content. A text of several lines becomes several paragraphs. For "
+        "figures add a native table or chart: without a place it takes the empty placeholder of "
+        "the slide, so leave the body of add_slide out. A table, chart or picture is named by its "
+        "id or name. Targets of assets that are copied: master:0 or none for a layout or theme; "
+        "master:0/title, or slide:0/Title 1 for one shape, for a text style; slide:3 for an image."
     )
     style_file = "style.md"
     style_words = (
@@ -80,7 +86,20 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
     }
     page_count_field = "slide_count"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
-    aliases: ClassVar[Mapping[str, str]] = {"find": "search", "slide_index": "index"}
+    aliases: ClassVar[Mapping[str, str]] = {
+        "find": "search", "slide_index": "index", "slide": "index",
+    }  # fmt: skip
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Apply operations that put pictures of the workbench onto slides."""
+        found: Applied = self.function("apply")(source, operations, target, files)
+        return found
 
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the tables, images and shapes in it."""

@@ -15,15 +15,7 @@ from kbd_pptx.comparison.compare import matched_decks
 from kbd_pptx.comparison.matches import SlideMatches
 from kbd_pptx.comparison.places import slide_place
 from kbd_pptx.comparison.version import DeckVersion
-from kbd_pptx.operations import (
-    AddSlide,
-    AppendBullets,
-    DeleteSlide,
-    MoveSlide,
-    ReplaceText,
-    SetNotes,
-    SetSlideText,
-)
+from kbd_pptx.operations import AddSlide, DuplicateSlide, MoveSlide, ReplaceText
 
 __all__ = ["relocate"]
 
@@ -84,19 +76,17 @@ class _Carrier:
                 return msgspec.structs.replace(operation, index=self._gap(index))
             case ReplaceText(index=None):
                 return operation
-            case (
-                SetSlideText(index=int(index))
-                | AppendBullets(index=int(index))
-                | ReplaceText(index=int(index))
-                | SetNotes(index=int(index))
-                | DeleteSlide(index=int(index))
-            ):
-                return msgspec.structs.replace(operation, index=self._slide(index))
             case MoveSlide(index=index):
                 msg = (
                     "where the slide should go is not certain, for other slides came, went or moved"
                 )
                 raise UncertainError(msg, slide_place(index))
+            case DuplicateSlide(index=index, to=int()):
+                msg = "where the copy should stand is not certain, for other slides came or went"
+                raise UncertainError(msg, slide_place(index))
+            case _ if isinstance(place := getattr(operation, "index", None), int):
+                # All others are about one slide, and name what is on it by id or name.
+                return msgspec.structs.replace(operation, index=self._slide(place))
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted slides")
 

@@ -58,9 +58,9 @@ def test_many_slides_have_parts_of_their_own(tmp_path: Path) -> None:
 
 
 def test_operations_are_taken_under_other_names(tmp_path: Path) -> None:
-    """What other tools call find and slide_index is named in the format's aliases."""
+    """What others call find, slide or slide_index is named in the format's aliases."""
     fields = {name for record in FORMAT.operations for name in record.__struct_fields__}
 
-    assert set(FORMAT.aliases) == {"find", "slide_index"}
+    assert set(FORMAT.aliases) == {"find", "slide", "slide_index"}
     assert set(FORMAT.aliases.values()) <= fields
     assert operations({"op": "delete_slide", "index": 0})

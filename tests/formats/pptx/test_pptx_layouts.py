@@ -7,6 +7,7 @@ import pptx
 import pytest
 
 from deck_edits import edit, make, slides, talk_deck, texts
+from kbd.errors import ValidationFailed
 
 
 @pytest.fixture
@@ -21,21 +22,39 @@ def talk(tmp_path: Path) -> Path:
     return talk_deck(tmp_path / "talk.pptx")
 
 
-def test_an_unknown_layout_still_takes_all_lines(out: Path) -> None:
-    """A label that no layout has: all three lines stand on the slide, with a warning (item 130)."""
-    applied = make(
-        out, {"op": "add_slide", "layout": "fancy_grid", "title": "T", "body": "one\ntwo\nthree"}
-    )
+def test_an_unknown_layout_is_an_error(out: Path) -> None:
+    """A label that no layout has is refused with those that there are (item 130)."""
+    with pytest.raises(ValidationFailed, match=r"no layout 'fancy_grid'; .*there are: \"Title Sl"):
+        make(out, {"op": "add_slide", "layout": "fancy_grid", "title": "T"})
 
-    assert texts(out) == [["T", "one\ntwo\nthree"]]
-    assert [each for each in applied.warnings if "fancy_grid" in each]
+    assert not out.exists()
 
 
 def test_a_near_layout_is_named(out: Path) -> None:
     """A misspelt layout is told with the one that it may have meant."""
-    applied = make(out, {"op": "add_slide", "layout": "Comparisson", "title": "T"})
+    with pytest.raises(ValidationFailed, match='near it: "Comparison"; there are: '):
+        make(out, {"op": "add_slide", "layout": "Comparisson", "title": "T"})
 
-    assert 'Near it: "Comparison".' in applied.warnings[0]
+
+def test_a_kind_that_a_deck_lacks_is_an_error_and_the_default_is_not(talk: Path, out: Path) -> None:
+    """Only where an operation names no layout the nearest one is taken, with a warning."""
+    deck: Any = pptx.Presentation(str(talk))
+    for layout in list(deck.slide_layouts)[::-1]:
+        if layout.element.get("type") != "titleOnly" and not layout.used_by_slides:
+            deck.slide_layouts.remove(layout)
+    for layout in deck.slide_layouts:
+        if layout.element.get("type") != "titleOnly":
+            layout.element.set("type", "chart")
+            layout.name = f"Own {layout.name}"
+    deck.save(str(talk))
+
+    with pytest.raises(ValidationFailed, match="no layout for section_header; there are: "):
+        edit(talk, {"op": "add_slide", "layout": "section_header"}, to=out)
+    applied = edit(talk, {"op": "add_slide", "title": "T"}, to=out)
+
+    assert applied.warnings == (
+        'The deck has no layout for title_and_content; "Title Only" was taken.',
+    )
 
 
 @pytest.mark.parametrize(

@@ -155,11 +155,14 @@ def _pair_sketched(
 
 
 def _has_same_shapes(old: SlideSketch, new: SlideSketch) -> bool:
-    """Tell whether a slide may be another one with all of its words replaced."""
-    total = len(old.shapes) + len(new.shapes)
-    if old.layout != new.layout or not total:
-        return old.layout == new.layout
-    return 2 * len(old.shapes & new.shapes) / total > LIKE
+    """Tell whether a slide may be another one with all of its words replaced, or its layout."""
+    is_same_layout = old.layout == new.layout
+    if not old.shapes or not new.shapes:
+        # Of a slide without a word another layout may have taken the empty places along.
+        return is_same_layout or not (old.words or new.words)
+    like = 2 * len(old.shapes & new.shapes) / (len(old.shapes) + len(new.shapes))
+    # Half of two is enough: a placeholder that a table took over is another shape.
+    return like >= LIKE if is_same_layout else like > LIKE
 
 
 def _pair_like(pairing: _Pairing, old: dict[int, SlideSketch], new: dict[int, SlideSketch]) -> None:
@@ -225,7 +228,8 @@ def match_shapes(before: Slide, after: Slide) -> Matches:
             pairing.by_key(lambda i: key(old[i]), lambda j: key(new[j]))
 
     pair(lambda shape: (shape.id, shape.name, shape.kind) if shape.id else None)
-    pair(lambda shape: (shape.placeholder, shape.index) if shape.placeholder else None)
+    # Of one kind: a table that took over an empty placeholder came, and that went.
+    pair(lambda shape: (shape.placeholder, shape.index, shape.kind) if shape.placeholder else None)
     pair(lambda shape: (shape.kind, text) if (text := plain_text(shape.body, 0).strip()) else None)
     pair(lambda shape: (shape.kind, id_) if (id_ := _picture_id(shape)) else None)
     pair(lambda shape: (shape.kind, shape.name) if shape.name else None)

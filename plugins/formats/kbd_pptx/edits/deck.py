@@ -6,7 +6,7 @@ of any language, else by the placeholders that it has (ECMA-376, part 1, 19.7.15
 
 import difflib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ from pptx.parts.slide import (
 from pptx.presentation import Presentation
 
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd_pptx.edits.placeholders import (
     FOOTERS,
     body_placeholders,
@@ -48,15 +49,9 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "two_content": ("twoObj", "twoColTx", "objAndTx", "txAndObj"),
 })  # fmt: skip
 
-_NEXT_BEST: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "title_slide": ("title_and_content", "title_only"),
-    "title_and_content": ("two_content", "section_header", "title_slide", "title_only"),
-    "section_header": ("title_slide", "title_and_content", "title_only"),
-    "title_only": ("title_and_content", "title_slide"),
-    "blank": ("title_only", "title_and_content"),
-    "two_content": ("title_and_content", "title_only"),
-})  # fmt: skip
-"""What comes nearest where a deck has no layout of a kind."""
+_DEFAULT = "title_and_content"
+_NEXT_BEST = ("two_content", "section_header", "title_slide", "title_only")
+"""What comes nearest to the default where a deck has no layout of its kind."""
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -71,12 +66,14 @@ class Layout(msgspec.Struct, frozen=True):
 def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     """Choose the layout that a label means; return it and a warning, "" for an exact match.
 
+    Only the default kind, which counts where an operation names none, may become another one.
+
     Args:
         layouts: All of them, those that are to be taken first in front.
         wanted: The label.
 
     Raises:
-        ValidationFailed: There is none at all.
+        ValidationFailed: There is no such layout, or none at all.
     """
     if not layouts:
         raise ValidationFailed("the deck has no layouts, so no slide can be added to it")
@@ -92,21 +89,26 @@ def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     meant = _of_kind(layouts, label) if label else None
     if meant is not None:
         return meant, ""
-    for next_best in _NEXT_BEST[label] if label else ("title_and_content", *_TYPES):
-        found = _of_kind(layouts, next_best)
-        if found is not None:
-            return found, _fallback_warning(layouts, wanted, label, found)
-    return layouts[0], _fallback_warning(layouts, wanted, label, layouts[0])
-
-
-def _fallback_warning(layouts: Sequence[Layout], wanted: str, label: str, taken: Layout) -> str:
-    if label:
-        return f'The deck has no layout for {label}; "{shorten(taken.name)}" was taken.'
+    if label == _DEFAULT:
+        # What is taken where an operation names none: the nearest that the deck has.
+        for next_best in _NEXT_BEST:
+            found = _of_kind(layouts, next_best)
+            if found is not None:
+                return found, _fallback_warning(label, found)
+        return layouts[0], _fallback_warning(label, layouts[0])
     names = list(dict.fromkeys(layout.name for layout in layouts))
-    plain = {_fold_name(name): name for name in names}
-    near = [plain[each] for each in difflib.get_close_matches(_fold_name(wanted), list(plain))]
-    hint = f"Near it: {quoted_list(near)}." if near else f"There are: {quoted_list(names)}."
-    return f'There is no layout "{shorten(wanted)}"; "{shorten(taken.name)}" was taken. {hint}'
+    if label:
+        msg = f"the deck has no layout for {label}; there are: {quoted_list(names)}"
+        raise ValidationFailed(msg)
+    folded = {_fold_name(name): name for name in names}
+    near = [folded[each] for each in difflib.get_close_matches(plain, list(folded))]
+    hint = f"near it: {quoted_list(near)}; " if near else ""
+    msg = f"there is no layout {shorten(wanted)!r}; {hint}there are: {quoted_list(names)}"
+    raise ValidationFailed(msg)
+
+
+def _fallback_warning(label: str, taken: Layout) -> str:
+    return f'The deck has no layout for {label}; "{shorten(taken.name)}" was taken.'
 
 
 def _of_kind(layouts: Sequence[Layout], label: str) -> Layout | None:
@@ -159,14 +161,24 @@ class DeckEdit:
         presentation: The deck.
         warnings: What the reader of the result must know.
         is_strict: Whether it is of the variant that writes percentages otherwise.
+        files: Other files that operations name, by their paths.
+        contents: Returns the bytes of a part; python-pptx was lent the names of most instead.
     """
 
     def __init__(
-        self, presentation: Presentation, warnings: DeckWarnings, *, is_strict: bool
+        self,
+        presentation: Presentation,
+        warnings: DeckWarnings,
+        *,
+        is_strict: bool,
+        files: Mapping[str, Source] = MappingProxyType({}),
+        contents: Callable[[Any], bytes] | None = None,
     ) -> None:
         self.presentation = presentation
         self.warnings = warnings
         self.is_strict = is_strict
+        self.files = files
+        self.contents = contents or _blob
         self.main: Any = presentation.part
         # Asked once: python-pptx walks all relations of the deck to list its parts.
         self._names = {str(part.partname) for part in self.main.package.iter_parts()}
@@ -237,6 +249,11 @@ class DeckEdit:
         root = CT_Slide.new()
         part = SlidePart(PackURI(name), CT.PML_SLIDE, self.main.package, root)
         part.relate_to(layout.part, RT.SLIDE_LAYOUT)
+        self.list_slide(part, index)
+        return part
+
+    def list_slide(self, part: SlidePart, index: int) -> None:
+        """List a new slide in the deck at an index, or behind the last one."""
         relation_id = self.main.relate_to(part, RT.SLIDE)
         taken = {entry.get("id", "") for entry in self.entries}
         highest = max((int(each) for each in taken if each.isdecimal()), default=0)
@@ -254,7 +271,24 @@ class DeckEdit:
             entries[-1].addnext(entry)
         else:
             slides.insert(0, entry)
-        return part
+
+    def release(self, part: BaseSlidePart, removed: Sequence[etree._Element]) -> bool:
+        """Drop the relations that only removed elements of a slide named.
+
+        Args:
+            part: The slide.
+            removed: What was taken out of it.
+
+        Returns:
+            Whether there were any.
+        """
+        gone = {value for each in removed for value in _ids_in(each)} - set(
+            _ids_in(part._element)  # noqa: SLF001 - python-pptx has no other way
+        )
+        dropped = [each for each in gone if each in part.rels]
+        for relation_id in dropped:
+            part.rels.pop(relation_id)
+        return bool(dropped)
 
     def free_name(self, pattern: str) -> str:
         """Return a name for a new part that no part has; `pattern` has a {} for a number."""
@@ -264,6 +298,19 @@ class DeckEdit:
         name = pattern.format(number)
         self._names.add(name)
         return name
+
+
+def _blob(part: Any) -> bytes:
+    blob: bytes = part.blob
+    return blob
+
+
+def _ids_in(root: etree._Element) -> Iterator[str]:
+    """Yield the ids of relations that elements name."""
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if str(key).startswith(R):
+                yield str(value)
 
 
 def parents_of(part: BaseSlidePart) -> tuple[etree._Element, ...]:

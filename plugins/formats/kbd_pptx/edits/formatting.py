@@ -26,7 +26,7 @@ from kbd.office.formatting import (
     underline,
 )
 from kbd_pptx.edits.warnings import DeckWarnings
-from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
+from kbd_pptx.operations import ParagraphedOperation
 from kbd_pptx.presentation import DGM, A
 
 __all__ = [
@@ -107,7 +107,7 @@ def read_pieces(
 
 
 def read_paragraph(
-    operation: AddSlide | SetSlideText | AppendBullets, warnings: DeckWarnings
+    operation: ParagraphedOperation, warnings: DeckWarnings
 ) -> PptxParagraphFormatting:
     """Return how an operation sets its paragraphs; what is wrong is skipped and warned of."""
     given = msgspec.structs.asdict(operation)

@@ -2,11 +2,13 @@
 
 Programs that show slides measure this with the fonts at hand; this estimates it, a little on the
 careful side. Where the shape shrinks its text (`normAutofit`), the scale is written as they do, so
-that what opens the deck next shows all of it at once.
+that what opens the deck next shows all of it at once. What is written is always estimated: with
+fonts that one machine has and another one lacks, the same edit would make other bytes. What is told
+is measured where the fonts are installed.
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from lxml import etree
@@ -16,18 +18,18 @@ from kbd_pptx.edits.placeholders import box_of, inherited_placeholders, text_bod
 from kbd_pptx.edits.textbody import level_of, paragraphs_of, text_of
 from kbd_pptx.presentation import A, P
 
-__all__ = ["Fit", "fit"]
+__all__ = ["EMU_A_POINT", "FONT_SIZE", "LETTER_EM", "LINE_EM", "Fit", "estimated_ems", "fit"]
 
-_EMU_A_POINT = 12_700
-_INSET_X, _INSET_Y = 91_440, 45_720
+EMU_A_POINT = 12_700
+INSET_X, INSET_Y = 91_440, 45_720
 """ECMA-376, part 1, 21.1.2.1.1."""
-_FONT_SIZE = 1800
+FONT_SIZE = 1800
 """Where nothing tells another one (21.1.2.3.9)."""
 _SIZE_DIGITS = 6
 """Of the largest size, 4,000 points."""
-_LETTER_EM = 0.52
+LETTER_EM = 0.52
 """The width of letters on average, in font sizes; of wide ones (East Asian) it is 1."""
-_LINE_EM = 1.2
+LINE_EM = 1.2
 _GAP_EM = 0.25
 """The space before a paragraph, in font sizes."""
 _INDENT_EM = 1.2
@@ -40,7 +42,7 @@ _STEPS = (
 )  # fmt: skip
 """Scales of fonts and what is taken off the spacing of lines, as PowerPoint shrinks text."""
 
-_MEASURED_CHARACTERS = 100_000
+MEASURED_CHARACTERS = 100_000
 """Of a longer text it is known that it does not fit."""
 
 
@@ -51,24 +53,36 @@ class Fit(msgspec.Struct, frozen=True):
         points: The size that its smallest text is shown in.
         is_shrunk: Whether it is shown smaller than it is written.
         is_cut: Whether some of it runs over the shape.
+        bottom: Where it ends on the slide if it begins at the top of the shape, in EMU.
     """
 
     points: float
     is_shrunk: bool
     is_cut: bool
+    bottom: int
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """A paragraph to measure: its letters' widths in font sizes, its size and its level."""
+    """A paragraph to measure: its width in font sizes, estimated and measured; its size, level."""
 
     ems: float
+    measured: float
     size: int
     level: int
     breaks: int
 
 
+Measure = Callable[[str, str], float | None]
+"""Returns how wide a text is in font sizes, in a font by name; None if that is not installed."""
+
+
 def fit(
-    shape: etree._Element, parents: Sequence[etree._Element], *, grown: bool, strict: bool
+    shape: etree._Element,
+    parents: Sequence[etree._Element],
+    *,
+    grown: bool,
+    strict: bool,
+    measure: Measure | None = None,
 ) -> Fit | None:
     """Shrink a shape's text as far as it must if the shape does that; None if nothing can tell.
 
@@ -77,6 +91,7 @@ def fit(
         parents: The slide's layout and master.
         grown: Whether text was added to what the shape had; then it is shown no larger than before.
         strict: How percentages are written.
+        measure: Measures what is told.
     """
     box = box_of(shape, *parents)
     chain = [shape, *inherited_placeholders(shape, *parents)]
@@ -84,11 +99,11 @@ def fit(
     own = body.find(f"{A}bodyPr")
     if box is None or own is None:
         return None
-    texts = list(_texts(shape, chain, parents))
+    texts = list(_texts(shape, chain, parents, measure))
     if not texts:
         return None
-    width = box.width / _EMU_A_POINT - 2 * _INSET_X / _EMU_A_POINT
-    height = box.height / _EMU_A_POINT - 2 * _INSET_Y / _EMU_A_POINT
+    width = box.width / EMU_A_POINT - 2 * INSET_X / EMU_A_POINT
+    height = box.height / EMU_A_POINT - 2 * INSET_Y / EMU_A_POINT
     shrinks = _autofit(chain) == "normAutofit"
     least = _current_step(own) if grown else 0
     steps = _STEPS[least:] if shrinks else _STEPS[:1]
@@ -97,11 +112,14 @@ def fit(
     # Also where all fits now: the text may have been shrunk before.
     if shrinks:
         _write(own, scale, less, strict=strict)
+    told = [msgspec.structs.replace(text, ems=text.measured) for text in texts]
+    needed = _height(told, width, (scale, less))
     # Such a shape grows with its text, so nothing runs over it.
-    if _autofit(chain) == "spAutoFit":
-        step = steps[0]
+    is_cut = needed > height and _autofit(chain) != "spAutoFit"
     # Hundredths of a point by thousandths of a percent; every step but the first has some `less`.
-    return Fit(min(text.size for text in texts) * scale / 10_000_000, less > 0, step is None)
+    smallest = min(text.size for text in texts) * scale / 10_000_000
+    bottom = box.y + round((needed + 2 * INSET_Y / EMU_A_POINT) * EMU_A_POINT)
+    return Fit(smallest, less > 0, is_cut, bottom)
 
 
 def _current_step(properties: etree._Element) -> int:
@@ -156,14 +174,22 @@ def _height(texts: Sequence[_Text], width: float, step: tuple[int, int]) -> floa
         room = max(width / points - _INDENT_EM * (text.level + 1), 4)
         # Rounded up, by negating twice: a line that is begun counts as one.
         lines = max(1, -(-text.ems // room)) + text.breaks
-        total += points * (lines * _LINE_EM * (1 - less / 100_000) + _GAP_EM)
+        total += points * (lines * LINE_EM * (1 - less / 100_000) + _GAP_EM)
     return total
 
 
+def estimated_ems(text: str) -> float:
+    """Return about how wide a text is, in font sizes."""
+    return sum(1 if unicodedata.east_asian_width(each) in "WF" else LETTER_EM for each in text)
+
+
 def _texts(
-    shape: etree._Element, chain: Sequence[etree._Element], parents: Sequence[etree._Element]
+    shape: etree._Element,
+    chain: Sequence[etree._Element],
+    parents: Sequence[etree._Element],
+    measure: Measure | None,
 ) -> Iterator[_Text]:
-    left = _MEASURED_CHARACTERS
+    left = MEASURED_CHARACTERS
     sizes: dict[int, int] = {}
     for paragraph in paragraphs_of(text_body(shape)):
         text = text_of(paragraph)[: max(left, 0)]
@@ -173,8 +199,16 @@ def _texts(
         if level not in sizes:
             sizes[level] = _size(level, chain, parents)
         own = list(_own_sizes(paragraph))
-        ems = sum(1 if unicodedata.east_asian_width(each) in "WF" else _LETTER_EM for each in text)
-        yield _Text(ems, max(own) if own else sizes[level], level, text.count("\v"))
+        ems = estimated_ems(text)
+        font = next((each.get("typeface", "") for each in paragraph.iter(f"{A}latin")), "")
+        measured = None if measure is None else measure(text, font)
+        yield _Text(
+            ems,
+            ems if measured is None else measured,
+            max(own) if own else sizes[level],
+            level,
+            text.count("\v"),
+        )
         if left <= 0:
             return
 
@@ -202,7 +236,7 @@ def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._
         size = _points(properties)
         if size:
             return size
-    return _FONT_SIZE
+    return FONT_SIZE
 
 
 def _points(properties: etree._Element | None) -> int:

@@ -13,6 +13,7 @@ from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, parents_of
+from kbd_pptx.edits.fit_warnings import fit_text
 from kbd_pptx.edits.formatting import (
     PptxParagraphFormatting,
     SlideTextPiece,
@@ -20,6 +21,7 @@ from kbd_pptx.edits.formatting import (
     read_paragraph,
     read_pieces,
 )
+from kbd_pptx.edits.found_shapes import SlideEdit
 from kbd_pptx.edits.placeholders import (
     body_box,
     body_placeholders,
@@ -30,7 +32,6 @@ from kbd_pptx.edits.placeholders import (
     title_box,
     title_placeholder,
 )
-from kbd_pptx.edits.text_fit import fit
 from kbd_pptx.edits.textbody import (
     Line,
     append_lines,
@@ -45,8 +46,6 @@ from kbd_pptx.presentation import P
 
 __all__ = ["SlideTexts", "append_bullets", "read_texts", "set_slide_text", "write_texts"]
 
-_SMALL_PT = 12
-"""Text that people in a room cannot read any more."""
 _BULLETS = ("• ", "- ", "* ", "– ")
 
 
@@ -56,14 +55,6 @@ class SlideTexts(msgspec.Struct, frozen=True):
     title: tuple[Line, ...] | None
     body: tuple[Line, ...] | None
     formatting: PptxParagraphFormatting
-
-
-class _Slide(msgspec.Struct, frozen=True):
-    """The slide that is written on: its place in the deck, its root, its layout and master."""
-
-    index: int
-    root: etree._Element
-    parents: tuple[etree._Element, ...]
 
 
 def read_texts(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
@@ -110,7 +101,7 @@ def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
     for paragraph in append_lines(text_body(shape), lines):
         format_paragraph(paragraph, formatting, strict=deck.is_strict)
     _warn_of_bullets(deck, slide, lines)
-    _fit_text(deck, slide, shape, "body", grown=True)
+    fit_text(deck, slide, shape, "body", grown=True)
     count = f"{len(lines)} paragraphs" if len(lines) != 1 else "1 paragraph"
     return f"slide {operation.index}: {count} appended"
 
@@ -129,7 +120,7 @@ def write_texts(deck: DeckEdit, index: int, part: SlidePart, texts: SlideTexts) 
 
 
 def _write_body(
-    deck: DeckEdit, slide: _Slide, lines: tuple[Line, ...], formatting: PptxParagraphFormatting
+    deck: DeckEdit, slide: SlideEdit, lines: tuple[Line, ...], formatting: PptxParagraphFormatting
 ) -> None:
     left, right = split_at_empty(lines)
     shapes = _body_shapes(deck, slide, both=bool(right))
@@ -150,7 +141,7 @@ def _write_body(
 
 def _write(
     deck: DeckEdit,
-    slide: _Slide,
+    slide: SlideEdit,
     shape: etree._Element,
     lines: Sequence[Line],
     formatting: PptxParagraphFormatting,
@@ -158,10 +149,10 @@ def _write(
 ) -> None:
     for paragraph in rewrite(text_body(shape), lines):
         format_paragraph(paragraph, formatting, strict=deck.is_strict)
-    _fit_text(deck, slide, shape, what, grown=False)
+    fit_text(deck, slide, shape, what, grown=False)
 
 
-def _title_shape(deck: DeckEdit, slide: _Slide) -> etree._Element:
+def _title_shape(deck: DeckEdit, slide: SlideEdit) -> etree._Element:
     """Return the shape that a slide's title goes into."""
     placeholder = title_placeholder(slide.root)
     if placeholder is not None:
@@ -176,7 +167,7 @@ def _title_shape(deck: DeckEdit, slide: _Slide) -> etree._Element:
 
 
 def _body_shapes(
-    deck: DeckEdit, slide: _Slide, *, both: bool, appending: bool = False
+    deck: DeckEdit, slide: SlideEdit, *, both: bool, appending: bool = False
 ) -> tuple[etree._Element, ...]:
     """Return the shape that a slide's body goes into, or the two of two contents.
 
@@ -213,31 +204,14 @@ def _body_shapes(
     return (box,)
 
 
-def _warn_of_overlap(deck: DeckEdit, slide: _Slide, shape: etree._Element) -> None:
+def _warn_of_overlap(deck: DeckEdit, slide: SlideEdit, shape: etree._Element) -> None:
     if overlaps_others(shape, slide.root, slide.parents):
         deck.warnings.warn(
             f"Slide {slide.index}: the text was put where other things stand; look at the slide."
         )
 
 
-def _fit_text(
-    deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str, *, grown: bool
-) -> None:
-    found = fit(shape, slide.parents, grown=grown, strict=deck.is_strict)
-    if found is None:
-        return
-    if found.is_cut:
-        deck.warnings.warn(
-            f"Slide {slide.index}: the {what} is too long for its place; split it over slides."
-        )
-    elif found.is_shrunk and found.points < _SMALL_PT:
-        deck.warnings.warn(
-            f"Slide {slide.index}: the {what} is long and shrinks to about {found.points:.0f} "
-            "points; split it over slides."
-        )
-
-
-def _warn_of_bullets(deck: DeckEdit, slide: _Slide, lines: Sequence[Line]) -> None:
+def _warn_of_bullets(deck: DeckEdit, slide: SlideEdit, lines: Sequence[Line]) -> None:
     if any(line.text.startswith(_BULLETS) for line in lines):
         deck.warnings.warn(
             f"Slide {slide.index}: lines begin with a bullet or a dash, which were kept; layouts "
@@ -245,8 +219,8 @@ def _warn_of_bullets(deck: DeckEdit, slide: _Slide, lines: Sequence[Line]) -> No
         )
 
 
-def _slide(index: int, part: SlidePart) -> _Slide:
-    return _Slide(index, part.slide.element, parents_of(part))
+def _slide(index: int, part: SlidePart) -> SlideEdit:
+    return SlideEdit(index, part, part.slide.element, parents_of(part))
 
 
 def _pieces(

@@ -5,10 +5,10 @@ from typing import Any
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd_pptx.presentation import A
-from kbd_pptx.reader.boxes import EMU_PER_INCH
+from kbd_pptx.reader.boxes import EMU_PER_INCH, box_in_inches
 from kbd_pptx.reader.deck import DeckReader, MasterNames, open_deck
 from kbd_pptx.reader.notes import externals
-from kbd_pptx.reader.shapes import FOOTERS, is_image, reading_order
+from kbd_pptx.reader.shapes import FOOTERS, SlideShape, is_image, parse_id, reading_order
 from kbd_pptx.reader.slide import (
     Slide,
     chart_part,
@@ -22,6 +22,8 @@ from kbd_pptx.reader.text import plain_text
 __all__ = ["deck_map", "facts"]
 
 MAX_TITLE_CHARS = 200
+MAX_SHAPES = 400
+"""Shapes that a map lists, of whole slides from the first one on: some 40 KB."""
 MAX_EXTERNAL = 100
 """Addresses that a map lists; `external_count` tells how many there are."""
 
@@ -49,7 +51,10 @@ def deck_map(source: Source) -> dict[str, Any]:
         sections = deck.sections()
         of_slide = {index: name for name, indices in sections for index in indices}
         external: list[dict[str, Any]] = []
-        slides = [_entry(deck, index, of_slide, external) for index in range(len(deck.slides))]
+        room = _ShapeRoom(MAX_SHAPES)
+        slides = [
+            _entry(deck, index, of_slide, external, room) for index in range(len(deck.slides))
+        ]
         masters = deck.masters()
         external += _externals_of_masters(deck, masters)
         width, height = deck.size
@@ -68,17 +73,41 @@ def deck_map(source: Source) -> dict[str, Any]:
         if external:
             found["external"] = external[:MAX_EXTERNAL]
             found["external_count"] = len(external)
+        if room.first_left_out is not None:
+            # A reading of a slide's objects tells the bounds of all that is on it.
+            found["shapes_listed_before_slide"] = room.first_left_out
         if deck.warnings:
             found["warnings"] = list(dict.fromkeys(deck.warnings))
         return found
 
 
+class _ShapeRoom:
+    """Room for shapes in a map, which is used up once those of a slide do not fit any more."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self.first_left_out: int | None = None
+
+    def takes(self, index: int, count: int) -> bool:
+        """Tell whether the shapes of a slide are listed."""
+        if self.first_left_out is None and count > self._left:
+            self.first_left_out = index
+        self._left -= count
+        return self.first_left_out is None
+
+
 def _entry(
-    deck: DeckReader, index: int, sections: dict[int, str], external: list[dict[str, Any]]
+    deck: DeckReader,
+    index: int,
+    sections: dict[int, str],
+    external: list[dict[str, Any]],
+    room: _ShapeRoom,
 ) -> dict[str, Any]:
     try:
         slide = read_slide(deck, index)
         found = _slide_entry(deck, slide)
+        if room.takes(index, len(slide.shapes)):
+            found["shapes"] = [_shape_entry(slide, shape) for shape in slide.shapes]
         external += _externals_of_slide(deck, slide)
     except FileReadFailed as error:
         deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
@@ -119,6 +148,25 @@ def _slide_entry(deck: DeckReader, slide: Slide) -> dict[str, Any]:
     found |= {flag: True for flag, kind in _FLAGS.items() if kind in kinds}
     if any(r.kind == "comments" for r in deck.parts.relations(slide.part).values()):
         found["has_comments"] = True
+    return found
+
+
+def _shape_entry(slide: Slide, shape: SlideShape) -> dict[str, Any]:
+    """Return what a shape is and where, in the words of the operations that name and place it."""
+    found: dict[str, Any] = {"id": parse_id(shape.id), "name": shape.name, "kind": shape.kind}
+    if shape.placeholder:
+        found["placeholder"] = shape.placeholder
+    if shape.parent >= 0:
+        found["group"] = parse_id(slide.shapes[shape.parent].id)
+    box = shape.box
+    if box is not None:
+        sides = box_in_inches(box)
+        found |= {
+            "left": sides["x"],
+            "top": sides["y"],
+            "width": sides["width"],
+            "height": sides["height"],
+        }
     return found
 
 

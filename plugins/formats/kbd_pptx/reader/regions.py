@@ -14,7 +14,7 @@ from kbd_pptx.presentation import R
 from kbd_pptx.reader.boxes import box_in_inches
 from kbd_pptx.reader.charts import point_value
 from kbd_pptx.reader.deck import DeckReader, open_deck
-from kbd_pptx.reader.shapes import SlideShape, is_image, picture_of, reading_order
+from kbd_pptx.reader.shapes import SlideShape, is_image, parse_id, picture_of, reading_order
 from kbd_pptx.reader.slide import (
     Slide,
     is_off_slide,
@@ -64,7 +64,7 @@ def slide_objects(deck: DeckReader, slide: Slide) -> dict[str, list[dict[str, An
 def _shape_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
     found: dict[str, Any] = {
         "slide_index": slide.index,
-        "id": _number(shape.id),
+        "id": parse_id(shape.id),
         "name": shape.name,
         "kind": shape.kind,
         "bounds": None if shape.box is None else box_in_inches(shape.box),
@@ -73,9 +73,9 @@ def _shape_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str
         found["text"] = plain_text(shape.body, slide.number)
     if shape.placeholder:
         found["placeholder"] = shape.placeholder
-        found["placeholder_index"] = _number(shape.index)
+        found["placeholder_index"] = parse_id(shape.index)
     if shape.parent >= 0:
-        found["group"] = _number(slide.shapes[shape.parent].id)
+        found["group"] = parse_id(slide.shapes[shape.parent].id)
     if shape.alt_text:
         found["alt_text"] = shape.alt_text
     if not shape.is_shown:
@@ -83,11 +83,6 @@ def _shape_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str
     if is_off_slide(deck, shape):
         found["outside"] = True
     return found
-
-
-def _number(text: str) -> int:
-    """Return an id as a number, -1 if it is none."""
-    return int(text) if text.isdecimal() and len(text) < 16 else -1
 
 
 def _chart_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:

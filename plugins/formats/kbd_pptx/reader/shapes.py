@@ -36,6 +36,7 @@ __all__ = [
     "SlideShape",
     "direct_shapes",
     "is_image",
+    "parse_id",
     "picture_of",
     "reading_order",
     "shape_transform",
@@ -156,6 +157,11 @@ class SlideShape(msgspec.Struct, frozen=True):
     def is_beyond(self) -> bool:
         """Whether it is farther away than anything can be, so that it has no box."""
         return read_box(shape_transform(self.element)) is not None and self.box is None
+
+
+def parse_id(text: str) -> int:
+    """Return the id of a shape as a number, -1 if it is none."""
+    return int(text) if text.isdecimal() and len(text) < 16 else -1
 
 
 def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
