@@ -9,6 +9,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
+from kbd.formats.layout import Layout, LayoutPart
 from kbd.formats.records import (
     Applied,
     AssetPick,
@@ -36,6 +37,7 @@ __all__ = [
     "FormatHandler",
     "Gridded",
     "Inspectable",
+    "LaidOut",
     "Mappable",
     "Previewable",
     "Printable",
@@ -145,6 +147,18 @@ class Composed(Readable):
         """Return what `read` does, with `objects`; the same for the same bytes each time.
 
         Raises as `read` does.
+        """
+
+
+class LaidOut(Readable):
+    """A readable format whose pages have words at places, and tables that are only seen."""
+
+    @abstractmethod
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+        """Return the tables, the words, or the text as it stands on its pages, of a region.
+
+        Of a large file without coordinates it is the first part, with `chunk_info`. Raises as
+        `read` does.
         """
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from kbd.client.blocking import RemoteError
 from real_daemon import RealDaemon
@@ -17,7 +18,7 @@ from real_daemon import RealDaemon
 METHODS = {
     "Docx": {"ApplyOps", "ExtractText", "GetMap", "GetSectionContent", "GetStyles", "CopyAssets"},
     "Pptx": {"ApplyOps", "ExtractText", "GetMap", "GetSlideContent", "GetStyles", "CopyAssets"},
-    "Pdf": {"ExtractText", "GetInfo", "GetMap"},
+    "Pdf": {"ExtractText", "GetInfo", "GetMap", "GetTables", "GetWords", "ReadLayout"},
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
     "Ods": set(),
@@ -122,6 +123,46 @@ def test_a_pdf_is_looked_at_and_shown(daemon: RealDaemon, tmp_path: Path) -> Non
     assert (shown["mime_type"], shown["count"]) == ("image/png", 3)
     with pytest.raises(RemoteError, match="page"):
         daemon.ask("ReviewGetPdfPreviewPage", **asked, page=4)
+
+
+def test_a_pdf_tells_its_tables_and_where_words_stand(daemon: RealDaemon, tmp_path: Path) -> None:
+    """Its tables come as rows of texts, its words with boxes, its text with columns apart."""
+    rows = (("Item", "Sold", "Left"), ("Bolt", "289", "12"), ("Nut", "-23", "7"))
+    writer = PdfWriter()
+    page = writer.add_blank_page(600, 300)
+    font = DictionaryObject(
+        {
+            NameObject(key): NameObject(value)
+            for key, value in (
+                ("/Type", "/Font"),
+                ("/Subtype", "/Type1"),
+                ("/BaseFont", "/Courier"),
+            )
+        }
+    )
+    fonts = DictionaryObject({NameObject("/F"): font})
+    page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+    content = DecodedStreamObject()
+    content.set_data(
+        "".join(
+            f"BT /F 12 Tf {72 + 120 * column} {250 - 20 * row} Td ({text}) Tj ET\n"
+            for row, texts in enumerate(rows)
+            for column, text in enumerate(texts)
+        ).encode()
+    )
+    page[NameObject("/Contents")] = content
+    path = tmp_path / "b.pdf"
+    with path.open("wb") as file:
+        writer.write(file)
+    asked: dict[str, Any] = {"workbench_id": daemon.workbench(path), "path": "b.pdf"}
+    (table,) = daemon.ask("PdfGetTables", **asked, pages="1")["tables"]
+    assert (table["page"], table["rows"]) == (1, [list(row) for row in rows])
+    words = daemon.ask("PdfGetWords", **asked)["words"]
+    assert [word["text"] for word in words] == [text for row in rows for text in row]
+    assert words[0]["box"][0] == 72.0
+    assert "Bolt  " in daemon.ask("PdfReadLayout", **asked)["text"]
+    with pytest.raises(RemoteError, match="page 2"):
+        daemon.ask("PdfGetTables", **asked, pages="2")
 
 
 def test_a_picture_is_described_and_shown(daemon: RealDaemon, tmp_path: Path) -> None:

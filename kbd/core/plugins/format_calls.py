@@ -32,6 +32,9 @@ from kbd.formats import (
     Composed,
     Editable,
     FormatHandler,
+    LaidOut,
+    Layout,
+    LayoutPart,
     Mappable,
     Placement,
     Readable,
@@ -242,6 +245,15 @@ class FormatCalls(RebaseCalls, Formats):
         if not isinstance(owned.item, Composed):
             raise unsupported_error(owned.item, "be read by objects", file.name)
         return await self._read_region(owned, owned.item, "objects", file, region)
+
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+        """Return `LaidOut.layout`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, LaidOut):
+            raise unsupported_error(owned.item, "be read by places on pages", file.name)
+        _check_coordinates(owned.item, file, region)
+        more = {"region": msgspec.to_builtins(region), "show": show}
+        return await self._read(owned, "layout", Layout, file, more)
 
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int

@@ -8,12 +8,14 @@ from kbd.formats import (
     CompareOptions,
     Comparison,
     FormatHandler,
+    LaidOut,
+    Layout,
+    LayoutPart,
     Mappable,
     Passage,
     Place,
     Preview,
     Previewable,
-    Readable,
     Reading,
     Region,
     Source,
@@ -23,7 +25,7 @@ from kbd.formats import (
 __all__ = ["PdfFormat"]
 
 
-class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
+class PdfFormat(FormatHandler, Mappable, LaidOut, Previewable, Comparable):
     """PDF files, read-only: structure, text by pages, pages as pictures, comparison."""
 
     name = "pdf"
@@ -32,13 +34,14 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
     suffixes: ClassVar[Mapping[str, str]] = {".pdf": "application/pdf"}
     preload = (
         "kbd_pdf.file_map", "kbd_pdf.reader", "kbd_pdf.previews", "kbd_pdf.comparison.compare",
+        "kbd_pdf.layout.reading",
     )  # fmt: skip
     guidance = (
         "Read-only. The map gives the number of pages, the table of contents and the pages without "
         "text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("pages",)
-    wire_methods = ("ExtractText", "GetInfo", "GetMap")
+    wire_methods = ("ExtractText", "GetInfo", "GetMap", "GetTables", "GetWords", "ReadLayout")
     preview_unit = "Page"
     print_suffix = ".pdf"
     compare_method = "PdfDiff"
@@ -66,6 +69,12 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
         from kbd_pdf import reader  # noqa: PLC0415 - 20 ms for pypdfium2
 
         return reader.passages(source)
+
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+        """Return the tables, words or text in columns of pages."""
+        from kbd_pdf.layout import reading  # noqa: PLC0415 - 20 ms for pypdfium2
+
+        return reading.read_layout(source, region, show)
 
     def preview(self, source: Source, index: int, edge_px: int) -> Preview:
         """Return a page as a picture."""
