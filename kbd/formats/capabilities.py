@@ -342,6 +342,9 @@ class Editable(ABC):
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = ()
     """The operation records, each a frozen Struct tagged by `op`; the tool's schema is theirs."""
 
+    new_files_only: ClassVar[bool] = False
+    """Whether operations make new files alone, perhaps of a copy: a file that there is stays."""
+
     aliases: ClassVar[Mapping[str, str]] = {}
     """Other names under which operations' fields are taken, which no schema teaches ({"find":
     "search"}): in an operation that has the field, and not the other name for one of its own."""

@@ -10,15 +10,23 @@ from typing import Any
 import pytest
 from PIL import Image
 from pypdf import PdfWriter
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from kbd.client.blocking import RemoteError
+from pdf_forge import one_page, shown, stream
 from real_daemon import RealDaemon
 
 METHODS = {
     "Docx": {"ApplyOps", "ExtractText", "GetMap", "GetSectionContent", "GetStyles", "CopyAssets"},
     "Pptx": {"ApplyOps", "ExtractText", "GetMap", "GetSlideContent", "GetStyles", "CopyAssets"},
-    "Pdf": {"ExtractText", "GetInfo", "GetMap", "GetTables", "GetWords", "ReadLayout"},
+    "Pdf": {
+        "ApplyOps",
+        "ExtractText",
+        "GetInfo",
+        "GetMap",
+        "GetTables",
+        "GetWords",
+        "ReadLayout",
+    },
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
     "Ods": set(),
@@ -125,41 +133,42 @@ def test_a_pdf_is_looked_at_and_shown(daemon: RealDaemon, tmp_path: Path) -> Non
         daemon.ask("ReviewGetPdfPreviewPage", **asked, page=4)
 
 
+def test_new_pdfs_are_made_and_old_ones_stay(daemon: RealDaemon, tmp_path: Path) -> None:
+    """Pages go into a new file of the draft; an operation on a file that there is is refused."""
+    writer = PdfWriter()
+    for width in (300, 400):
+        writer.add_blank_page(width, 600)
+    path = tmp_path / "c.pdf"
+    with path.open("wb") as file:
+        writer.write(file)
+    asked: dict[str, Any] = {"workbench_id": daemon.workbench(path)}
+    turned = [{"op": "rotate_pages", "degrees": 90}]
+    with pytest.raises(RemoteError, match="copy_from: c"):
+        daemon.ask("PdfApplyOps", **asked, path="c.pdf", ops=turned)
+    pages = [{"op": "add_pages", "file": "c.pdf", "pages": "2,1"}]
+    made = daemon.ask("PdfApplyOps", **asked, path="new.pdf", ops=pages, create_new=True)
+    assert made["changed"] == ["pages 2,1 of c.pdf added"]
+    assert daemon.ask("PdfGetInfo", **asked, path="new.pdf")["page_size"]["width"] == 5.56
+    daemon.ask("PdfApplyOps", **asked, path="copy.pdf", ops=turned, copy_from="c.pdf")
+    assert daemon.ask("PdfGetInfo", **asked, path="copy.pdf")["page_count"] == 2
+
+
 def test_a_pdf_tells_its_tables_and_where_words_stand(daemon: RealDaemon, tmp_path: Path) -> None:
     """Its tables come as rows of texts, its words with boxes, its text with columns apart."""
     rows = (("Item", "Sold", "Left"), ("Bolt", "289", "12"), ("Nut", "-23", "7"))
-    writer = PdfWriter()
-    page = writer.add_blank_page(600, 300)
-    font = DictionaryObject(
-        {
-            NameObject(key): NameObject(value)
-            for key, value in (
-                ("/Type", "/Font"),
-                ("/Subtype", "/Type1"),
-                ("/BaseFont", "/Courier"),
-            )
-        }
+    content = b"".join(
+        shown(text, f"{72 + 120 * column} {700 - 20 * row}")
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
     )
-    fonts = DictionaryObject({NameObject("/F"): font})
-    page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
-    content = DecodedStreamObject()
-    content.set_data(
-        "".join(
-            f"BT /F 12 Tf {72 + 120 * column} {250 - 20 * row} Td ({text}) Tj ET\n"
-            for row, texts in enumerate(rows)
-            for column, text in enumerate(texts)
-        ).encode()
-    )
-    page[NameObject("/Contents")] = content
     path = tmp_path / "b.pdf"
-    with path.open("wb") as file:
-        writer.write(file)
+    path.write_bytes(one_page(stream(content)))
     asked: dict[str, Any] = {"workbench_id": daemon.workbench(path), "path": "b.pdf"}
     (table,) = daemon.ask("PdfGetTables", **asked, pages="1")["tables"]
     assert (table["page"], table["rows"]) == (1, [list(row) for row in rows])
     words = daemon.ask("PdfGetWords", **asked)["words"]
     assert [word["text"] for word in words] == [text for row in rows for text in row]
-    assert words[0]["box"][0] == 72.0
+    assert 71 < words[0]["box"][0] < 74
     assert "Bolt  " in daemon.ask("PdfReadLayout", **asked)["text"]
     with pytest.raises(RemoteError, match="page 2"):
         daemon.ask("PdfGetTables", **asked, pages="2")

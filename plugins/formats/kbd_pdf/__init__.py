@@ -6,7 +6,8 @@ pages paint by drawing forms over and over, `masks` what only drawing costs; bot
 text of a page, what people cannot see of it, and numbers like "2,7-9"; `reader` puts them together
 with the notes. `structure` is forms, annotations and what the file would do, `file_map` the map
 with the table of contents. `previews` draws a page, `layout` finds tables and where words stand.
-`comparison` tells two versions of a file apart.
+`comparison` tells two versions of a file apart. `form_fields` finds the fields of a form,
+`active_content` what a file would do; `making` makes new files.
 """
 
 from collections.abc import Sequence
