@@ -104,8 +104,9 @@ def _chosen(field: FormField, value: Any) -> list[str]:
     wanted = [str(each) for each in value] if isinstance(value, list) else [str(value)]
     if isinstance(value, bool) or (len(wanted) != 1 and not field.takes_several):
         raise ValidationFailed(f"field {field.name} takes one of: {_listed(field)}")
-    stored = {shown: each for each, shown in field.options()}
-    stored |= {each: each for each, _ in field.options()}
+    # What is seen counts first, for that is what a map lists.
+    stored = {each: each for each, _ in field.options()}
+    stored |= {shown: each for each, shown in field.options()}
     found = []
     for each in wanted:
         if each not in stored and not field.takes_any:
@@ -153,9 +154,10 @@ def _state(field: FormField, value: Any) -> str | None:
     wanted = str(value)
     if wanted in ("Off", ""):
         return None
-    for stored, shown in options:
-        if wanted in (stored, shown):
-            return stored
+    # What is seen counts first, for that is what a map lists.
+    by_name = {stored: stored for stored, _ in options} | {shown: each for each, shown in options}
+    if wanted in by_name:
+        return by_name[wanted]
     takes = f"true, false, or {_listed(field)}" if field.kind == "checkbox" else _listed(field)
     raise ValidationFailed(f'field {field.name} has no state "{wanted[:80]}"; it takes: {takes}')
 
