@@ -51,10 +51,11 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
 
 
-_MAP = "map-5"
+_MAP = "map-6"
 """The edition of maps: 2 since they name a file's active content, 3 since they count hidden cells
 and tell of bindings to foreign data, links by hovering, and what a PDF file would do, 4 since they
-tell how a table was read, 5 since they list charts."""
+tell how a table was read, 5 since they list charts, 6 since they tell what form fields take and
+which pages have fonts that do not say their letters."""
 
 _TEXT = "text-2"
 """The edition of short texts: 2 since the languages of letters tell encodings apart."""

@@ -186,7 +186,7 @@ def test_pages_are_turned(tmp_path: Path) -> None:
 
 
 def test_what_cannot_come_along_is_named(tmp_path: Path) -> None:
-    """Layers, labels, attachments, signatures of a file are named when its pages are taken."""
+    """Labels, attachments, signatures of a file are named when its pages are taken."""
     catalogue = (
         b"/PageLabels<</Nums[0<</S/r>>]>>/OCProperties<</OCGs[]/D<<>>>>"
         b"/Names<</EmbeddedFiles<</Names[]>>>>"
@@ -195,9 +195,20 @@ def test_what_cannot_come_along_is_named(tmp_path: Path) -> None:
              "s.pdf": written(tmp_path, signed(), "s.pdf")}  # fmt: skip
     source, applied = made(tmp_path, AddPages("b.pdf"), AddPages("s.pdf"), files=files)
     told = " ".join(applied.warnings)
-    for word in ("layers", "page labels", "attached files", "signatures"):
+    for word in ("page labels", "attached files", "signatures"):
         assert word in told
     assert "is_signed" not in PDF.map(source)
+
+
+def test_layers_stay_switched_off(tmp_path: Path) -> None:
+    """The layers of a file come along with its pages; those of a second one are told."""
+    layers = b"/OCProperties<</OCGs[]/D<</Name(kept)>>>>"
+    files = {name: written(tmp_path, linked_pages(layers), name) for name in ("a.pdf", "b.pdf")}
+    source, applied = made(tmp_path, AddPages("a.pdf"), AddPages("b.pdf"), files=files)
+    assert PdfReader(source.path).root_object["/OCProperties"]["/D"]["/Name"] == "kept"  # type: ignore[index]
+    assert [warning for warning in applied.warnings if "b.pdf" in warning] == [
+        "Layers of b.pdf that were switched off are shown now."
+    ]
 
 
 def test_what_is_active_is_told(tmp_path: Path) -> None:

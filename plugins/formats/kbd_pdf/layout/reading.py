@@ -22,7 +22,13 @@ from kbd_pdf.documents import OpenedPdf, open_pdf
 from kbd_pdf.layout.tables import PageTable, tables_of_page
 from kbd_pdf.layout.text import text_of_lines
 from kbd_pdf.layout.words import Box, PageView, PlacedWord, words_of
-from kbd_pdf.pages import clean, format_page_numbers, parse_page_numbers
+from kbd_pdf.pages import (
+    clean,
+    format_page_numbers,
+    guessed_warning,
+    is_guessed,
+    parse_page_numbers,
+)
 
 __all__ = ["read_layout"]
 
@@ -101,6 +107,7 @@ class _LayoutReader:
         self._name = name
         self._textless: list[int] = []
         self._damaged: list[int] = []
+        self._guessed: list[int] = []
         self._left = MOST_WORDS
 
     def tables(self, numbers: Sequence[int]) -> Iterator[FoundTable]:
@@ -122,6 +129,8 @@ class _LayoutReader:
     def _page_tables(self, number: int) -> tuple[list[PageTable], float]:
         with self._opened(number) as pages:
             for page, textpage in pages:
+                if is_guessed(textpage):
+                    self._guessed.append(number)
                 if raw.FPDFText_CountChars(textpage) <= 0:
                     self._textless.append(number)
                 return tables_of_page(page, textpage), float(page.get_height())
@@ -152,11 +161,15 @@ class _LayoutReader:
                 f"No text on pages {format_page_numbers(textless)}: they are blank, or pictures of "
                 "text that was not recognised."
             )
+        if self._guessed:
+            yield guessed_warning(self._guessed)
 
     def _page_words(self, number: int) -> list[PlacedWord]:
         words: list[PlacedWord] = []
         with self._opened(number) as pages:
             for page, textpage in pages:
+                if is_guessed(textpage):
+                    self._guessed.append(number)
                 words = words_of(textpage, PageView(page))
         self._take(len(words))
         if not words:

@@ -7,6 +7,7 @@ fields on them come along. What belongs to the whole file does not: it is named.
 from collections.abc import Sequence
 
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject
 
 from kbd_pdf.form_fields import fields_of
 from kbd_pdf.objects import dictionary
@@ -16,7 +17,6 @@ __all__ = ["drop_signatures", "drop_xfa", "left_behind", "take_pages", "turn"]
 
 _CATALOG_PARTS = {
     "/StructTreeRoot": "tags for screen readers",
-    "/OCProperties": "layers (what was switched off is shown now)",
     "/PageLabels": "page labels",
     "/OpenAction": "what it does when it is opened",
     "/AA": "what it does by itself",
@@ -43,6 +43,12 @@ def take_pages(
                 f"Fields of {name} have names that are taken ({', '.join(same)}): programs show "
                 "fields of one name with one value."
             )
+    layers = dictionary(reader.root_object.get("/OCProperties"))
+    if layers and "/OCProperties" not in writer.root_object:
+        # Without them what is switched off would be shown. Those of a second file are named.
+        writer.root_object[NameObject("/OCProperties")] = layers.clone(writer)
+    elif layers:
+        warnings.append(f"Layers of {name} that were switched off are shown now.")
     if left := left_behind(reader):
         warnings.append(f"Not taken over from {name}: {', '.join(left)}.")
     return warnings
