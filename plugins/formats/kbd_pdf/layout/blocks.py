@@ -18,6 +18,8 @@ _FEWEST_LINES = 5
 """Text in columns has at least so many lines beside each other."""
 _FULL = 0.55
 """A line of text fills so much of its column; the last of a paragraph fills less."""
+_SHIFTED = 0.12
+"""By how much of their height lines beside each other stand lower, if they are not of one row."""
 _FEWEST_WORDS = 4
 """Words in a line of text, of most lines."""
 _FAR = 3.0
@@ -101,26 +103,50 @@ def _free_runs(lines: Sequence[Line], at: float, size: float) -> Iterator[tuple[
 
 
 def _is_text(lines: Sequence[Line], at: float) -> bool:
-    """Tell whether lines on both sides of a cut are of running text."""
-    for side in (0, 1):
-        own = [
-            [word for word in line.words if (word.box.center >= at) == bool(side)] for line in lines
-        ]
-        own = [words for words in own if words]
-        if len(own) < _FEWEST_LINES:
-            return False
-        left = min(words[0].box.left for words in own)
-        right = max(words[-1].box.right for words in own)
-        full = [
+    """Tell whether lines on both sides of a cut are of running text.
+
+    Or those on one side are, and the other has its lines at other heights: rows have them at one.
+    """
+    sides = [
+        [
             words
-            for words in own
-            if sum(word.box.right - word.box.left for word in words) >= _FULL * (right - left)
+            for line in lines
+            if (words := [word for word in line.words if (word.box.center >= at) == side])
         ]
-        if len(full) < max(_FEWEST_LINES, 0.4 * len(own)):
-            return False
-        if median(len(words) for words in full) < _FEWEST_WORDS:
-            return False
-    return True
+        for side in (False, True)
+    ]
+    found = [_is_running(side) for side in sides]
+    return all(found) or (
+        any(found) and min(map(len, sides)) >= _FEWEST_LINES and _is_shifted(lines, at)
+    )
+
+
+def _is_running(own: Sequence[Sequence[PlacedWord]]) -> bool:
+    """Tell whether lines of a side are of running text: long ones, of several words."""
+    if len(own) < _FEWEST_LINES:
+        return False
+    left = min(words[0].box.left for words in own)
+    right = max(words[-1].box.right for words in own)
+    full = [
+        words
+        for words in own
+        if sum(word.box.right - word.box.left for word in words) >= _FULL * (right - left)
+    ]
+    if len(full) < max(_FEWEST_LINES, 0.4 * len(own)):
+        return False
+    return median(len(words) for words in full) >= _FEWEST_WORDS
+
+
+def _is_shifted(lines: Sequence[Line], at: float) -> bool:
+    """Tell whether words left and right of a cut stand at other heights, in most lines."""
+    shifts = []
+    for line in lines:
+        left = [word.box for word in line.words if word.box.center < at]
+        right = [word.box for word in line.words if word.box.center >= at]
+        if left and right:
+            size = max(left[-1].height, right[0].height, 1.0)
+            shifts.append(abs(left[-1].bottom - right[0].bottom) / size)
+    return len(shifts) >= _FEWEST_LINES and median(shifts) > _SHIFTED
 
 
 def blocks_of(lines: Sequence[Line]) -> Iterator[list[Line]]:

@@ -29,6 +29,8 @@ MAX_STACKED = 500
 """Rules of a page that are looked at for tables without columns drawn."""
 _ALIKE_PT = 6.0
 """Rules of one table begin and end so near to each other."""
+_MOST_WRAPPED = 6
+"""Lines of one row, at most, where rules part rows and gaps part columns."""
 _PROSE_WORDS = 7
 """Cells of two columns that have more words, of most rows, are text beside text."""
 
@@ -225,6 +227,9 @@ def _banded_table(words: Sequence[PlacedWord], ys: Sequence[float]) -> PageTable
     for top, bottom in zip((float("-inf"), *ys), (*ys, float("inf")), strict=True):
         band = [line for line in lines if top < line.box.middle <= bottom]
         if band:
+            if len(band) > _MOST_WRAPPED and len(ys) > 3 and not is_split(band, cuts):
+                # Rules under titles and blanks of a worksheet, not between rows.
+                return None
             # Only rules between most rows say that what is between two of them is one.
             is_one = len(ys) > 3 and len(band) > 1 and not is_split(band, cuts)
             rows += rows_of_lines(band, cuts, is_one=is_one)
