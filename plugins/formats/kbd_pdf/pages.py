@@ -322,7 +322,7 @@ def is_guessed(textpage: pdfium.PdfTextPage) -> bool:
     step = max(1, count // _SAMPLED)
     asked = range(0, max(count, 0), step)
     lacking = sum(raw.FPDFText_HasUnicodeMapError(textpage, place) == 1 for place in asked)
-    return lacking >= 3 and lacking >= _GUESSED * len(asked)
+    return bool(lacking >= 3 and lacking >= _GUESSED * len(asked))
 
 
 def guessed_warning(numbers: Sequence[int]) -> str:
