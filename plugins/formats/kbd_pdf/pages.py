@@ -306,7 +306,7 @@ def _undrawn(page: pdfium.PdfPage, pale: Sequence[tuple[Any, _Sides]]) -> Iterat
             yield page_object
 
 
-_SAMPLED = 100
+_SAMPLED = 32
 """Letters of a page that are asked for; each takes 0.5 µs."""
 _GUESSED = 0.2
 """A page of which so many letters have no map is told; a sign here and there is none."""
