@@ -29,8 +29,8 @@ METHODS = {
     },
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
-    "Ods": set(),
-    "Odt": set(),
+    "Ods": {"ExtractText", "GetInfo", "GetMap", "ReadRange"},
+    "Odt": {"ExtractText", "GetInfo", "GetMap", "GetSectionContent"},
 }
 PREVIEWS = {
     "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdsPreviewPage",
