@@ -125,6 +125,11 @@ def _start(
     if is_new:
         return None, _new(files, formats, handler, path)
     source = own_file(formats, handler, _existing(files, path))
+    if isinstance(handler, Editable) and handler.new_files_only:
+        raise ValidationFailed(
+            f"{source.name} stays as it is: {handler.name} files are not changed. Give create_new "
+            f"and the path of a new file, or that and copy_from: {source.name} to make it of a copy"
+        )
     return source, source.name
 
 

@@ -20,6 +20,8 @@ from kbd.formats import (
     Comparison,
     FileQuestion,
     FormatHandler,
+    Layout,
+    LayoutPart,
     Placement,
     ReadAs,
     Reading,
@@ -202,6 +204,9 @@ class Formats(FormatCatalog, Protocol):
 
     async def read(self, file: FileRef, region: Region) -> Reading:
         """Return `Readable.read`."""
+
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+        """Return `LaidOut.layout`."""
 
     async def compare(
         self, before: FileRef | None, after: FileRef | None, options: CompareOptions

@@ -165,6 +165,7 @@ def test_formats_are_documented(plugins: Plugins) -> None:
 
 OPERATIONS = {
     "docx": "Document operations",
+    "pdf": "PDF operations",
     "pptx": "Slide operations",
     "xlsx": "Workbook operations",
 }

@@ -8,6 +8,7 @@ can do is told by the capabilities it inherits:
     Readable   read(), passages()          the text of a region; all text with its places
     Celled     cells()                     a region's cells as typed values, beside its text
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
+    LaidOut    layout()                    a region's tables as they are seen, words with boxes
     Previewable preview()                  a page, slide or picture as people see it
     Printable  (declares, has no method)   pages that an office program prints, shown as pictures
     Gridded    grid()                      a window of a sheet or table as people see it
@@ -35,6 +36,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     plain_rows     a table's rows as they are written
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
+    layout         what formats that are `LaidOut` tell of pages
     named_files    fields of operations that name another file of the workbench
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, unique and as a heading
@@ -67,6 +69,7 @@ from kbd.formats.capabilities import (
     FormatHandler,
     Gridded,
     Inspectable,
+    LaidOut,
     Mappable,
     Previewable,
     Printable,
@@ -89,6 +92,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
+from kbd.formats.layout import BoxSides, FoundTable, FoundWord, Layout, LayoutPart
 from kbd.formats.named_files import FilePath, named_files
 from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
@@ -148,6 +152,7 @@ __all__ = [
     "AggregateRow",
     "Applied",
     "AssetPick",
+    "BoxSides",
     "Calculable",
     "Calculated",
     "Calculation",
@@ -170,6 +175,8 @@ __all__ = [
     "FileQuestion",
     "FocusHint",
     "FormatHandler",
+    "FoundTable",
+    "FoundWord",
     "Grid",
     "GridMerge",
     "GridWindow",
@@ -177,6 +184,9 @@ __all__ = [
     "Hunk",
     "HunkLine",
     "Inspectable",
+    "LaidOut",
+    "Layout",
+    "LayoutPart",
     "Mappable",
     "MergeClash",
     "Mergeable",

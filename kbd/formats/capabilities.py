@@ -9,6 +9,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
+from kbd.formats.layout import Layout, LayoutPart
 from kbd.formats.records import (
     Applied,
     AssetPick,
@@ -36,6 +37,7 @@ __all__ = [
     "FormatHandler",
     "Gridded",
     "Inspectable",
+    "LaidOut",
     "Mappable",
     "Previewable",
     "Printable",
@@ -145,6 +147,18 @@ class Composed(Readable):
         """Return what `read` does, with `objects`; the same for the same bytes each time.
 
         Raises as `read` does.
+        """
+
+
+class LaidOut(Readable):
+    """A readable format whose pages have words at places, and tables that are only seen."""
+
+    @abstractmethod
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+        """Return the tables, the words, or the text as it stands on its pages, of a region.
+
+        Of a large file without coordinates it is the first part, with `chunk_info`. Raises as
+        `read` does.
         """
 
 
@@ -327,6 +341,9 @@ class Editable(ABC):
 
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = ()
     """The operation records, each a frozen Struct tagged by `op`; the tool's schema is theirs."""
+
+    new_files_only: ClassVar[bool] = False
+    """Whether operations make new files alone, perhaps of a copy: a file that there is stays."""
 
     aliases: ClassVar[Mapping[str, str]] = {}
     """Other names under which operations' fields are taken, which no schema teaches ({"find":

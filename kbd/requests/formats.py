@@ -22,15 +22,23 @@ __all__ = [
     "GetMap",
     "GetPreview",
     "GetStyles",
+    "GetTables",
+    "GetWords",
+    "LayoutRead",
     "MergedCells",
+    "PlacedTable",
+    "PlacedWord",
     "PreviewGrid",
     "PreviewPicture",
     "ReadFileRequest",
+    "ReadLayout",
     "ReadObjects",
     "ReadRegion",
     "RegionRead",
+    "TablesFound",
     "TextExtracted",
     "TextPlace",
+    "WordsFound",
 ]
 
 _Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
@@ -127,6 +135,82 @@ class ReadObjects(ReadFileRequest):
     """
 
     answer: ClassVar[type[Any]] = dict[str, Any]
+
+
+class PlacedTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of a page.
+
+    Args:
+        page: The page, from 1.
+        box: Left, top, right and bottom in points, from the top left corner of the page.
+        rows: The texts of its cells; of a merged cell only the first has one.
+        is_ruled: Whether lines part its rows and columns; else gaps do.
+        merged: Its merged cells.
+        goes_on: Whether it goes on with the last table of the page before.
+    """
+
+    page: int
+    box: tuple[float, float, float, float]
+    rows: tuple[tuple[str, ...], ...]
+    is_ruled: bool
+    merged: tuple["MergedCells", ...] = ()
+    goes_on: bool = False
+
+
+class PlacedWord(msgspec.Struct, frozen=True, kw_only=True):
+    """A word, its page from 1, and its box as that of a table."""
+
+    text: str
+    page: int
+    box: tuple[float, float, float, float]
+
+
+class TablesFound(Answer):
+    """The tables of a region.
+
+    Args:
+        tables: From top to bottom, page by page.
+        warnings: What the reader must know.
+        chunk_info: Where the region stands, if it is not the whole.
+    """
+
+    tables: tuple[PlacedTable, ...]
+    warnings: tuple[str, ...]
+    chunk_info: ChunkPlace | Unset = UNSET
+
+
+class GetTables(ReadFileRequest):
+    """Find the tables that are seen on pages; of a large file without coordinates, of its first."""
+
+    answer: ClassVar[type[Any]] = TablesFound
+
+
+class WordsFound(Answer):
+    """The words of a region in the order of the file; the rest as of tables."""
+
+    words: tuple[PlacedWord, ...]
+    warnings: tuple[str, ...]
+    chunk_info: ChunkPlace | Unset = UNSET
+
+
+class GetWords(ReadFileRequest):
+    """Ask for words with the boxes they stand in; of a large file, of its first pages."""
+
+    answer: ClassVar[type[Any]] = WordsFound
+
+
+class LayoutRead(Answer):
+    """The text of a region as it stands on its pages; the rest as of tables."""
+
+    text: str
+    warnings: tuple[str, ...]
+    chunk_info: ChunkPlace | Unset = UNSET
+
+
+class ReadLayout(ReadFileRequest):
+    """Read a region as it stands on its pages, columns kept apart by blanks."""
+
+    answer: ClassVar[type[Any]] = LayoutRead
 
 
 class PreviewPicture(Answer):

@@ -33,6 +33,8 @@ from kbd.formats import (
     Composed,
     Editable,
     FormatHandler,
+    LaidOut,
+    LayoutPart,
     Mappable,
     Passage,
     Placement,
@@ -311,6 +313,8 @@ def _check_readable(handler: Readable, source: Source) -> None:
         expect(f"{source.name}: cells have one width", kept=is_whole and len(widths) < 2)
     if isinstance(handler, Composed):
         check_plain(f"{source.name}: objects", lambda: _objects(handler, source, reading))
+    if isinstance(handler, LaidOut):
+        _check_layout(handler, source)
     passages = list(handler.passages(source))
     expect(f"{source.name}: every passage has a place", kept=all(p.place for p in passages))
     words = {word for p in passages for word in f"{p.place} {p.text}".split()}
@@ -320,6 +324,22 @@ def _check_readable(handler: Readable, source: Source) -> None:
     is_empty = not (passages and reading.text.strip())
     expect(f"{source.name}: passages have regions", kept=is_placed or is_empty)
     check_regions(handler, source, passages, most_read=_MAX_READ)
+
+
+def _check_layout(handler: LaidOut, source: Source) -> None:
+    parts: tuple[LayoutPart, ...] = ("tables", "words", "text")
+    for part in parts:
+        check_plain(
+            f"{source.name}: layout by {part}",
+            lambda part=part: msgspec.to_builtins(handler.layout(source, Region(), part)),  # type: ignore[misc]
+        )
+    for table in handler.layout(source, Region(), "tables").tables:
+        is_even = len({len(row) for row in table.rows}) == 1
+        expect(f"{source.name}: the rows of a table have one width", kept=is_even)
+    for word in handler.layout(source, Region(), "words").words:
+        left, top, right, bottom = word.box
+        is_box = bool(word.text) and left <= right and top <= bottom
+        expect(f"{source.name}: words stand in boxes", kept=is_box)
 
 
 def _objects(handler: Composed, source: Source, reading: Reading) -> dict[str, Any]:
@@ -411,6 +431,8 @@ def _questions(
         yield lambda: list(handler.passages(source))
     if isinstance(handler, Composed):
         yield lambda: handler.objects(source, Region())
+    if isinstance(handler, LaidOut):
+        yield lambda: handler.layout(source, Region(), "tables")
     if isinstance(handler, Previewable):
         yield lambda: handler.preview(source, 0, _PREVIEW_PX)
     if isinstance(handler, Styled):

@@ -28,6 +28,7 @@ from kbd.formats import (
     Composed,
     Editable,
     FormatHandler,
+    LaidOut,
     Mappable,
     Placement,
     Previewable,
@@ -189,6 +190,9 @@ def _questions(
         asked["cells"] = lambda: handler.cells(source, Region())
     if isinstance(handler, Composed):
         asked["objects"] = lambda: handler.objects(source, Region())
+    if isinstance(handler, LaidOut):
+        asked["tables"] = lambda: handler.layout(source, Region(), "tables")
+        asked["text"] = lambda: handler.layout(source, Region(), "text")
     if isinstance(handler, Previewable):
         asked["preview"] = lambda: handler.preview(source, 0, _PREVIEW_PX)
     if isinstance(handler, Styled):

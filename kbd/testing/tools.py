@@ -31,6 +31,9 @@ from kbd.formats import (
     Comparison,
     Editable,
     FormatHandler,
+    LaidOut,
+    Layout,
+    LayoutPart,
     Mappable,
     Placement,
     Readable,
@@ -265,6 +268,12 @@ class _Formats(_Catalog):
         if not isinstance(handler, Readable):
             raise ValidationFailed(f"{file.name} cannot be read")
         return handler.read(_source(file), region)
+
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, LaidOut):
+            raise ValidationFailed(f"{file.name} has no pages with places")
+        return handler.layout(_source(file), region, show)
 
     async def compare(
         self, before: FileRef | None, after: FileRef | None, options: CompareOptions

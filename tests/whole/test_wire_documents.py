@@ -12,16 +12,25 @@ from PIL import Image
 from pypdf import PdfWriter
 
 from kbd.client.blocking import RemoteError
+from pdf_forge import one_page, shown, stream
 from real_daemon import RealDaemon
 
 METHODS = {
     "Docx": {"ApplyOps", "ExtractText", "GetMap", "GetSectionContent", "GetStyles", "CopyAssets"},
     "Pptx": {"ApplyOps", "ExtractText", "GetMap", "GetSlideContent", "GetStyles", "CopyAssets"},
-    "Pdf": {"ExtractText", "GetInfo", "GetMap"},
+    "Pdf": {
+        "ApplyOps",
+        "ExtractText",
+        "GetInfo",
+        "GetMap",
+        "GetTables",
+        "GetWords",
+        "ReadLayout",
+    },
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
-    "Ods": set(),
-    "Odt": set(),
+    "Ods": {"ExtractText", "GetInfo", "GetMap", "ReadRange"},
+    "Odt": {"ExtractText", "GetInfo", "GetMap", "GetSectionContent"},
 }
 PREVIEWS = {
     "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdsPreviewPage",
@@ -122,6 +131,47 @@ def test_a_pdf_is_looked_at_and_shown(daemon: RealDaemon, tmp_path: Path) -> Non
     assert (shown["mime_type"], shown["count"]) == ("image/png", 3)
     with pytest.raises(RemoteError, match="page"):
         daemon.ask("ReviewGetPdfPreviewPage", **asked, page=4)
+
+
+def test_new_pdfs_are_made_and_old_ones_stay(daemon: RealDaemon, tmp_path: Path) -> None:
+    """Pages go into a new file of the draft; an operation on a file that there is is refused."""
+    writer = PdfWriter()
+    for width in (300, 400):
+        writer.add_blank_page(width, 600)
+    path = tmp_path / "c.pdf"
+    with path.open("wb") as file:
+        writer.write(file)
+    asked: dict[str, Any] = {"workbench_id": daemon.workbench(path)}
+    turned = [{"op": "rotate_pages", "degrees": 90}]
+    with pytest.raises(RemoteError, match="copy_from: c"):
+        daemon.ask("PdfApplyOps", **asked, path="c.pdf", ops=turned)
+    pages = [{"op": "add_pages", "file": "c.pdf", "pages": "2,1"}]
+    made = daemon.ask("PdfApplyOps", **asked, path="new.pdf", ops=pages, create_new=True)
+    assert made["changed"] == ["pages 2,1 of c.pdf added"]
+    assert daemon.ask("PdfGetInfo", **asked, path="new.pdf")["page_size"]["width"] == 5.56
+    daemon.ask("PdfApplyOps", **asked, path="copy.pdf", ops=turned, copy_from="c.pdf")
+    assert daemon.ask("PdfGetInfo", **asked, path="copy.pdf")["page_count"] == 2
+
+
+def test_a_pdf_tells_its_tables_and_where_words_stand(daemon: RealDaemon, tmp_path: Path) -> None:
+    """Its tables come as rows of texts, its words with boxes, its text with columns apart."""
+    rows = (("Item", "Sold", "Left"), ("Bolt", "289", "12"), ("Nut", "-23", "7"))
+    content = b"".join(
+        shown(text, f"{72 + 120 * column} {700 - 20 * row}")
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+    )
+    path = tmp_path / "b.pdf"
+    path.write_bytes(one_page(stream(content)))
+    asked: dict[str, Any] = {"workbench_id": daemon.workbench(path), "path": "b.pdf"}
+    (table,) = daemon.ask("PdfGetTables", **asked, pages="1")["tables"]
+    assert (table["page"], table["rows"]) == (1, [list(row) for row in rows])
+    words = daemon.ask("PdfGetWords", **asked)["words"]
+    assert [word["text"] for word in words] == [text for row in rows for text in row]
+    assert 71 < words[0]["box"][0] < 74
+    assert "Bolt  " in daemon.ask("PdfReadLayout", **asked)["text"]
+    with pytest.raises(RemoteError, match="page 2"):
+        daemon.ask("PdfGetTables", **asked, pages="2")
 
 
 def test_a_picture_is_described_and_shown(daemon: RealDaemon, tmp_path: Path) -> None:

@@ -24,7 +24,16 @@ from kbd.core.workbench.preview_answers import render_grid, render_picture
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
 from kbd.errors import ValidationFailed
-from kbd.formats import AssetPick, Celled, GridWindow, Reading, Region
+from kbd.formats import (
+    AssetPick,
+    Celled,
+    ChunkInfo,
+    GridWindow,
+    Layout,
+    LayoutPart,
+    Reading,
+    Region,
+)
 from kbd.requests import formats as wire
 from kbd.requests.base import UNSET, Request, Unset
 from kbd.requests.formats import FileWritten
@@ -104,6 +113,9 @@ class FormatMethods:
             wire.GetMap: self.map,
             wire.ReadRegion: self.read,
             wire.ReadObjects: self.objects,
+            wire.GetTables: self.tables,
+            wire.GetWords: self.words,
+            wire.ReadLayout: self.layout,
             wire.GetPreview: self.preview,
             wire.GetGrid: self.grid,
             GetDiff: self.diff,
@@ -153,6 +165,41 @@ class FormatMethods:
         if reading.chunk_info is not None:
             answer["chunk_info"] = msgspec.structs.asdict(reading.chunk_info)
         return answer | dict(reading.objects or {})
+
+    async def tables(
+        self, method: OwnedMethod, request: wire.GetTables, session: Session
+    ) -> wire.TablesFound:
+        """Find the tables of a region."""
+        del session
+        found = await self._layout(method, request, "tables")
+        tables = msgspec.convert(msgspec.to_builtins(found.tables), tuple[wire.PlacedTable, ...])
+        place = _render_place(found.chunk_info)
+        return wire.TablesFound(tables=tables, warnings=found.warnings, chunk_info=place)
+
+    async def words(
+        self, method: OwnedMethod, request: wire.GetWords, session: Session
+    ) -> wire.WordsFound:
+        """Return the words of a region with their boxes."""
+        del session
+        found = await self._layout(method, request, "words")
+        words = msgspec.convert(msgspec.to_builtins(found.words), tuple[wire.PlacedWord, ...])
+        place = _render_place(found.chunk_info)
+        return wire.WordsFound(words=words, warnings=found.warnings, chunk_info=place)
+
+    async def layout(
+        self, method: OwnedMethod, request: wire.ReadLayout, session: Session
+    ) -> wire.LayoutRead:
+        """Read a region as it stands on its pages."""
+        del session
+        found = await self._layout(method, request, "text")
+        place = _render_place(found.chunk_info)
+        return wire.LayoutRead(text=found.text, warnings=found.warnings, chunk_info=place)
+
+    async def _layout(
+        self, method: OwnedMethod, request: wire.ReadFileRequest, show: LayoutPart
+    ) -> Layout:
+        _, formats, file = await self._file(method, request)
+        return await formats.layout(file, _parse_region(request), show)
 
     async def preview(
         self, method: OwnedMethod, request: wire.GetPreview, session: Session
@@ -283,11 +330,12 @@ def _parse_region(request: wire.ReadFileRequest) -> Region:
     return Region(**{name: given[name] for name in names if given.get(name, UNSET) is not UNSET})
 
 
+def _render_place(place: ChunkInfo | None) -> wire.ChunkPlace | Unset:
+    return UNSET if place is None else wire.ChunkPlace(**msgspec.structs.asdict(place))
+
+
 def _render_reading(reading: Reading) -> wire.RegionRead:
-    place = reading.chunk_info
-    chunk_info: wire.ChunkPlace | Unset = UNSET
-    if place is not None:
-        chunk_info = wire.ChunkPlace(**msgspec.structs.asdict(place))
+    chunk_info = _render_place(reading.chunk_info)
     rows = UNSET if reading.rows is None else reading.rows
     return wire.RegionRead(
         text=reading.text, warnings=reading.warnings, chunk_info=chunk_info, rows=rows

@@ -32,6 +32,9 @@ from kbd.formats import (
     Composed,
     Editable,
     FormatHandler,
+    LaidOut,
+    Layout,
+    LayoutPart,
     Mappable,
     Placement,
     Readable,
@@ -48,10 +51,11 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
 
 
-_MAP = "map-5"
+_MAP = "map-6"
 """The edition of maps: 2 since they name a file's active content, 3 since they count hidden cells
 and tell of bindings to foreign data, links by hovering, and what a PDF file would do, 4 since they
-tell how a table was read, 5 since they list charts."""
+tell how a table was read, 5 since they list charts, 6 since they tell what form fields take and
+which pages have fonts that do not say their letters."""
 
 _TEXT = "text-2"
 """The edition of short texts: 2 since the languages of letters tell encodings apart."""
@@ -242,6 +246,15 @@ class FormatCalls(RebaseCalls, Formats):
         if not isinstance(owned.item, Composed):
             raise unsupported_error(owned.item, "be read by objects", file.name)
         return await self._read_region(owned, owned.item, "objects", file, region)
+
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+        """Return `LaidOut.layout`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, LaidOut):
+            raise unsupported_error(owned.item, "be read by places on pages", file.name)
+        _check_coordinates(owned.item, file, region)
+        more = {"region": msgspec.to_builtins(region), "show": show}
+        return await self._read(owned, "layout", Layout, file, more)
 
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int

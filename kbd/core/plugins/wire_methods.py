@@ -4,6 +4,7 @@
     GetMap        Mappable                     ApplyOps      Editable
     preview       Previewable, Printable       GetStyles, CopyAssets   Styled
     comparison    Comparable                   grid                    Gridded
+    GetTables, GetWords, ReadLayout            LaidOut
 
 A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
 that of a preview is `ReviewGet<wire_name>Preview<unit>`, that of a comparison
@@ -26,6 +27,7 @@ from kbd.formats import (
     Editable,
     FormatHandler,
     Gridded,
+    LaidOut,
     Mappable,
     Previewable,
     Printable,
@@ -44,6 +46,9 @@ from kbd.requests.formats import (
     GetMap,
     GetPreview,
     GetStyles,
+    GetTables,
+    GetWords,
+    ReadLayout,
     ReadObjects,
     ReadRegion,
 )
@@ -155,6 +160,9 @@ def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request],
         yield _record(handler, "ExtractText", ExtractText, regions), ExtractText
         base = ReadObjects if isinstance(handler, Composed) else ReadRegion
         yield from ((kind, base) for kind in _reads(handler, base))
+        if isinstance(handler, LaidOut):
+            for base in (GetTables, GetWords, ReadLayout):
+                yield _record(handler, base.__name__, base, regions), base
     if isinstance(handler, Previewable | Printable):
         unit = handler.preview_unit
         name = f"ReviewGet{handler.wire_name}Preview{unit}"

@@ -29,6 +29,8 @@ from kbd.formats import (
     Gridded,
     GridWindow,
     Inspectable,
+    LaidOut,
+    LayoutPart,
     Mappable,
     Mergeable,
     Passage,
@@ -55,6 +57,7 @@ __all__ = [
     "get_styles",
     "grid",
     "info",
+    "layout",
     "locate",
     "map_file",
     "merge",
@@ -142,6 +145,21 @@ def objects(
     handler = _handler(handle)
     assert isinstance(handler, Composed)
     return _plain(handler.objects(_file(path, name, shelf), msgspec.convert(region, Region)))
+
+
+def layout(
+    handle: dict[str, Any],
+    path: str,
+    name: str,
+    shelf: str | None,
+    region: dict[str, Any],
+    show: LayoutPart,
+) -> Any:
+    """Return `LaidOut.layout`."""
+    handler = _handler(handle)
+    assert isinstance(handler, LaidOut)
+    where = msgspec.convert(region, Region)
+    return _plain(handler.layout(_file(path, name, shelf), where, show))
 
 
 def preview(

@@ -43,7 +43,8 @@ class OdsFormat(FormatHandler, Mappable, Celled, Tabular, Printable):
     )
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     writes_tables = False
-    wire_methods = ()
+    wire_methods = ("ExtractText", "GetInfo", "GetMap")
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
 
     def info(self, source: Source) -> dict[str, Any]:

@@ -42,7 +42,8 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable, Inspec
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
-    wire_methods = ()
+    wire_methods = ("ExtractText", "GetInfo", "GetMap")
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
     compare_method = "OdtContentDiff"
 

@@ -26,10 +26,12 @@ from kbd_pdf.streams import STREAM_BYTES, check_streams, may_paint_often
 
 __all__ = [
     "MAX_ENTRIES",
+    "MAX_PACKED",
     "DrawingCost",
     "OpenedPdf",
     "has_end_mark",
     "may_have_actions",
+    "most_packed",
     "open_by_pypdf",
     "open_pdf",
     "table_entries",
@@ -37,6 +39,15 @@ __all__ = [
 
 MAX_ENTRIES = 300_000
 """Objects that pypdf is given: it needs 4 µs and 250 bytes for each."""
+
+MAX_PACKED = 10_000
+"""Objects in one stream of objects that pypdf is given: it makes all of them, at 0.25 ms each, when
+it needs one. Most programs pack some hundred together; cairo packs all of a file."""
+
+_PACK = b"/ObjStm"
+_PACKED = re.compile(rb"/N\s{0,5}(\d{1,12})\b")
+_DICTIONARY_BYTES = 300
+"""How far from its type the entries of such a stream stand."""
 
 # It begins with plain letters, which are found some ten times as fast as anything before them.
 _TABLE = re.compile(rb"xref\s+\d+\s+(\d{1,12})\s")
@@ -49,6 +60,19 @@ def table_entries(path: Path) -> int:
     """Return how many entries the tables of objects claim that stand in the file as text."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return sum(int(found[1]) for found in _TABLE.finditer(data))
+
+
+def most_packed(path: Path) -> int:
+    """Return how many objects a stream of objects claims to hold, the largest that there is."""
+    most = 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        place = data.find(_PACK)
+        while place >= 0:
+            begin = max(data.rfind(b"obj", max(0, place - _DICTIONARY_BYTES), place), 0)
+            near = data[begin : place + _DICTIONARY_BYTES].partition(b"stream\n")[0]
+            most = max([most, *(int(found[1]) for found in _PACKED.finditer(near))])
+            place = data.find(_PACK, place + 1)
+    return most
 
 
 def may_have_actions(path: Path) -> bool:
@@ -129,7 +153,7 @@ class DrawingCost:
         if self._may_be_much is None:
             self._may_be_much = may_cost_more(self._source.path)
         if self._may_be_much:
-            with open_by_pypdf(self._source) as reader:
+            with open_by_pypdf(self._source, packed=MAX_ENTRIES) as reader:
                 check_drawing(reader, index, self._source.name)
 
 
@@ -143,7 +167,7 @@ def open_pdf(source: Source) -> Iterator[OpenedPdf]:
     # Before a library has the file: pdfium ends the process where memory for a stream runs out.
     check_streams(source.path, source.name)
     if may_paint_often(source.path):
-        with open_by_pypdf(source) as reader:
+        with open_by_pypdf(source, packed=MAX_ENTRIES) as reader:
             check_forms(reader, source.name)
     notes = () if has_end_mark(source.path) else (_TRUNCATED,)
     # pdfium goes first: all text of 1,000 pages takes it 1.5 s, pypdf 7.7 s.
@@ -161,8 +185,13 @@ def open_pdf(source: Source) -> Iterator[OpenedPdf]:
 
 
 @contextlib.contextmanager
-def open_by_pypdf(source: Source) -> Iterator[PdfReader]:
+def open_by_pypdf(source: Source, *, packed: int = MAX_PACKED) -> Iterator[PdfReader]:
     """Open a file with pypdf; what goes wrong inside the `with` is told as a damaged file, too.
+
+    Args:
+        source: The file.
+        packed: As many objects may be packed into one stream; more than by default where nothing
+            can be told of the file without it.
 
     Raises:
         FileReadFailed: It cannot be opened, needs a password, or has more objects than pypdf is
@@ -171,6 +200,9 @@ def open_by_pypdf(source: Source) -> Iterator[PdfReader]:
     # Counted in the bytes: pypdf takes 12.5 s and 732 MB for a table of 3 million entries.
     if table_entries(source.path) > MAX_ENTRIES:
         raise FileReadFailed(f"{source.name} claims more than {MAX_ENTRIES:,} objects")
+    if (most := most_packed(source.path)) > packed:
+        msg = f"{source.name} packs {most:,} objects together; up to {packed:,} are looked at"
+        raise FileReadFailed(msg)
     with (
         source.path.open("rb") as file,
         apply_configuration(**_LIMITS),
@@ -220,7 +252,7 @@ def _repaired(source: Source) -> bytes:
 def _count_pages_by_pypdf(source: Source, *, is_locked: bool) -> int:
     """Return how many pages pypdf finds; raises FileReadFailed in the words that fit best."""
     try:
-        with open_by_pypdf(source) as reader:
+        with open_by_pypdf(source, packed=MAX_ENTRIES) as reader:
             count = len(reader.pages)
     except FileReadFailed as error:
         if is_locked:

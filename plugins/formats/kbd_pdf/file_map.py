@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import pypdfium2 as pdfium
 from pypdf import PdfReader
@@ -20,11 +20,13 @@ from kbd_pdf.documents import OpenedPdf, may_have_actions, open_by_pypdf, open_p
 from kbd_pdf.pages import (
     CHUNK_PAGES,
     MAX_PAGES,
+    cached_guessed_pages,
     cached_textless_pages,
     clean,
     format_page_numbers,
-    has_text,
+    guessed_warning,
     page_label,
+    text_state,
     told_by,
 )
 from kbd_pdf.structure import Structure, read_structure
@@ -133,6 +135,8 @@ def file_map(source: Source) -> dict[str, Any]:
         }
         result |= _optional_fields(structure)
         result |= _pages(source, found)
+        if guessed := result.get("pages_with_guessed_text"):
+            warnings.append(guessed_warning(guessed))
         warnings += _warnings(found, entries, structure)
         if warnings:
             result["warnings"] = warnings
@@ -201,11 +205,16 @@ def _pages(source: Source, found: OpenedPdf) -> dict[str, Any]:
     document = found.document
     if document is not None:
         textless = cached_textless_pages(source.shelf)
+        guessed = cached_guessed_pages(source.shelf)
         if textless is None:
-            textless = [number for number in range(1, last + 1) if not _has_text(document, number)]
+            states = {number: _text_state(document, number) for number in range(1, last + 1)}
+            textless = [number for number, state in states.items() if state == "none"]
+            guessed = [number for number, state in states.items() if state == "guessed"]
             if last < found.page_count:
                 result["pages_looked_at"] = f"1-{last}"
         result["pages_without_text"] = textless
+        if guessed:
+            result["pages_with_guessed_text"] = guessed
         if labels := list(_labels(document, min(found.page_count, MAX_PAGES))):
             result["page_labels"] = labels[:MAX_LABELS]
     else:
@@ -223,13 +232,13 @@ def _pages(source: Source, found: OpenedPdf) -> dict[str, Any]:
     return result
 
 
-def _has_text(document: pdfium.PdfDocument, number: int) -> bool:
+def _text_state(document: pdfium.PdfDocument, number: int) -> Literal["none", "guessed", "known"]:
     try:
         page = document[number - 1]
     except pdfium.PdfiumError:
-        return False
+        return "none"
     try:
-        return has_text(page)
+        return text_state(page)
     finally:
         page.close()
 

@@ -1,30 +1,39 @@
 """The declaration of the format; the work is in modules that the worker loads once."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
+
 from kbd.formats import (
+    Applied,
     Comparable,
     CompareOptions,
     Comparison,
+    Editable,
     FormatHandler,
+    Inspectable,
+    LaidOut,
+    Layout,
+    LayoutPart,
     Mappable,
     Passage,
     Place,
     Preview,
     Previewable,
-    Readable,
     Reading,
     Region,
     Source,
     Trace,
 )
+from kbd_pdf.making.operations import OPERATIONS
 
 __all__ = ["PdfFormat"]
 
 
-class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
-    """PDF files, read-only: structure, text by pages, pages as pictures, comparison."""
+class PdfFormat(FormatHandler, Mappable, LaidOut, Previewable, Comparable, Editable, Inspectable):
+    """PDF files: structure, text by pages, pages as pictures, comparison; new ones are made."""
 
     name = "pdf"
     wire_name = "Pdf"
@@ -32,13 +41,20 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
     suffixes: ClassVar[Mapping[str, str]] = {".pdf": "application/pdf"}
     preload = (
         "kbd_pdf.file_map", "kbd_pdf.reader", "kbd_pdf.previews", "kbd_pdf.comparison.compare",
+        "kbd_pdf.layout.reading", "kbd_pdf.making.apply",
     )  # fmt: skip
     guidance = (
-        "Read-only. The map gives the number of pages, the table of contents and the pages without "
-        "text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9."
+        "A PDF file that there is stays as it is: pages and filled-in forms go into a new file. "
+        "The map gives the number of pages, the table of contents, form fields and the pages "
+        "without text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9. Where figures "
+        "stand in columns, pdf_tables gives the cells."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("pages",)
-    wire_methods = ("ExtractText", "GetInfo", "GetMap")
+    wire_methods = (
+        "ApplyOps", "ExtractText", "GetInfo", "GetMap", "GetTables", "GetWords", "ReadLayout",
+    )  # fmt: skip
+    operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
+    new_files_only = True
     preview_unit = "Page"
     print_suffix = ".pdf"
     compare_method = "PdfDiff"
@@ -67,6 +83,12 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
 
         return reader.passages(source)
 
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+        """Return the tables, words or text in columns of pages."""
+        from kbd_pdf.layout import reading  # noqa: PLC0415 - 20 ms for pypdfium2
+
+        return reading.read_layout(source, region, show)
+
     def preview(self, source: Source, index: int, edge_px: int) -> Preview:
         """Return a page as a picture."""
         from kbd_pdf import previews  # noqa: PLC0415 - 20 ms for pypdfium2
@@ -94,3 +116,27 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
         from kbd_pdf.comparison import compare  # noqa: PLC0415 - 120 ms for pypdf and pypdfium2
 
         return compare.locate(source, text)
+
+    def apply(
+        self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
+    ) -> Applied:
+        """Make a file, of a copy of another one if it is given."""
+        return self.apply_with_files(source, operations, target, {})
+
+    def apply_with_files(
+        self,
+        source: Source | None,
+        operations: tuple[msgspec.Struct, ...],
+        target: Path,
+        files: Mapping[str, Source],
+    ) -> Applied:
+        """Make a file with pages of others."""
+        from kbd_pdf.making import apply  # noqa: PLC0415 - 100 ms for pypdf
+
+        return apply.apply(source, operations, target, files)
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return what a file would do, and the files attached to it."""
+        from kbd_pdf import active_content  # noqa: PLC0415 - 100 ms for pypdf
+
+        return active_content.active_content(source, known)

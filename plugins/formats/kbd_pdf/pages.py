@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pypdfium2 as pdfium
@@ -27,15 +27,19 @@ __all__ = [
     "CHUNK_PAGES",
     "MAX_PAGES",
     "HiddenText",
+    "cache_guessed_pages",
     "cache_textless_pages",
+    "cached_guessed_pages",
     "cached_textless_pages",
     "clean",
     "format_page_numbers",
-    "has_text",
+    "guessed_warning",
     "hidden_text_of",
+    "is_guessed",
     "page_label",
     "parse_page_numbers",
     "text_of",
+    "text_state",
     "told_by",
 ]
 
@@ -149,6 +153,19 @@ def _too_many(name: str) -> ValidationFailed:
 
 _SHELF_NAME = "silent-pages.2"
 """The name on the shelf, with the version of what is in it."""
+
+
+_GUESSED_SHELF = "guessed-pages.1"
+
+
+def cached_guessed_pages(shelf: Path | None) -> list[int]:
+    """Return the numbers of pages whose text is guessed, as far as somebody has looked."""
+    return kept(shelf, _GUESSED_SHELF, list[int]) or []
+
+
+def cache_guessed_pages(shelf: Path | None, numbers: Sequence[int]) -> None:
+    """Cache the numbers of pages whose text is guessed; without a shelf nothing is done."""
+    keep(shelf, _GUESSED_SHELF, list(numbers))
 
 
 def cached_textless_pages(shelf: Path | None) -> list[int] | None:
@@ -289,15 +306,47 @@ def _undrawn(page: pdfium.PdfPage, pale: Sequence[tuple[Any, _Sides]]) -> Iterat
             yield page_object
 
 
-def has_text(page: pdfium.PdfPage) -> bool:
-    """Tell whether a page has text that is more than blanks; cheaper than its text."""
+_SAMPLED = 32
+"""Letters of a page that are asked for; each takes 0.5 µs."""
+_GUESSED = 0.2
+"""A page of which so many letters have no map is told; a sign here and there is none."""
+
+
+def is_guessed(textpage: pdfium.PdfTextPage) -> bool:
+    """Tell whether fonts of a page do not say which letters they draw, so that these are guessed.
+
+    A font may have no map from what it draws to letters (ISO 32000-1, 9.10.2): then its own codes
+    are taken for letters, which is right or nonsense.
+    """
+    count = raw.FPDFText_CountChars(textpage)
+    step = max(1, count // _SAMPLED)
+    asked = range(0, max(count, 0), step)
+    lacking = sum(raw.FPDFText_HasUnicodeMapError(textpage, place) == 1 for place in asked)
+    return bool(lacking >= 3 and lacking >= _GUESSED * len(asked))
+
+
+def guessed_warning(numbers: Sequence[int]) -> str:
+    """Return what is said of pages whose text is guessed."""
+    return (
+        f"The fonts of pages {format_page_numbers(numbers)} do not say which letters they draw: "
+        "their text is guessed, and may be other than what is seen. Look at them as pictures."
+    )
+
+
+def text_state(page: pdfium.PdfPage) -> Literal["none", "guessed", "known"]:
+    """Tell whether a page has text that is more than blanks, and whether it is guessed.
+
+    That is cheaper than the text itself.
+    """
     if not any(kind == _TEXT for _, kind, _ in _page_objects(page)):
-        return False
+        return "none"
     textpage = page.get_textpage()
     try:
         # Letters may be painted of which nobody knows which they are: then there is no text.
         count = min(raw.FPDFText_CountChars(textpage), MAX_OBJECTS)
-        return any(raw.FPDFText_GetUnicode(textpage, place) > _BLANK for place in range(count))
+        if all(raw.FPDFText_GetUnicode(textpage, place) <= _BLANK for place in range(count)):
+            return "none"
+        return "guessed" if is_guessed(textpage) else "known"
     finally:
         textpage.close()
 

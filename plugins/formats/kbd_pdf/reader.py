@@ -14,10 +14,13 @@ from kbd_pdf.documents import DrawingCost, OpenedPdf, open_by_pypdf, open_pdf
 from kbd_pdf.pages import (
     CHUNK_PAGES,
     MAX_PAGES,
+    cache_guessed_pages,
     cache_textless_pages,
     clean,
     format_page_numbers,
+    guessed_warning,
     hidden_text_of,
+    is_guessed,
     page_label,
     parse_page_numbers,
     text_of,
@@ -121,6 +124,7 @@ class PageRead(msgspec.Struct, frozen=True):
         text: Under its label, with notes and values of form fields.
         is_textless: Whether the page itself has no text.
         has_hidden_text: Whether part of its text is not seen by people.
+        is_guessed: Whether its fonts do not say which letters they draw.
         is_damaged: Whether it could not be read.
     """
 
@@ -128,6 +132,7 @@ class PageRead(msgspec.Struct, frozen=True):
     text: str
     is_textless: bool = False
     has_hidden_text: bool = False
+    is_guessed: bool = False
     is_damaged: bool = False
 
 
@@ -170,13 +175,17 @@ def passages(source: Source) -> Iterator[Passage]:
     Whoever asks for all of it has looked at every page, so which have no text is kept for the map.
     """
     textless: list[int] = []
+    guessed: list[int] = []
     with open_pdf(source) as found:
         numbers = range(1, found.page_count + 1)
         for page in _pages(source, found, numbers):
             if page.is_textless:
                 textless.append(page.number)
+            if page.is_guessed:
+                guessed.append(page.number)
             yield Passage(page.text, f"page {page.number}", _region(page))
         if found.document is not None:
+            cache_guessed_pages(source.shelf, guessed)
             cache_textless_pages(source.shelf, textless)
 
 
@@ -206,6 +215,8 @@ def _warnings(pages: Sequence[PageRead]) -> Iterator[str]:
             f"No text on pages {format_page_numbers(textless)}: they are blank, or pictures of "
             "text that was not recognised."
         )
+    if guessed := [page.number for page in pages if page.is_guessed]:
+        yield guessed_warning(guessed)
     if hidden_text := [page.number for page in pages if page.has_hidden_text]:
         yield (
             f"Text that people do not see is on pages {format_page_numbers(hidden_text)}: it is in "
@@ -229,6 +240,7 @@ def _page(document: pdfium.PdfDocument, number: int, cost: DrawingCost) -> PageR
         return _damaged(number)
     try:
         text = text_of(textpage).rstrip()
+        has_guesses = bool(text) and is_guessed(textpage)
         hidden_text = hidden_text_of(page, textpage, cost.is_little) if text else None
         notes = list(notes_of(document, page))
     finally:
@@ -247,7 +259,13 @@ def _page(document: pdfium.PdfDocument, number: int, cost: DrawingCost) -> PageR
         lines.append(f"[text on page {number} that people do not see: {hidden_text.text}]")
     shown = "\n".join(line for line in lines if line)
     is_partly_hidden = hidden_text is not None and bool(hidden_text.text)
-    return PageRead(number, shown, is_textless=not text.strip(), has_hidden_text=is_partly_hidden)
+    return PageRead(
+        number,
+        shown,
+        is_textless=not text.strip(),
+        has_hidden_text=is_partly_hidden,
+        is_guessed=has_guesses,
+    )
 
 
 def _damaged(number: int) -> PageRead:

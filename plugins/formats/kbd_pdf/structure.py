@@ -5,15 +5,16 @@ what a file would do in a program that lets it: named by kind and place, never d
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, StreamObject
 
 from kbd.formats.active import ActiveContent
+from kbd_pdf.form_fields import FormField, fields_of
 from kbd_pdf.pages import MAX_PAGES, clean
 
 __all__ = ["Actions", "Structure", "add_actions", "read_structure"]
@@ -136,19 +137,12 @@ MAX_ITEMS = 50
 MAX_WHOLE = 20_000
 """Of form fields, of characters of a value, and of its items, where they are told whole."""
 
-_FIELD_KINDS = {"/Tx": "text", "/Btn": "checkbox", "/Ch": "choice", "/Sig": "signature"}
-_INHERITED: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
-"""Attributes that a field inherits from those above it (ISO 32000-1, table 220)."""
-
-_RADIO, _PUSH = 1 << 15, 1 << 16
-"""Flags of a button (ISO 32000-1, table 226)."""
-
 
 class Structure(msgspec.Struct):
     """Form fields, annotations, attached files and actions of a file.
 
     Args:
-        fields: Form fields: name, type, value, at most `MAX_FIELDS`.
+        fields: Form fields: name, type, value, and of those of a map what they take and their page.
         field_count: How many there are.
         annotations: How many of each kind; form fields and the windows of notes are not counted.
         files: Names of attached files.
@@ -169,6 +163,10 @@ class Structure(msgspec.Struct):
 
     def active_content(self) -> list[str]:
         """Return what the file would do or holds that may be run, as a map names it."""
+        return list(self.active().new_texts())
+
+    def active(self) -> ActiveContent:
+        """Return the same, to be compared with that of other files."""
         found = ActiveContent()
         for what, where in sorted(self.actions.counts):
             found.add("action", f"{what}, {where}")
@@ -176,11 +174,11 @@ class Structure(msgspec.Struct):
             found.add("what an action names", target)
         for name in self.files:
             found.add("attached file", name)
-        return list(found.new_texts())
+        return found
 
 
 def read_structure(
-    reader: PdfReader, *, with_pages: bool = True, is_whole: bool = False
+    reader: PdfReader | PdfWriter, *, with_pages: bool = True, is_whole: bool = False
 ) -> Structure:
     """Look through the objects of a file; pypdf raises anything of a damaged one.
 
@@ -191,8 +189,11 @@ def read_structure(
         is_whole: Whether form fields are told whole, and not only as a map shows them.
     """
     found = Structure()
-    root = _dictionary(reader.trailer.get("/Root"))
-    _gather_form(found, _dictionary(root.get("/AcroForm")), is_whole=is_whole)
+    if isinstance(reader, PdfWriter):
+        root = reader.root_object
+    else:
+        root = _dictionary(reader.trailer.get("/Root"))
+    listed = _gather_form(found, _dictionary(root.get("/AcroForm")), is_whole=is_whole)
     names = _dictionary(root.get("/Names"))
     for name, value in _names(names.get("/EmbeddedFiles")):
         if len(found.files) < MAX_FILES:
@@ -203,9 +204,15 @@ def read_structure(
     for _, value in _names(names.get("/JavaScript")):
         add_actions(found.actions, value, "when it is opened")
     left = MAX_ANNOTATIONS
-    for page in _pages(root.get("/Pages")) if with_pages else ():
+    places: dict[int, int] = {}
+    for number, page in enumerate(_pages(root.get("/Pages")) if with_pages else (), 1):
         _add_additional_actions(found, page)
-        left -= _gather_annotations(found, page, left)
+        left -= _gather_annotations(found, page, left, number, places)
+    if not is_whole:
+        for told, field in listed:
+            pages = [places[id(each)] for each in field.widgets if id(each) in places]
+            if pages:
+                told["page"] = min(pages)
     return found
 
 
@@ -215,41 +222,44 @@ def _add_file(found: Structure, about: DictionaryObject, name: Any) -> None:
     found.data.append(held.get("/UF") or held.get("/F"))
 
 
-def _gather_form(found: Structure, form: DictionaryObject, *, is_whole: bool) -> None:
+def _gather_form(
+    found: Structure, form: DictionaryObject, *, is_whole: bool
+) -> list[tuple[dict[str, Any], FormField]]:
+    """Add the fields of a form; return those that are listed, as they are told and found."""
     most, length = (MAX_WHOLE, MAX_WHOLE) if is_whole else (MAX_FIELDS, MAX_CHARACTERS)
     found.is_xfa = form.get("/XFA") is not None
-    waiting = [(field, "", _INHERITED) for field in reversed(_array(form.get("/Fields")))]
-    seen: set[int] = set()
-    while waiting and len(seen) < MAX_ANNOTATIONS:
-        given, parent_name, inherited = waiting.pop()
-        field = _dictionary(given)
-        if id(field) in seen:
-            continue
-        seen.add(id(field))
-        name = ".".join(filter(None, (parent_name, _text(field.get("/T"), length))))
-        known = {key: field.get(key, inherited[key]) for key in inherited}
-        # Kids without a name are the places where a field is shown, not fields (ISO 32000-1,
-        # 12.7.3).
-        kids = [kid for kid in _array(field.get("/Kids")) if "/T" in _dictionary(kid)]
-        if kids:
-            waiting.extend((kid, name, known) for kid in reversed(kids))
-            continue
+    listed = []
+    for field in fields_of(form):
         found.field_count += 1
-        kind, value = _kind(known), _value(known["/V"], length)
-        found.is_signed |= kind == "signature" and value is not None
+        value = _value(field.known.get("/V"), length)
+        found.is_signed |= field.kind == "signature" and value is not None
         if len(found.fields) < most:
-            found.fields.append({"name": name, "type": kind, "value": value})
+            told = {"name": field.name[:length], "type": field.kind, "value": value}
+            if not is_whole:
+                told |= _demands(field)
+            found.fields.append(told)
+            listed.append((told, field))
+    return listed
 
 
-def _kind(known: Mapping[str, Any]) -> str:
-    kind = _FIELD_KINDS.get(str(known["/FT"]), "unknown")
-    flags = known["/Ff"]
-    if kind != "checkbox" or not isinstance(flags, int):
-        return kind
-    return "button" if flags & _PUSH else "radio" if flags & _RADIO else kind
+def _demands(field: FormField) -> dict[str, Any]:
+    """Return what a field takes, and what is demanded of it, as far as it says so."""
+    told: dict[str, Any] = {}
+    if options := [clean(shown)[:MAX_CHARACTERS] for _, shown in field.options()]:
+        told["options"] = options[:MAX_ITEMS]
+    if (most := field.max_length()) is not None:
+        told["max_length"] = most
+    marks = {
+        "required": field.is_required, "read_only": field.is_read_only,
+        "several": field.takes_several, "free_text": field.takes_any,
+    }  # fmt: skip
+    return told | {name: True for name, holds in marks.items() if holds}
 
 
-def _gather_annotations(found: Structure, page: DictionaryObject, most: int) -> int:
+def _gather_annotations(
+    found: Structure, page: DictionaryObject, most: int, number: int, places: dict[int, int]
+) -> int:
+    """Add what annotations of a page tell; note on which page each field is shown."""
     annotations = _array(page.get("/Annots"))[:most]
     for each in annotations:
         annotation = _dictionary(each)
@@ -258,6 +268,8 @@ def _gather_annotations(found: Structure, page: DictionaryObject, most: int) -> 
             _add_file(found, _dictionary(annotation.get("/FS")), None)
         if kind not in ("Widget", "Popup", ""):
             found.annotations[kind] += 1
+        if kind == "Widget":
+            places[id(annotation)] = number
         where = "in a form field" if kind == "Widget" else "at a click"
         add_actions(found.actions, annotation.get("/A"), where)
         _add_additional_actions(found, annotation)

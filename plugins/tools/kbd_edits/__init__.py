@@ -1,16 +1,18 @@
-"""Tools that edit files and describe their styles.
+"""Tools that edit files, describe their styles, and find the tables on their pages.
 
 Each Editable format gets `<name>_operations`, each Styled one `<name>_get_styles` and
-`<name>_copy_assets`. A new format brings its handler and gets its tools here; nothing is written
-twice. `edit_tools` holds them, and the schema of operations that a model is shown.
+`<name>_copy_assets`, each LaidOut one `<name>_tables`. A new format brings its handler and gets its
+tools here; nothing is written twice. `edit_tools` holds those that edit, and the schema of
+operations that a model is shown; `layout_tools` that of tables.
 """
 
 from collections.abc import Sequence
 
 from kbd import hookimpl
-from kbd.formats import Editable, FormatHandler, Styled
+from kbd.formats import Editable, FormatHandler, LaidOut, Styled
 from kbd.tools import FormatCatalog, Tool
 from kbd_edits.edit_tools import operations_tool, styles_tools
+from kbd_edits.layout_tools import tables_tool
 
 __all__ = ["kbd_register_tools"]
 
@@ -28,4 +30,6 @@ def _tools_of(handler: FormatHandler) -> list[Tool]:
         tools.append(operations_tool(handler, handler.operations))
     if isinstance(handler, Styled):
         tools += styles_tools(handler)
+    if isinstance(handler, LaidOut):
+        tools.append(tables_tool(handler))
     return tools

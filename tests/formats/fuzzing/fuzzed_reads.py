@@ -27,6 +27,7 @@ from kbd.formats import (
     Editable,
     Gridded,
     GridWindow,
+    LaidOut,
     Mappable,
     Previewable,
     Readable,
@@ -136,7 +137,7 @@ class FuzzedReads:
             return Ending(deed, error.code, error.message, fault)
         return Ending(deed, "ok")
 
-    def _deeds(self, sample: FileRef, file: FileRef) -> dict[str, Callable[[], Awaitable[Any]]]:
+    def _readings(self, file: FileRef) -> dict[str, Callable[[], Awaitable[Any]]]:
         handler, calls = self._case.handler, self._formats
         deeds: dict[str, Callable[[], Awaitable[Any]]] = {"info": lambda: calls.info(file)}
         if isinstance(handler, Mappable):
@@ -146,6 +147,13 @@ class FuzzedReads:
             deeds["extract"] = lambda: calls.extract(file, Region(), 0, 0, 100_000)
         if isinstance(handler, Composed):
             deeds["objects"] = lambda: calls.objects(file, Region())
+        if isinstance(handler, LaidOut):
+            deeds["tables"] = lambda: calls.layout(file, Region(), "tables")
+        return deeds
+
+    def _deeds(self, sample: FileRef, file: FileRef) -> dict[str, Callable[[], Awaitable[Any]]]:
+        handler, calls = self._case.handler, self._formats
+        deeds = self._readings(file)
         if isinstance(handler, Comparable):
             deeds["compare"] = lambda: calls.compare(sample, file, CompareOptions())
         if isinstance(handler, Receiptable):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from confined import Confined, confined, opened
+from kbd.formats import Region, Source
 from kbd_pdf import PdfFormat
 from pdf_forge import FLATE, FONT, forged, one_page, packed, rows, shown, stream, text_pages
 
@@ -389,3 +390,13 @@ def test_odd_files_are_read_or_refused_in_words(which: str, pdfs: Confined, tmp_
         assert answer.cpu_s <= MODEST_S, (action, answer.cpu_s)
         assert "Traceback" not in answer.text
     assert found["map"].kind == "returned", found["map"]
+
+
+def test_objects_packed_together_cost_no_more_than_a_bound(tmp_path: Path) -> None:
+    """A stream that packs very many objects is not made into them, and the map says so."""
+    packs = stream(b"", b"/Type/ObjStm/N 65542/First 0")
+    path = tmp_path / "a.pdf"
+    path.write_bytes(one_page(stream(shown("Seen")), packs))
+    found = PdfFormat().map(Source(path, "a.pdf"))
+    assert any("packs 65,542 objects" in warning for warning in found["warnings"])
+    assert "Seen" in PdfFormat().read(Source(path, "a.pdf"), Region()).text

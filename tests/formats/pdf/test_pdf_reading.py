@@ -309,3 +309,23 @@ def test_a_page_that_cannot_be_drawn_cheaply_has_no_pale_text(tmp_path: Path) ->
     assert "do not see: secret" in read(tmp_path, one_page(pale)).text
     for page in (shaded, one_page(many)):
         assert "do not see" not in read(tmp_path, page).text
+
+
+def test_text_of_fonts_without_a_map_is_told(tmp_path: Path) -> None:
+    """Pages whose fonts do not say which letters they draw are named, read or mapped."""
+    font = (
+        b"<</Type/Font/Subtype/Type0/BaseFont/A/Encoding/Identity-H/DescendantFonts[<</Type/Font"
+        b"/Subtype/CIDFontType2/BaseFont/A/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)"
+        b"/Supplement 0>>>>]>>"
+    )
+    content = stream(b"BT /G 12 Tf 72 700 Td <002400250026002700280029> Tj ET")
+    path = tmp_path / "guessed.pdf"
+    path.write_bytes(one_page(content, font, resources=b"/Font<</G 6 0 R>>"))
+    source = Source(path, path.name)
+    for warnings in (
+        PDF.read(source, Region()).warnings,
+        PDF.layout(source, Region(), "words").warnings,
+        PDF.map(source)["warnings"],
+    ):
+        assert any("fonts of pages 1 do not say" in warning for warning in warnings)
+    assert PDF.map(source)["pages_with_guessed_text"] == [1]
