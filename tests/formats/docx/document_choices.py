@@ -351,7 +351,7 @@ CHOICES: Mapping[str, Trying] = {
     "format_paragraphs": Trying(_format, r".* changed"),
     "replace_text": Trying(
         _replace,
-        r".* changed|paragraph (added|removed)",
+        r".* changed|(paragraph|note) (added|removed)",
         r"word/(header|footer|footnotes|endnotes).*",
     ),
     "add_table": Trying(_add_table, r"(table|style|paragraph) added"),

@@ -175,9 +175,7 @@ def delete_table_columns(edit: DocumentEdit, operation: DeleteTableColumns) -> s
     grid.check_column(first)
     grid.check_column(behind - 1)
     if operation.count == grid.column_count:
-        raise ValidationFailed(
-            "a table needs a column; leave one, or delete its rows and the paragraphs around it"
-        )
+        raise ValidationFailed("a table needs a column; leave one")
     widths = column_widths(grid)
     deleted = _columns_cells(grid, first, behind)
     check_deletable(deleted, "cells")

@@ -152,7 +152,7 @@ def delete_table_rows(edit: DocumentEdit, operation: DeleteTableRows) -> str:
     grid.check_row(first)
     grid.check_row(behind - 1)
     if operation.count == len(grid.rows):
-        raise ValidationFailed("a table needs a row; leave one, or delete the paragraphs around it")
+        raise ValidationFailed("a table needs a row; leave one")
     deleted = grid.rows[first:behind]
     check_deletable(deleted, "rows")
     if behind < len(grid.rows):
