@@ -65,9 +65,26 @@ def _add(edit: DocumentEdit, operation: AddFootnote | AddEndnote, kind: _NoteKin
         run = etree.SubElement(own, f"{W}r")
         # A blank keeps the text apart from its number.
         run.extend(text_nodes(f" {line}" if number == 0 else line))
+    _order(edit.document.element, root, sign[-1], note)
     edit.parts.store(kind.relation, root)
     edit.stories.forget()
     return f"paragraph {operation.paragraph}: {kind.word}"
+
+
+def _order(
+    body: etree._Element, root: etree._Element, mark: etree._Element, note: etree._Element
+) -> None:
+    """Move a note before that of the next mark in the text.
+
+    Programs write notes in the order of citing, and some read them by their places.
+    """
+    notes = {each.get(f"{W}id"): each for each in root.iterchildren(str(note.tag))}
+    marks = list(body.iter(str(mark.tag)))
+    for later in marks[marks.index(mark) + 1 :]:
+        following = notes.get(later.get(f"{W}id"))
+        if following is not None:
+            following.addprevious(note)
+            return
 
 
 def _run(style: str, name: str) -> etree._Element:
@@ -83,5 +100,8 @@ def _new_part(edit: DocumentEdit, kind: _NoteKind) -> etree._Element:
     root: etree._Element = parse_xml(f'<w:{kind.word}s xmlns:w="{W.strip("{}")}"/>')
     root.extend(note_lines(kind.word))
     edit.parts.add(kind.relation, kind.content_type, f"{kind.word}s", root)
-    note_settings(settings_root(edit), kind.word)
+    if not edit.is_strict:
+        # Optional (17.11.9); settings of strict documents often mix the names of both variants,
+        # and such a part cannot be rewritten.
+        note_settings(settings_root(edit), kind.word)
     return root
