@@ -138,7 +138,7 @@ def test_notes_lie_in_the_order_of_citing(tmp_path: Path) -> None:
 
     root = part_of(out, "word/footnotes.xml")
     assert ["".join(each.itertext()).strip() for each in root[2:]] == ["first", "second"]
-    assert "plan, it is long.[^1]\n[^1]: first\nMore.[^2]\n[^2]: second" in text_of(out)
+    assert "long.[^1]\nMore.[^2]\n[^1]: first\n[^2]: second" in text_of(out)
 
 
 CARRIED: list[tuple[dict[str, Any], str]] = [

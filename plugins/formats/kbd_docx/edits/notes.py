@@ -74,17 +74,26 @@ def _add(edit: DocumentEdit, operation: AddFootnote | AddEndnote, kind: _NoteKin
 def _order(
     body: etree._Element, root: etree._Element, mark: etree._Element, note: etree._Element
 ) -> None:
-    """Move a note before that of the next mark in the text.
+    """Move a note before that of the next mark in the text, and number notes in their order.
 
-    Programs write notes in the order of citing, and some read them by their places.
+    Programs write notes in the order of citing, with rising ids, and some read them by that.
     """
     notes = {each.get(f"{W}id"): each for each in root.iterchildren(str(note.tag))}
     marks = list(body.iter(str(mark.tag)))
     for later in marks[marks.index(mark) + 1 :]:
         following = notes.get(later.get(f"{W}id"))
-        if following is not None:
-            following.addprevious(note)
-            return
+        if following is None:
+            continue
+        following.addprevious(note)
+        every = list(root.iterchildren(str(note.tag)))
+        plain = [each for each in every if each.get(f"{W}type", "normal") == "normal"]
+        # Lines above notes have ids, too, which the settings name.
+        lines = [each.get(f"{W}id", "") for each in every if each not in plain]
+        first = max((int(each) for each in lines if each.isdecimal()), default=0) + 1
+        renamed = {each.get(f"{W}id"): str(number) for number, each in enumerate(plain, first)}
+        for each in (*plain, *marks):
+            each.set(f"{W}id", renamed.get(each.get(f"{W}id"), each.get(f"{W}id", "")))
+        return
 
 
 def _run(style: str, name: str) -> etree._Element:
