@@ -137,7 +137,8 @@ def test_notes_lie_in_the_order_of_citing(tmp_path: Path) -> None:
          {"op": "add_footnote", "paragraph": 1, "text": "first"})  # fmt: skip
 
     root = part_of(out, "word/footnotes.xml")
-    assert ["".join(each.itertext()).strip() for each in root[2:]] == ["first", "second"]
+    assert [each.text for each in root.iter(f"{W}t")] == [" first", " second"]
+    assert [each.get(f"{W}id") for each in root] == ["-1", "0", "1", "2"]
     assert "long.[^1]\nMore.[^2]\n[^1]: first\n[^2]: second" in text_of(out)
 
 
