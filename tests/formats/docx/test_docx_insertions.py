@@ -7,7 +7,7 @@ from typing import Any
 import docx
 import pytest
 
-from edited_documents import applied, differences, mapped, picture, text_of
+from edited_documents import applied, differences, mapped, picture, relocated, text_of
 from kbd.errors import ValidationFailed
 from made_documents import W, body_of, edit, made, para, part_of
 
@@ -128,6 +128,45 @@ def test_bookmarks_and_fields_that_name_them(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValidationFailed, match=message):
             edit(out, mark | bad, to=tmp_path / "b.docx")
+
+
+def test_notes_lie_in_the_order_of_citing(tmp_path: Path) -> None:
+    """Some programs read notes by their places and not by their ids."""
+    path, out = two(tmp_path / "a.docx"), tmp_path / "out.docx"
+    edit(path, {"op": "add_footnote", "paragraph": 2, "text": "second"},
+         {"op": "add_footnote", "paragraph": 1, "text": "first"})  # fmt: skip
+
+    root = part_of(out, "word/footnotes.xml")
+    assert [each.text for each in root.iter(f"{W}t")] == [" first", " second"]
+    assert [each.get(f"{W}id") for each in root] == ["-1", "0", "1", "2"]
+    assert "long.[^1]\nMore.[^2]\n[^1]: first\n[^2]: second" in text_of(out)
+
+
+CARRIED: list[tuple[dict[str, Any], str]] = [
+    ({"op": "add_footnote", "paragraph": 2, "text": "n"}, "paragraph"),
+    ({"op": "add_endnote", "paragraph": 2, "text": "n"}, "paragraph"),
+    ({"op": "add_bookmark", "paragraph": 2, "name": "n"}, "paragraph"),
+    ({"op": "add_field", "paragraph": 2, "field": "PAGE"}, "paragraph"),
+    ({"op": "add_field", "paragraph": 2, "field": "TOC"}, "paragraph"),
+    ({"op": "add_hyperlink", "paragraph": 2, "text": "n", "bookmark": "m"}, "paragraph"),
+    (PICTURE | {"paragraph": 2}, "paragraph"),
+    (PICTURE | {"after": 2}, "after"),
+    ({"op": "insert_section_break", "after": 2}, "after"),
+]
+
+
+@pytest.mark.parametrize(("operation", "field"), CARRIED)
+def test_numbers_are_carried_over_to_shifted_paragraphs(
+    tmp_path: Path, operation: dict[str, Any], field: str
+) -> None:
+    """A paragraph put in before shifts the number; where the paragraph went nothing is carried."""
+    path = made(tmp_path / "a.docx", para("one here") + para("two there") + para("three"))
+    shifted, gone = tmp_path / "b.docx", tmp_path / "c.docx"
+    edit(path, {"op": "insert_paragraph", "at": 1, "text": "zero"}, to=shifted)
+    edit(path, {"op": "delete_paragraphs", "from": 2}, to=gone)
+
+    assert relocated(operation, path, shifted).operations[0][field] == 3
+    assert "paragraph 2 is not there any more" in relocated(operation, path, gone).reason
 
 
 def test_a_table_of_contents_has_the_headings_and_is_updated(tmp_path: Path) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 import docx
 import pytest
 
-from edited_documents import applied, differences, mapped, picture, text_of
+from edited_documents import applied, differences, mapped, picture, source, text_of
 from kbd.errors import FileReadFailed, ValidationFailed
+from kbd_docx import DocxFormat
 
 EVERY = 40
 """Which share of the documents the full tier takes; the soak takes all."""
 
-SIGNS = re.compile(r"\[(?:\^e?\d+|comment \d+)\]|from page section \d+")
+SIGNS = re.compile(r"\[(?:\^e?\d+|comment \d+)\]|from page section \d+|reply to \d+")
 WORD = re.compile(r"\w+")
 TOUCHED = {
     "document.xml", "[Content_Types].xml", "styles.xml", "numbering.xml", "comments.xml",
@@ -179,5 +180,6 @@ def test_all_real_documents_are_appended_without_losing_a_word(
 
 
 def body_words(path: Path) -> Counter[str]:
-    sections = re.sub(r"\[(?:section break|header|footer)[^\]]*\]", " ", text_of(path))
-    return Counter(WORD.findall(SIGNS.sub(" ", sections)))
+    passages = DocxFormat().passages(source(path))
+    text = " ".join(each.text for each in passages if each.place.startswith("section"))
+    return Counter(WORD.findall(SIGNS.sub(" ", re.sub(r"\[section break[^\]]*\]", " ", text))))

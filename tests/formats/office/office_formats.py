@@ -255,7 +255,7 @@ DOCX = OfficeCase(
             {"op": "reply_comment", "comment": 1, "text": "so", "author": "B"},
             {"op": "resolve_comment", "comment": 1},
             {"op": "add_footnote", "paragraph": 1, "text": "note"},
-            {"op": "add_hyperlink", "paragraph": 1, "text": "there", "address": "mailto:a@b.de"},
+            {"op": "add_hyperlink", "paragraph": 1, "text": "x", "address": "mailto:a@b.example"},
             {"op": "add_field", "paragraph": 1, "field": "TOC"},
             {"op": "set_section", "footer": "{page}", "orientation": "landscape"},
         ),

@@ -116,7 +116,9 @@ def _add_contents(edit: DocumentEdit, operation: AddField) -> str:
         edit.body.insert(operation.paragraph + place, paragraph)
     edit.warn_if_in_field(made[0])
     edit.body.note_field()
-    switch_on(edit, "updateFields")
+    if not edit.is_strict:
+        # In a strict document the mark of the field alone has to do; see `notes`.
+        switch_on(edit, "updateFields")
     edit.warnings.warn(
         "The table of contents has its page numbers when a program updates it; programs ask for "
         "that, or do it, when they open the document."

@@ -65,9 +65,35 @@ def _add(edit: DocumentEdit, operation: AddFootnote | AddEndnote, kind: _NoteKin
         run = etree.SubElement(own, f"{W}r")
         # A blank keeps the text apart from its number.
         run.extend(text_nodes(f" {line}" if number == 0 else line))
+    _order(edit.document.element, root, sign[-1], note)
     edit.parts.store(kind.relation, root)
     edit.stories.forget_all()
     return f"paragraph {operation.paragraph}: {kind.word}"
+
+
+def _order(
+    body: etree._Element, root: etree._Element, mark: etree._Element, note: etree._Element
+) -> None:
+    """Move a note before that of the next mark in the text, and number notes in their order.
+
+    Programs write notes in the order of citing, with rising ids, and some read them by that.
+    """
+    notes = {each.get(f"{W}id"): each for each in root.iterchildren(str(note.tag))}
+    marks = list(body.iter(str(mark.tag)))
+    for later in marks[marks.index(mark) + 1 :]:
+        following = notes.get(later.get(f"{W}id"))
+        if following is None:
+            continue
+        following.addprevious(note)
+        every = list(root.iterchildren(str(note.tag)))
+        plain = [each for each in every if each.get(f"{W}type", "normal") == "normal"]
+        # Lines above notes have ids, too, which the settings name.
+        lines = [each.get(f"{W}id", "") for each in every if each not in plain]
+        first = max((int(each) for each in lines if each.isdecimal()), default=0) + 1
+        renamed = {each.get(f"{W}id"): str(number) for number, each in enumerate(plain, first)}
+        for each in (*plain, *marks):
+            each.set(f"{W}id", renamed.get(each.get(f"{W}id"), each.get(f"{W}id", "")))
+        return
 
 
 def _run(style: str, name: str) -> etree._Element:
@@ -83,5 +109,8 @@ def _new_part(edit: DocumentEdit, kind: _NoteKind) -> etree._Element:
     root: etree._Element = parse_xml(f'<w:{kind.word}s xmlns:w="{W.strip("{}")}"/>')
     root.extend(note_lines(kind.word))
     edit.parts.add(kind.relation, kind.content_type, f"{kind.word}s", root)
-    note_settings(settings_root(edit), kind.word)
+    if not edit.is_strict:
+        # Optional (17.11.9); settings of strict documents often mix the names of both variants,
+        # and such a part cannot be rewritten.
+        note_settings(settings_root(edit), kind.word)
     return root
