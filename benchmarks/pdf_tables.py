@@ -54,7 +54,9 @@ def by_camelot(path: Path, page: int) -> list[Rows]:
     found: list[Rows] = []
     for flavor in ("lattice", "stream"):
         try:
-            tables = camelot.read_pdf(str(path), pages=str(page), flavor=flavor)
+            tables = camelot.read_pdf(  # type: ignore[attr-defined,unused-ignore] # without types
+                str(path), pages=str(page), flavor=flavor
+            )
         except Exception as error:  # noqa: BLE001 - whatever a page makes it raise
             print(f"  camelot, {flavor}, {path.name}, page {page}: {type(error).__name__}")
             continue

@@ -127,8 +127,8 @@ def _start(
     source = own_file(formats, handler, _existing(files, path))
     if isinstance(handler, Editable) and handler.new_files_only:
         raise ValidationFailed(
-            f"{source.name} stays as it is: {handler.name} files are not changed. Give create_new "
-            f"and the path of a new file, or that and copy_from: {source.name} to make it of a copy"
+            f"{source.name} stays as it is, for {handler.name} files are not changed; give "
+            f"create_new and the path of a new file, with copy_from: {source.name} for a copy of it"
         )
     return source, source.name
 

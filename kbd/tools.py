@@ -20,8 +20,8 @@ from kbd.formats import (
     Comparison,
     FileQuestion,
     FormatHandler,
-    Layout,
     LayoutPart,
+    PageLayout,
     Placement,
     ReadAs,
     Reading,
@@ -205,7 +205,7 @@ class Formats(FormatCatalog, Protocol):
     async def read(self, file: FileRef, region: Region) -> Reading:
         """Return `Readable.read`."""
 
-    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> PageLayout:
         """Return `LaidOut.layout`."""
 
     async def compare(

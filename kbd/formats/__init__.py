@@ -92,7 +92,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
-from kbd.formats.layout import BoxSides, FoundTable, FoundWord, Layout, LayoutPart
+from kbd.formats.layout import BoxSides, FoundTable, FoundWord, LayoutPart, PageLayout
 from kbd.formats.named_files import FilePath, named_files
 from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
@@ -185,13 +185,13 @@ __all__ = [
     "HunkLine",
     "Inspectable",
     "LaidOut",
-    "Layout",
     "LayoutPart",
     "Mappable",
     "MergeClash",
     "Mergeable",
     "Merged",
     "NumberFacts",
+    "PageLayout",
     "Passage",
     "Place",
     "Placement",

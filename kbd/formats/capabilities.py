@@ -9,7 +9,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
-from kbd.formats.layout import Layout, LayoutPart
+from kbd.formats.layout import LayoutPart, PageLayout
 from kbd.formats.records import (
     Applied,
     AssetPick,
@@ -154,7 +154,7 @@ class LaidOut(Readable):
     """A readable format whose pages have words at places, and tables that are only seen."""
 
     @abstractmethod
-    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> PageLayout:
         """Return the tables, the words, or the text as it stands on its pages, of a region.
 
         Of a large file without coordinates it is the first part, with `chunk_info`. Raises as

@@ -10,7 +10,7 @@ import msgspec
 
 from kbd.formats.records import ChunkInfo, GridMerge
 
-__all__ = ["BoxSides", "FoundTable", "FoundWord", "Layout", "LayoutPart"]
+__all__ = ["BoxSides", "FoundTable", "FoundWord", "LayoutPart", "PageLayout"]
 
 BoxSides = tuple[float, float, float, float]
 """Left, top, right and bottom."""
@@ -49,7 +49,7 @@ class FoundWord(msgspec.Struct, frozen=True):
     box: BoxSides
 
 
-class Layout(msgspec.Struct, frozen=True, omit_defaults=True):
+class PageLayout(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was asked of a region; what was not asked for is empty.
 
     Args:

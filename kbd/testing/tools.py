@@ -32,9 +32,9 @@ from kbd.formats import (
     Editable,
     FormatHandler,
     LaidOut,
-    Layout,
     LayoutPart,
     Mappable,
+    PageLayout,
     Placement,
     Readable,
     ReadAs,
@@ -269,7 +269,7 @@ class _Formats(_Catalog):
             raise ValidationFailed(f"{file.name} cannot be read")
         return handler.read(_source(file), region)
 
-    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> PageLayout:
         handler = self.for_name(file.name)
         if not isinstance(handler, LaidOut):
             raise ValidationFailed(f"{file.name} has no pages with places")

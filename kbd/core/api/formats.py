@@ -29,8 +29,8 @@ from kbd.formats import (
     Celled,
     ChunkInfo,
     GridWindow,
-    Layout,
     LayoutPart,
+    PageLayout,
     Reading,
     Region,
 )
@@ -197,7 +197,7 @@ class FormatMethods:
 
     async def _layout(
         self, method: OwnedMethod, request: wire.ReadFileRequest, show: LayoutPart
-    ) -> Layout:
+    ) -> PageLayout:
         _, formats, file = await self._file(method, request)
         return await formats.layout(file, _parse_region(request), show)
 

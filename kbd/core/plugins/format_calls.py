@@ -33,9 +33,9 @@ from kbd.formats import (
     Editable,
     FormatHandler,
     LaidOut,
-    Layout,
     LayoutPart,
     Mappable,
+    PageLayout,
     Placement,
     Readable,
     ReadAs,
@@ -247,14 +247,14 @@ class FormatCalls(RebaseCalls, Formats):
             raise unsupported_error(owned.item, "be read by objects", file.name)
         return await self._read_region(owned, owned.item, "objects", file, region)
 
-    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> Layout:
+    async def layout(self, file: FileRef, region: Region, show: LayoutPart) -> PageLayout:
         """Return `LaidOut.layout`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, LaidOut):
             raise unsupported_error(owned.item, "be read by places on pages", file.name)
         _check_coordinates(owned.item, file, region)
         more = {"region": msgspec.to_builtins(region), "show": show}
-        return await self._read(owned, "layout", Layout, file, more)
+        return await self._read(owned, "layout", PageLayout, file, more)
 
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int

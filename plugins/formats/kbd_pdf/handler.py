@@ -15,9 +15,9 @@ from kbd.formats import (
     FormatHandler,
     Inspectable,
     LaidOut,
-    Layout,
     LayoutPart,
     Mappable,
+    PageLayout,
     Passage,
     Place,
     Preview,
@@ -83,7 +83,7 @@ class PdfFormat(FormatHandler, Mappable, LaidOut, Previewable, Comparable, Edita
 
         return reader.passages(source)
 
-    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> PageLayout:
         """Return the tables, words or text in columns of pages."""
         from kbd_pdf.layout import reading  # noqa: PLC0415 - 20 ms for pypdfium2
 

@@ -319,8 +319,10 @@ def test_what_guards_a_document_is_told(tmp_path: Path) -> None:
 
     assert [text.split(" (")[0] for text in applied.warnings] == [
         "The document is protected",
-        "The document tracks changes; an operation without track_changes is made directly and not "
-        "marked as a change.",
+        (
+            "The document tracks changes; an operation without track_changes is made directly and "
+            "not marked as a change."
+        ),
     ]
     assert free.warnings == ()
 

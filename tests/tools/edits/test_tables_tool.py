@@ -13,8 +13,8 @@ from kbd.formats import (
     FoundTable,
     FoundWord,
     LaidOut,
-    Layout,
     LayoutPart,
+    PageLayout,
     Passage,
     Reading,
     Region,
@@ -49,7 +49,7 @@ class SheafFormat(FormatHandler, LaidOut):
         del source
         return iter(())
 
-    def layout(self, source: Source, region: Region, show: LayoutPart) -> Layout:
+    def layout(self, source: Source, region: Region, show: LayoutPart) -> PageLayout:
         """The table, the word or a text that says which pages were asked for."""
         del source
         if region.pages == "9":
@@ -58,11 +58,11 @@ class SheafFormat(FormatHandler, LaidOut):
             case "tables":
                 merged = (GridMerge(1, 1, 1, 2),)
                 table = FoundTable(1, BOX, (("a", ""), ("b", "c")), False, merged, True)
-                return Layout(tables=(table,), chunk_info=ChunkInfo(0, 2, True, "1"))
+                return PageLayout(tables=(table,), chunk_info=ChunkInfo(0, 2, True, "1"))
             case "words":
-                return Layout(words=(FoundWord("a", 1, BOX),))
+                return PageLayout(words=(FoundWord("a", 1, BOX),))
             case "text":
-                return Layout(text=f"pages {region.pages}", warnings=("Look.",))
+                return PageLayout(text=f"pages {region.pages}", warnings=("Look.",))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from kbd_pdf.layout.columns import WIDE_GAP, letter_height, pieces
-from kbd_pdf.layout.words import Line, PlacedWord, lines_of
+from kbd_pdf.layout.words import PlacedWord, WordLine, lines_of
 
 __all__ = ["blocks_of", "text_columns"]
 
@@ -26,14 +26,14 @@ _FAR = 3.0
 """A line so many heights of letters below the one above belongs to another block."""
 
 
-def text_columns(words: Sequence[PlacedWord]) -> list[list[Line]]:
+def text_columns(words: Sequence[PlacedWord]) -> list[list[WordLine]]:
     """Return the lines of a page, text that stands in columns beside each other apart."""
     lines = lines_of(words)
     parted = _column_runs(lines)
     if parted is None:
         return [lines]
-    found: list[list[Line]] = []
-    waiting: list[Line] = []
+    found: list[list[WordLine]] = []
+    waiting: list[WordLine] = []
     for line, cut in parted:
         if cut is None:
             waiting.append(line)
@@ -52,8 +52,8 @@ def text_columns(words: Sequence[PlacedWord]) -> list[list[Line]]:
 
 
 def _column_runs(
-    lines: Sequence[Line],
-) -> list[tuple[Line, tuple[int, int, float] | None]] | None:
+    lines: Sequence[WordLine],
+) -> list[tuple[WordLine, tuple[int, int, float] | None]] | None:
     """Return lines, each run of text in columns as its first line with where it is cut.
 
     None where nothing is.
@@ -64,7 +64,7 @@ def _column_runs(
     for at in _candidates(lines, size):
         runs = [run for run in _free_runs(lines, at, size) if _is_text(lines[slice(*run)], at)]
         if runs:
-            result: list[tuple[Line, tuple[int, int, float] | None]] = []
+            result: list[tuple[WordLine, tuple[int, int, float] | None]] = []
             place = 0
             for begin, end in runs:
                 result += ((line, None) for line in lines[place:begin])
@@ -74,7 +74,7 @@ def _column_runs(
     return None
 
 
-def _candidates(lines: Sequence[Line], size: float) -> list[float]:
+def _candidates(lines: Sequence[WordLine], size: float) -> list[float]:
     """Return the middles of gaps that many lines have, those of most lines first."""
     counts: dict[int, int] = {}
     for line in lines:
@@ -87,7 +87,7 @@ def _candidates(lines: Sequence[Line], size: float) -> list[float]:
     return [step * 4.0 for step in best if counts[step] >= _FEWEST_LINES]
 
 
-def _free_runs(lines: Sequence[Line], at: float, size: float) -> Iterator[tuple[int, int]]:
+def _free_runs(lines: Sequence[WordLine], at: float, size: float) -> Iterator[tuple[int, int]]:
     """Yield runs of lines of which no word stands in the way of a cut."""
     begin = None
     for place, line in enumerate((*lines, None)):
@@ -102,7 +102,7 @@ def _free_runs(lines: Sequence[Line], at: float, size: float) -> Iterator[tuple[
             begin = None
 
 
-def _is_text(lines: Sequence[Line], at: float) -> bool:
+def _is_text(lines: Sequence[WordLine], at: float) -> bool:
     """Tell whether lines on both sides of a cut are of running text.
 
     Or those on one side are, and the other has its lines at other heights: rows have them at one.
@@ -137,7 +137,7 @@ def _is_running(own: Sequence[Sequence[PlacedWord]]) -> bool:
     return median(len(words) for words in full) >= _FEWEST_WORDS
 
 
-def _is_shifted(lines: Sequence[Line], at: float) -> bool:
+def _is_shifted(lines: Sequence[WordLine], at: float) -> bool:
     """Tell whether words left and right of a cut stand at other heights, in most lines."""
     shifts = []
     for line in lines:
@@ -149,10 +149,10 @@ def _is_shifted(lines: Sequence[Line], at: float) -> bool:
     return len(shifts) >= _FEWEST_LINES and median(shifts) > _SHIFTED
 
 
-def blocks_of(lines: Sequence[Line]) -> Iterator[list[Line]]:
+def blocks_of(lines: Sequence[WordLine]) -> Iterator[list[WordLine]]:
     """Yield runs of lines that fall into pieces, with those between them that may go on."""
     size = letter_height(lines)
-    block: list[Line] = []
+    block: list[WordLine] = []
     for line in lines:
         parts = pieces(line, WIDE_GAP * size)
         is_far = block and line.box.top - block[-1].box.bottom > _FAR * size
@@ -172,7 +172,7 @@ def blocks_of(lines: Sequence[Line]) -> Iterator[list[Line]]:
     yield from _trimmed(block, size)
 
 
-def _trimmed(block: Sequence[Line], size: float) -> Iterator[list[Line]]:
+def _trimmed(block: Sequence[WordLine], size: float) -> Iterator[list[WordLine]]:
     """Yield a block without single pieces above it, if there is more than one line."""
     found = list(block)
     while found and len(pieces(found[0], WIDE_GAP * size)) < 2:

@@ -16,9 +16,9 @@ from kbd_pdf.layout.columns import (
     letter_height,
     pieces,
 )
-from kbd_pdf.layout.words import Line
+from kbd_pdf.layout.words import WordLine
 
-__all__ = ["Cell", "Row", "is_split", "rows_of_lines"]
+__all__ = ["Cell", "LaidRow", "is_split", "rows_of_lines"]
 
 _CLOSE = 1.45
 """Lines whose tops are at most so many heights of letters apart are of one paragraph."""
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     text: str
 
 
-class Row(NamedTuple):
+class LaidRow(NamedTuple):
     """A row: its cells from left to right, its top and its bottom."""
 
     cells: tuple[Cell, ...]
@@ -40,7 +40,9 @@ class Row(NamedTuple):
     bottom: float
 
 
-def rows_of_lines(lines: Sequence[Line], cuts: Sequence[float], *, is_one: bool) -> list[Row]:
+def rows_of_lines(
+    lines: Sequence[WordLine], cuts: Sequence[float], *, is_one: bool
+) -> list[LaidRow]:
     """Return lines as rows of cells.
 
     Args:
@@ -49,7 +51,7 @@ def rows_of_lines(lines: Sequence[Line], cuts: Sequence[float], *, is_one: bool)
         is_one: Whether all of them are one row, as between two rules.
     """
     size = letter_height(lines)
-    rows: list[Row] = []
+    rows: list[LaidRow] = []
     last = 0.0
     for line in lines:
         row = _row(line, cuts, size)
@@ -64,7 +66,7 @@ def rows_of_lines(lines: Sequence[Line], cuts: Sequence[float], *, is_one: bool)
     return rows
 
 
-def _row(line: Line, cuts: Sequence[float], size: float) -> Row:
+def _row(line: WordLine, cuts: Sequence[float], size: float) -> LaidRow:
     cells: list[Cell] = []
     for piece in pieces(line, WIDE_GAP * size, cuts):
         for column, count, text in _cells_of(piece, cuts):
@@ -74,7 +76,7 @@ def _row(line: Line, cuts: Sequence[float], size: float) -> Row:
                 column, count = before.column, end - before.column
                 text = f"{before.text} {text}"
             cells.append(Cell(column, count, text))
-    return Row(tuple(cells), line.box.top, line.box.bottom)
+    return LaidRow(tuple(cells), line.box.top, line.box.bottom)
 
 
 def _cells_of(piece: Piece, cuts: Sequence[float]) -> list[Cell]:
@@ -98,7 +100,7 @@ def _cells_of(piece: Piece, cuts: Sequence[float]) -> list[Cell]:
     return [Cell(column, count, piece.text)]
 
 
-def _goes_on(above: Row, row: Row, cut_count: int) -> bool:
+def _goes_on(above: LaidRow, row: LaidRow, cut_count: int) -> bool:
     if not row.cells or row.cells[0].column == 0:
         return False
     if len(row.cells) > max(1, (cut_count + 1) // 2) or any(
@@ -109,7 +111,7 @@ def _goes_on(above: Row, row: Row, cut_count: int) -> bool:
     return all(cell.column in filled for cell in row.cells) and len(above.cells) > len(row.cells)
 
 
-def _joined(above: Row, row: Row) -> Row:
+def _joined(above: LaidRow, row: LaidRow) -> LaidRow:
     texts = {cell.column: cell for cell in above.cells}
     for cell in row.cells:
         before = texts.get(cell.column)
@@ -119,10 +121,10 @@ def _joined(above: Row, row: Row) -> Row:
             count = max(before.column_count, cell.column_count)
             texts[cell.column] = Cell(cell.column, count, f"{before.text} {cell.text}")
     cells = tuple(texts[column] for column in sorted(texts))
-    return Row(cells, min(above.top, row.top), max(above.bottom, row.bottom))
+    return LaidRow(cells, min(above.top, row.top), max(above.bottom, row.bottom))
 
 
-def is_split(lines: Sequence[Line], cuts: Sequence[float]) -> bool:
+def is_split(lines: Sequence[WordLine], cuts: Sequence[float]) -> bool:
     """Tell whether lines between two rules are rows of their own, and not one that is wrapped.
 
     Numbers are not wrapped. So they are where two columns have numbers in line after line, or one

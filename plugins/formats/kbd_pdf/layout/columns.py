@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from kbd_pdf.layout.words import Box, Line, PlacedWord
+from kbd_pdf.layout.words import PlacedWord, WordBox, WordLine
 
 __all__ = ["Piece", "column_of", "gutters", "is_number", "letter_height", "pieces"]
 
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
     """Words of a line that belong together."""
 
     words: tuple[PlacedWord, ...]
-    box: Box
+    box: WordBox
 
     @property
     def text(self) -> str:
@@ -50,13 +50,13 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-def letter_height(lines: Sequence[Line]) -> float:
+def letter_height(lines: Sequence[WordLine]) -> float:
     """Return how high letters of lines are, as most of them."""
     heights = [word.box.height for line in lines for word in line.words]
     return median(heights) if heights else 10.0
 
 
-def pieces(line: Line, gap: float, cuts: Sequence[float] = ()) -> list[Piece]:
+def pieces(line: WordLine, gap: float, cuts: Sequence[float] = ()) -> list[Piece]:
     """Return the pieces of a line.
 
     Args:
@@ -80,7 +80,7 @@ def pieces(line: Line, gap: float, cuts: Sequence[float] = ()) -> list[Piece]:
     return [_piece(words) for words in found]
 
 
-def _least_at_cut(line: Line, gap: float) -> float:
+def _least_at_cut(line: WordLine, gap: float) -> float:
     """Return what is more than a blank in a line: a third more than its narrowest gap."""
     gaps = [other.box.left - one.box.right for one, other in pairwise(line.words)]
     own = min((free for free in gaps if free > gap / 9), default=gap)
@@ -94,7 +94,7 @@ def _piece(words: list[PlacedWord]) -> Piece:
     return Piece(tuple(words), box)
 
 
-def gutters(lines: Sequence[Line], *, least_gaps: int = 2) -> list[float]:
+def gutters(lines: Sequence[WordLine], *, least_gaps: int = 2) -> list[float]:
     """Return where columns of lines are parted, from the left.
 
     Args:
@@ -169,7 +169,7 @@ def _supported(parted: Sequence[Sequence[Piece]], at: float, gap: float) -> int:
     return count
 
 
-def column_of(box: Box, cuts: Sequence[float]) -> tuple[int, int]:
+def column_of(box: WordBox, cuts: Sequence[float]) -> tuple[int, int]:
     """Return the first column that a box stands in, and how many it spans."""
     size = box.right - box.left
     touched = []

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kbd_pdf.layout.rules import Rule, Rules, covered
-from kbd_pdf.layout.words import Box
+from kbd_pdf.layout.words import WordBox
 
-__all__ = ["Grid", "Place", "grids_of"]
+__all__ = ["GridPlace", "RuledGrid", "grids_of"]
 
 _TOUCH_PT = 3.0
 """Lines that end so near to others meet them."""
@@ -27,7 +27,7 @@ MAX_GRIDS = 100
 """Grids of a page; drawings are made of many."""
 
 
-class Place(NamedTuple):
+class GridPlace(NamedTuple):
     """A cell of a grid: its first row and column from 0, and how many of each it spans."""
 
     row: int
@@ -36,27 +36,27 @@ class Place(NamedTuple):
     column_count: int
 
 
-class Grid(NamedTuple):
+class RuledGrid(NamedTuple):
     """A grid: where its rows and columns are parted, from top and left, and its cells."""
 
     ys: tuple[float, ...]
     xs: tuple[float, ...]
-    places: tuple[Place, ...]
+    places: tuple[GridPlace, ...]
 
     @property
-    def box(self) -> Box:
+    def box(self) -> WordBox:
         """The box around it."""
-        return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
+        return WordBox(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
 
-    def box_of(self, place: Place) -> Box:
+    def box_of(self, place: GridPlace) -> WordBox:
         """Return the box of a cell."""
-        return Box(
+        return WordBox(
             self.xs[place.column], self.ys[place.row],
             self.xs[place.column + place.column_count], self.ys[place.row + place.row_count],
         )  # fmt: skip
 
 
-def grids_of(rules: Rules) -> list[Grid]:
+def grids_of(rules: Rules) -> list[RuledGrid]:
     """Return the grids that lines draw, the finest first; a single frame is none."""
     if len(rules.across) + len(rules.down) > MAX_RULES:
         return []
@@ -93,7 +93,7 @@ def _groups(rules: Rules) -> Iterator[tuple[list[Rule], list[Rule]]]:
     yield from groups.values()
 
 
-def _grid(across: Sequence[Rule], down: Sequence[Rule]) -> Grid | None:
+def _grid(across: Sequence[Rule], down: Sequence[Rule]) -> RuledGrid | None:
     if not across or not down:
         return None
     # Where lines go farther than those that they meet there is a side that is not drawn.
@@ -102,7 +102,7 @@ def _grid(across: Sequence[Rule], down: Sequence[Rule]) -> Grid | None:
     rows, columns = len(ys) - 1, len(xs) - 1
     if rows < 1 or columns < 1 or rows * columns < 2 or rows * columns > MAX_PLACES:
         return None
-    return Grid(ys, xs, tuple(_places(ys, xs, across, down)))
+    return RuledGrid(ys, xs, tuple(_places(ys, xs, across, down)))
 
 
 def _positions(lines: list[float], ends: list[float]) -> tuple[float, ...]:
@@ -120,7 +120,7 @@ def _positions(lines: list[float], ends: list[float]) -> tuple[float, ...]:
 
 def _places(
     ys: Sequence[float], xs: Sequence[float], across: Sequence[Rule], down: Sequence[Rule]
-) -> Iterator[Place]:
+) -> Iterator[GridPlace]:
     """Yield the cells: places with nothing drawn between them, as far as they are rectangles."""
     rows, columns = len(ys) - 1, len(xs) - 1
     walls = [[rule for rule in down if abs(rule.at - x) <= _SAME_PT] for x in xs]
@@ -158,4 +158,4 @@ def _places(
             for down_ in range(row, row + high):
                 for at in range(column, column + wide):
                     taken[down_][at] = True
-            yield Place(row, column, high, wide)
+            yield GridPlace(row, column, high, wide)

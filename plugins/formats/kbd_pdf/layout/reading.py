@@ -12,8 +12,8 @@ from kbd.formats import (
     ChunkInfo,
     FoundTable,
     FoundWord,
-    Layout,
     LayoutPart,
+    PageLayout,
     Region,
     Source,
 )
@@ -21,7 +21,7 @@ from kbd.formats.records import GridMerge
 from kbd_pdf.documents import OpenedPdf, open_pdf
 from kbd_pdf.layout.tables import PageTable, tables_of_page
 from kbd_pdf.layout.text import text_of_lines
-from kbd_pdf.layout.words import Box, PageView, PlacedWord, words_of
+from kbd_pdf.layout.words import PageView, PlacedWord, WordBox, words_of
 from kbd_pdf.pages import (
     clean,
     format_page_numbers,
@@ -49,7 +49,7 @@ _HEAD = 0.25
 """Where on a page a table ends that goes on, and where it does so, in parts of its height."""
 
 
-def read_layout(source: Source, region: Region, show: LayoutPart) -> Layout:
+def read_layout(source: Source, region: Region, show: LayoutPart) -> PageLayout:
     """Return what is asked for of pages; without coordinates of the first `FIRST_PAGES`.
 
     Raises:
@@ -78,7 +78,7 @@ def read_layout(source: Source, region: Region, show: LayoutPart) -> Layout:
             case _:
                 assert_never(show)
         warnings = (*found.warnings, *reader.warnings())
-        return Layout(tables, words, text, warnings, _chunk_info(numbers, found.page_count))
+        return PageLayout(tables, words, text, warnings, _chunk_info(numbers, found.page_count))
 
 
 def _numbers(region: Region, found: OpenedPdf) -> tuple[int, ...]:
@@ -214,7 +214,7 @@ def _found(table: PageTable, number: int, *, goes_on: bool) -> FoundTable:
     return FoundTable(number, _sides(table.box), rows, table.is_ruled, merged, goes_on)
 
 
-def _sides(box: Box) -> tuple[float, float, float, float]:
+def _sides(box: WordBox) -> tuple[float, float, float, float]:
     left, top, right, bottom = (round(side, 1) for side in box)
     return left, top, right, bottom
 

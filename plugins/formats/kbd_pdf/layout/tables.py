@@ -11,11 +11,11 @@ import msgspec
 import pypdfium2 as pdfium
 
 from kbd_pdf.layout.blocks import blocks_of, text_columns
-from kbd_pdf.layout.cells import Cell, Row, is_split, rows_of_lines
+from kbd_pdf.layout.cells import Cell, LaidRow, is_split, rows_of_lines
 from kbd_pdf.layout.columns import WIDE_GAP, gutters, letter_height, pieces
-from kbd_pdf.layout.grids import Grid, Place, grids_of
+from kbd_pdf.layout.grids import GridPlace, RuledGrid, grids_of
 from kbd_pdf.layout.rules import Rule, Rules, rules_of
-from kbd_pdf.layout.words import Box, Line, PageView, PlacedWord, lines_of, words_of
+from kbd_pdf.layout.words import PageView, PlacedWord, WordBox, WordLine, lines_of, words_of
 
 __all__ = ["PageTable", "tables_of_page"]
 
@@ -46,9 +46,9 @@ class PageTable(msgspec.Struct, frozen=True):
         is_ruled: Whether lines draw its rows and columns.
     """
 
-    box: Box
+    box: WordBox
     rows: tuple[tuple[str, ...], ...]
-    merged: tuple[Place, ...]
+    merged: tuple[GridPlace, ...]
     edges: tuple[float, ...]
     is_ruled: bool
 
@@ -87,9 +87,9 @@ def find_tables(words: Sequence[PlacedWord], rules: Rules) -> list[PageTable]:
     return sorted(found, key=lambda table: (table.box.top, table.box.left))
 
 
-def _outermost(grids: Sequence[Grid]) -> Iterator[Grid]:
+def _outermost(grids: Sequence[RuledGrid]) -> Iterator[RuledGrid]:
     """Yield grids; of such in each other the one that has more cells."""
-    taken: list[Box] = []
+    taken: list[WordBox] = []
     for grid in grids:
         box = grid.box
         if not any(_holds(other, box) or _holds(box, other) for other in taken):
@@ -97,14 +97,14 @@ def _outermost(grids: Sequence[Grid]) -> Iterator[Grid]:
             yield grid
 
 
-def _holds(one: Box, other: Box) -> bool:
+def _holds(one: WordBox, other: WordBox) -> bool:
     return (
         one.left - _SLACK_PT <= other.left and other.right <= one.right + _SLACK_PT
         and one.top - _SLACK_PT <= other.top and other.bottom <= one.bottom + _SLACK_PT
     )  # fmt: skip
 
 
-def _parted(words: Sequence[PlacedWord], box: Box) -> tuple[list[PlacedWord], list[PlacedWord]]:
+def _parted(words: Sequence[PlacedWord], box: WordBox) -> tuple[list[PlacedWord], list[PlacedWord]]:
     """Return the words in a box, and the others."""
     inside: list[PlacedWord] = []
     rest: list[PlacedWord] = []
@@ -117,18 +117,18 @@ def _parted(words: Sequence[PlacedWord], box: Box) -> tuple[list[PlacedWord], li
     return inside, rest
 
 
-def _grid_table(grid: Grid, words: Sequence[PlacedWord]) -> PageTable | None:
+def _grid_table(grid: RuledGrid, words: Sequence[PlacedWord]) -> PageTable | None:
     if len(grid.xs) == 2:
         return _banded_table(words, grid.ys)
     cells = _filled(grid, words)
-    rows: list[Row] = []
+    rows: list[LaidRow] = []
     begins = [0]
     for band in range(len(grid.ys) - 1):
         rows += _rows_of_band(grid, band, cells)
         begins.append(len(rows))
     # A band that was split has made several rows, so that cells over it span more of them.
     merged = [
-        Place(
+        GridPlace(
             begins[place.row], place.column,
             begins[place.row + place.row_count] - begins[place.row], place.column_count,
         )
@@ -138,7 +138,9 @@ def _grid_table(grid: Grid, words: Sequence[PlacedWord]) -> PageTable | None:
     return _made(rows, grid.xs, merged, grid.box, is_ruled=True)
 
 
-def _rows_of_band(grid: Grid, band: int, cells: dict[Place, list[PlacedWord]]) -> list[Row]:
+def _rows_of_band(
+    grid: RuledGrid, band: int, cells: dict[GridPlace, list[PlacedWord]]
+) -> list[LaidRow]:
     """Return a row of a grid, or as many as it holds where no rules part them."""
     places = [place for place in grid.places if place.row == band]
     single = [place for place in places if place.row_count == 1]
@@ -150,14 +152,14 @@ def _rows_of_band(grid: Grid, band: int, cells: dict[Place, list[PlacedWord]]) -
         rows = rows_of_lines(lines, cuts, is_one=False)
         over = [place for place in places if place.row_count > 1]
         more = tuple(Cell(each.column, each.column_count, _text(cells[each])) for each in over)
-        return [Row((*rows[0].cells, *more), rows[0].top, rows[0].bottom), *rows[1:]]
+        return [LaidRow((*rows[0].cells, *more), rows[0].top, rows[0].bottom), *rows[1:]]
     texts = tuple(Cell(each.column, each.column_count, _text(cells[each])) for each in places)
-    return [Row(texts, top, bottom)]
+    return [LaidRow(texts, top, bottom)]
 
 
-def _filled(grid: Grid, words: Sequence[PlacedWord]) -> dict[Place, list[PlacedWord]]:
+def _filled(grid: RuledGrid, words: Sequence[PlacedWord]) -> dict[GridPlace, list[PlacedWord]]:
     """Return the words of each cell."""
-    found: dict[Place, list[PlacedWord]] = {place: [] for place in grid.places}
+    found: dict[GridPlace, list[PlacedWord]] = {place: [] for place in grid.places}
     at = {
         (row, column): place
         for place in grid.places
@@ -183,8 +185,8 @@ def _text(words: Sequence[PlacedWord]) -> str:
 
 
 def _stacks(
-    across: Sequence[Rule], taken: Sequence[Box]
-) -> Iterator[tuple[Box, tuple[float, ...]]]:
+    across: Sequence[Rule], taken: Sequence[WordBox]
+) -> Iterator[tuple[WordBox, tuple[float, ...]]]:
     """Yield rules that stand below each other and are as long, as a box and their heights."""
     left = [
         rule
@@ -206,7 +208,7 @@ def _stacks(
         left = [rule for rule in left if rule not in own]
         if len(own) >= 2:
             ys = tuple(rule.at for rule in own)
-            yield Box(first.start, ys[0], first.end, ys[-1]), ys
+            yield WordBox(first.start, ys[0], first.end, ys[-1]), ys
 
 
 def _banded_table(words: Sequence[PlacedWord], ys: Sequence[float]) -> PageTable | None:
@@ -223,7 +225,7 @@ def _banded_table(words: Sequence[PlacedWord], ys: Sequence[float]) -> PageTable
     cuts = gutters(lines)
     if not cuts:
         return None
-    rows: list[Row] = []
+    rows: list[LaidRow] = []
     for top, bottom in zip((float("-inf"), *ys), (*ys, float("inf")), strict=True):
         band = [line for line in lines if top < line.box.middle <= bottom]
         if band:
@@ -236,7 +238,7 @@ def _banded_table(words: Sequence[PlacedWord], ys: Sequence[float]) -> PageTable
     return _checked(rows, cuts, lines)
 
 
-def _free_table(lines: Sequence[Line]) -> PageTable | None:
+def _free_table(lines: Sequence[WordLine]) -> PageTable | None:
     """Return what stands in columns without rules, if it may be a table."""
     cuts = gutters(lines)
     if not cuts or (len(lines) < 3 and len(cuts) < 3):
@@ -262,7 +264,9 @@ def _is_bullet(text: str) -> bool:
     return not bare or (len(text) < 4 and text != bare) or (len(bare) < 3 and bare.isalpha())
 
 
-def _checked(rows: list[Row], cuts: Sequence[float], lines: Sequence[Line]) -> PageTable | None:
+def _checked(
+    rows: list[LaidRow], cuts: Sequence[float], lines: Sequence[WordLine]
+) -> PageTable | None:
     box = lines[0].box
     for line in lines[1:]:
         box = box.around(line.box)
@@ -270,10 +274,10 @@ def _checked(rows: list[Row], cuts: Sequence[float], lines: Sequence[Line]) -> P
 
 
 def _made(
-    rows: Sequence[Row],
+    rows: Sequence[LaidRow],
     edges: Sequence[float],
-    merged: Sequence[Place],
-    box: Box,
+    merged: Sequence[GridPlace],
+    box: WordBox,
     *,
     is_ruled: bool,
 ) -> PageTable | None:
@@ -286,7 +290,7 @@ def _made(
             before = texts[number][cell.column]
             texts[number][cell.column] = f"{before} {cell.text}".strip()
             if cell.column_count > 1 and cell.text:
-                spans.append(Place(number, cell.column, 1, cell.column_count))
+                spans.append(GridPlace(number, cell.column, 1, cell.column_count))
     keep_columns = [
         column
         for column in range(width)
@@ -309,10 +313,10 @@ def _made(
 
 
 def _renumbered(
-    spans: Sequence[Place], rows: Sequence[int], columns: Sequence[int]
-) -> tuple[Place, ...]:
+    spans: Sequence[GridPlace], rows: Sequence[int], columns: Sequence[int]
+) -> tuple[GridPlace, ...]:
     """Return merged cells by the rows and columns that are kept."""
-    found: dict[Place, None] = {}
+    found: dict[GridPlace, None] = {}
     for place in spans:
         high = [n for n, row in enumerate(rows) if place.row <= row < place.row + place.row_count]
         wide = [
@@ -321,5 +325,5 @@ def _renumbered(
             if place.column <= column < place.column + place.column_count
         ]
         if high and wide and len(high) * len(wide) > 1:
-            found[Place(high[0], wide[0], len(high), len(wide))] = None
+            found[GridPlace(high[0], wide[0], len(high), len(wide))] = None
     return tuple(sorted(found))

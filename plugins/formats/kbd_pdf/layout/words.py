@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-__all__ = ["MAX_LETTERS", "Box", "Line", "PageView", "PlacedWord", "lines_of", "words_of"]
+__all__ = ["MAX_LETTERS", "PageView", "PlacedWord", "WordBox", "WordLine", "lines_of", "words_of"]
 
 MAX_LETTERS = 60_000
 """Letters of a page that are placed; a page of small print has some ten thousand."""
@@ -28,7 +28,7 @@ _HYPHEN = "\ufffe"
 """What pdfium has in place of a hyphen that ends a line."""
 
 
-class Box(NamedTuple):
+class WordBox(NamedTuple):
     """Place on a page as it is shown: points from its top left corner."""
 
     left: float
@@ -51,9 +51,9 @@ class Box(NamedTuple):
         """How high it is."""
         return self.bottom - self.top
 
-    def around(self, other: "Box") -> "Box":
+    def around(self, other: "WordBox") -> "WordBox":
         """Return the box that holds both."""
-        return Box(
+        return WordBox(
             min(self.left, other.left), min(self.top, other.top),
             max(self.right, other.right), max(self.bottom, other.bottom),
         )  # fmt: skip
@@ -63,15 +63,15 @@ class PlacedWord(NamedTuple):
     """A word and its box; of one that is written upwards or downwards `is_upright` is false."""
 
     text: str
-    box: Box
+    box: WordBox
     is_upright: bool = True
 
 
-class Line(NamedTuple):
+class WordLine(NamedTuple):
     """The words of a line from left to right, and the box around them."""
 
     words: tuple[PlacedWord, ...]
-    box: Box
+    box: WordBox
 
 
 class PageView:
@@ -98,15 +98,15 @@ class PageView:
             case _:
                 return x - left, top - y
 
-    def box(self, left: float, bottom: float, right: float, top: float) -> Box:
+    def box(self, left: float, bottom: float, right: float, top: float) -> WordBox:
         """Return where a rectangle of the page's own coordinates is seen."""
         one, other = self.point(left, bottom), self.point(right, top)
-        return Box(
+        return WordBox(
             min(one[0], other[0]), min(one[1], other[1]),
             max(one[0], other[0]), max(one[1], other[1]),
         )  # fmt: skip
 
-    def holds(self, box: Box) -> bool:
+    def holds(self, box: WordBox) -> bool:
         """Tell whether the middle of a box is on the page."""
         left, bottom, right, top = self._sides
         wide, high = right - left, top - bottom
@@ -117,7 +117,7 @@ class PageView:
 
 class _Letter(NamedTuple):
     text: str
-    box: Box
+    box: WordBox
     quarter: int
 
 
@@ -199,7 +199,7 @@ def _end_word(letters: list[_Letter], words: list[PlacedWord]) -> None:
         letters.clear()
 
 
-def lines_of(words: Sequence[PlacedWord]) -> list[Line]:
+def lines_of(words: Sequence[PlacedWord]) -> list[WordLine]:
     """Return upright words as lines, from top to bottom; what overlaps in height by half is one."""
     lines: list[list[PlacedWord]] = []
     spans: list[tuple[float, float]] = []
@@ -216,9 +216,9 @@ def lines_of(words: Sequence[PlacedWord]) -> list[Line]:
     return [_line(each) for each in lines]
 
 
-def _line(words: list[PlacedWord]) -> Line:
+def _line(words: list[PlacedWord]) -> WordLine:
     words.sort(key=lambda each: each.box.left)
     box = words[0].box
     for word in words[1:]:
         box = box.around(word.box)
-    return Line(tuple(words), box)
+    return WordLine(tuple(words), box)

@@ -28,8 +28,8 @@ from kbd_pptx.edits.text_fit import EMU_A_POINT, LINE_EM, estimated_ems
 from kbd_pptx.edits.textbody import paragraphs_of, rewrite, split_lines
 from kbd_pptx.operations import (
     AddSlideTable,
-    DeleteTableRows,
-    InsertTableRows,
+    DeleteSlideRows,
+    InsertSlideRows,
     SetSlideTableCells,
     TableCell,
 )
@@ -262,7 +262,7 @@ def set_table_cells(deck: DeckEdit, operation: SetSlideTableCells) -> str:
     return f"slide {slide.index}: {shape.name}, {_count(len(operation.cells), 'cell')} set"
 
 
-def insert_table_rows(deck: DeckEdit, operation: InsertTableRows) -> str:
+def insert_table_rows(deck: DeckEdit, operation: InsertSlideRows) -> str:
     """Put rows into a table, and return what changed.
 
     Raises:
@@ -310,7 +310,7 @@ def insert_table_rows(deck: DeckEdit, operation: InsertTableRows) -> str:
     return f"slide {slide.index}: {shape.name}, {_count(len(made), 'row')} put in {where}"
 
 
-def delete_table_rows(deck: DeckEdit, operation: DeleteTableRows) -> str:
+def delete_table_rows(deck: DeckEdit, operation: DeleteSlideRows) -> str:
     """Delete rows of a table, and return what changed.
 
     Raises:

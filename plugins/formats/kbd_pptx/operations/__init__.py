@@ -46,8 +46,8 @@ from kbd_pptx.operations.slides import (
 )
 from kbd_pptx.operations.tables import (
     AddSlideTable,
-    DeleteTableRows,
-    InsertTableRows,
+    DeleteSlideRows,
+    InsertSlideRows,
     SetSlideTableCells,
     SlideTableCell,
 )
@@ -63,9 +63,9 @@ __all__ = [
     "AddTextbox",
     "AppendBullets",
     "DeleteSlide",
-    "DeleteTableRows",
+    "DeleteSlideRows",
     "DuplicateSlide",
-    "InsertTableRows",
+    "InsertSlideRows",
     "MoveSlide",
     "ParagraphedOperation",
     "ParagraphedPlacedOperation",
@@ -101,8 +101,8 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     SetLayout,
     AddSlideTable,
     SetSlideTableCells,
-    InsertTableRows,
-    DeleteTableRows,
+    InsertSlideRows,
+    DeleteSlideRows,
     AddSlideChart,
     SetSlideChart,
     AddSlideImage,

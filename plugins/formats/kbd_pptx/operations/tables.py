@@ -15,8 +15,8 @@ from kbd_pptx.operations.base import (
 
 __all__ = [
     "AddSlideTable",
-    "DeleteTableRows",
-    "InsertTableRows",
+    "DeleteSlideRows",
+    "InsertSlideRows",
     "SetSlideTableCells",
     "SlideTableCell",
 ]
@@ -70,7 +70,7 @@ class SetSlideTableCells(PptxOperation, frozen=True, tag="set_table_cells"):
     table: _Table = None
 
 
-class InsertTableRows(PptxOperation, frozen=True, tag="insert_table_rows"):
+class InsertSlideRows(PptxOperation, frozen=True, tag="insert_table_rows"):
     """Put rows into a table, before row `at` or at the end; they look like the row above."""
 
     index: SlideIndex
@@ -79,7 +79,7 @@ class InsertTableRows(PptxOperation, frozen=True, tag="insert_table_rows"):
     table: _Table = None
 
 
-class DeleteTableRows(PptxOperation, frozen=True, tag="delete_table_rows"):
+class DeleteSlideRows(PptxOperation, frozen=True, tag="delete_table_rows"):
     """Delete rows of a table."""
 
     index: SlideIndex
