@@ -45,6 +45,8 @@ CASES = MappingProxyType(
         "xlsx_operations": (_made(SHEET), ".xlsx"),
         "docx_operations": (_made(PARAGRAPH), ".docx"),
         "pptx_operations": (_made(SLIDE), ".pptx"),
+        # Its new files are made of others, and there is no PDF file here.
+        "pdf_operations": None,
         # These write into a file that is there, and make none.
         "xlsx_copy_assets": None,
         "docx_copy_assets": None,

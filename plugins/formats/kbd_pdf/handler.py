@@ -46,8 +46,8 @@ class PdfFormat(FormatHandler, Mappable, LaidOut, Previewable, Comparable, Edita
     guidance = (
         "A PDF file that there is stays as it is: pages and filled-in forms go into a new file. "
         "The map gives the number of pages, the table of contents, form fields and the pages "
-        "without text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9. Where figures "
-        "stand in columns, pdf_tables gives the cells."
+        "without text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9. Tables have a "
+        "tool of their own, which gives their cells."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("pages",)
     wire_methods = (

@@ -11,9 +11,29 @@ from settled_documents import content_of, tracked
 from test_docx_tracking import run, table
 
 
+def filling(values: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the operation with values by name; those of a list are records."""
+    lists = {name: value for name, value in values.items() if isinstance(value, list)}
+    return {
+        "op": "fill_template",
+        "values": [
+            {"name": name, "value": value} for name, value in values.items() if name not in lists
+        ],
+        "lists": [
+            {
+                "name": name,
+                "columns": list(records[0] if records else "x"),
+                "rows": [list(record.values()) for record in records],
+            }
+            for name, records in lists.items()
+        ],
+        **more,
+    }
+
+
 def fill(path: Path, values: dict[str, Any], **more: Any) -> list[str]:
     """Fill a template and return the paragraphs of the result."""
-    edit(path, {"op": "fill_template", "values": values, **more})
+    edit(path, filling(values, **more))
     return shown(body_of(path.with_name("out.docx")))
 
 
@@ -115,7 +135,7 @@ def test_filling_is_tracked(tmp_path: Path) -> None:
     """Rejecting gives the template back; accepting, what filling makes without tracking."""
     rows = table(("{{i.n}}", "x"), ("Total", "{{t}}"))
     path = made(tmp_path / "a.docx", para("Dear {{c}}") + rows + para("end"))
-    operation = {"op": "fill_template", "values": {"c": "A", "t": 3, "i": [{"n": 1}, {"n": 2}]}}
+    operation = filling({"c": "A", "t": 3, "i": [{"n": 1}, {"n": 2}]})
     edit(path, *tracked(operation), to=tmp_path / "t.docx")
     edit(path, operation, to=tmp_path / "plain.docx")
     assert list(body_of(tmp_path / "t.docx").iter(f"{W}ins"))
@@ -123,3 +143,12 @@ def test_filling_is_tracked(tmp_path: Path) -> None:
     for settle, like in (("accept_changes", "plain.docx"), ("reject_changes", "a.docx")):
         edit(tmp_path / "t.docx", {"op": settle})
         assert content_of(tmp_path / "out.docx") == content_of(tmp_path / like)
+
+
+def test_a_row_has_a_value_for_each_column(tmp_path: Path) -> None:
+    """A value that would come under another column's name is refused."""
+    path = made(tmp_path / "a.docx", para("{{i.a}} {{i.b}}"))
+    uneven = [{"name": "i", "columns": ["a", "b"], "rows": [[1, 2], [3]]}]
+
+    with pytest.raises(ValidationFailed, match="row 1 of i has 1 values for 2 columns"):
+        edit(path, {"op": "fill_template", "lists": uneven})

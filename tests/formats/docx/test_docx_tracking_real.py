@@ -62,7 +62,11 @@ def edits_of(path: Path) -> dict[str, Edits]:
         "the body": [{"op": "set_paragraphs", "paragraphs": body}],
         "a template": [
             {"op": "append_paragraph", "text": "{{a}} and {{b.c}}"},
-            {"op": "fill_template", "values": {"a": 1, "b": [{"c": "x"}, {"c": "y"}]}},
+            {
+                "op": "fill_template",
+                "values": [{"name": "a", "value": 1}],
+                "lists": [{"name": "b", "columns": ["c"], "rows": [["x"], ["y"]]}],
+            },
         ],
         "a look": [
             {"op": "format_paragraphs", "from": 1, "count": 2, "bold": True, "alignment": "right"},

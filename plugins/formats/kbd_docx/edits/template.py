@@ -20,7 +20,7 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.removal import is_range_mark, remove_content
 from kbd_docx.edits.replacement import Filling, FlowPiece, computing_field, read_flow
 from kbd_docx.edits.texts import cell_text, clean_text
-from kbd_docx.operations import Cell, FillTemplate
+from kbd_docx.operations import Cell, FillTemplate, TemplateList
 
 __all__ = ["fill_template"]
 
@@ -73,14 +73,8 @@ class _Filler:
 
     def __init__(self, edit: DocumentEdit, operation: FillTemplate) -> None:
         self._edit, self._missing = edit, operation.missing
-        self._values: dict[str, Cell] = {}
-        self._lists: dict[str, Sequence[Mapping[str, Cell]]] = {}
-        for name, value in operation.values.items():
-            match value:
-                case tuple():
-                    self._lists[name] = value
-                case _:
-                    self._values[name] = value
+        self._values = {each.name: each.value for each in operation.values}
+        self._lists = {each.name: _records(each) for each in operation.lists}
         # The record of what stands in a row or paragraph that was repeated, by the paragraph.
         self._records: dict[etree._Element, tuple[str, Mapping[str, Cell]]] = {}
         self._unknown: dict[str, None] = {}
@@ -213,6 +207,23 @@ class _Filler:
                 made = etree.SubElement(holder, PARAGRAPH)
                 if place is not None:
                     place.addprevious(made)
+
+
+def _records(given: TemplateList) -> list[dict[str, Cell]]:
+    """Return the records of a list: its rows by the names of its columns.
+
+    Raises:
+        ValidationFailed: A row has more or fewer values than there are columns.
+    """
+    records = []
+    for number, row in enumerate(given.rows):
+        if len(row) != len(given.columns):
+            raise ValidationFailed(
+                f"row {number} of {given.name} has {len(row)} values for "
+                f"{len(given.columns)} columns; give null where there is none"
+            )
+        records.append(dict(zip(given.columns, row, strict=True)))
+    return records
 
 
 def _hits(text: str, pieces: Sequence[FlowPiece]) -> list[_Hit]:

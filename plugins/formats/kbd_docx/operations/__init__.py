@@ -81,10 +81,7 @@ from kbd_docx.operations.tables import (
     SetTable,
     SetTableCells,
 )
-from kbd_docx.operations.templates import (
-    FillTemplate,
-    Records,
-)
+from kbd_docx.operations.templates import FillTemplate, TemplateList, TemplateValue
 
 __all__ = [
     "OPERATIONS",
@@ -120,7 +117,6 @@ __all__ = [
     "Paragraph",
     "ParagraphFields",
     "ParagraphLook",
-    "Records",
     "RejectChanges",
     "ReplaceText",
     "ReplyComment",
@@ -133,6 +129,8 @@ __all__ = [
     "SetTableCells",
     "SettledChanges",
     "SplitTableCell",
+    "TemplateList",
+    "TemplateValue",
 ]
 
 OPERATIONS: tuple[type[msgspec.Struct], ...] = (

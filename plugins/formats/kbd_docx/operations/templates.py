@@ -4,27 +4,46 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kbd_docx.operations.base import Cell, TrackedOperation
+from kbd_docx.operations.base import Cell, DocxRecord, TrackedOperation
 
-__all__ = ["FillTemplate", "Records"]
+__all__ = ["FillTemplate", "TemplateList", "TemplateValue"]
 
-Records = Annotated[tuple[dict[str, Cell], ...], Meta(max_length=5_000)]
-"""What a row or paragraph is repeated for, each with its own values by name."""
+_Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class TemplateValue(DocxRecord, frozen=True):
+    """The text of a placeholder."""
+
+    name: Annotated[_Name, Meta(description='"client" of {{client}}, or of a merge field.')]
+    value: Cell
+
+
+class TemplateList(DocxRecord, frozen=True):
+    """What a row or paragraph is repeated for."""
+
+    name: Annotated[_Name, Meta(description='"items" of {{items.price}}.')]
+    columns: Annotated[
+        tuple[_Name, ...],
+        Meta(description='"price" of {{items.price}}, and so on.', min_length=1, max_length=200),
+    ]
+    rows: Annotated[
+        tuple[tuple[Cell, ...], ...],
+        Meta(description="A value for each column; no rows: nothing is left.", max_length=5_000),
+    ]
 
 
 class FillTemplate(TrackedOperation, frozen=True, tag="fill_template"):
     """Fill placeholders in all of the document, headers and text boxes, too."""
 
-    values: Annotated[
-        dict[str, Cell | Records],
+    values: Annotated[tuple[TemplateValue, ...], Meta(max_length=2_000)] = ()
+    lists: Annotated[
+        tuple[TemplateList, ...],
         Meta(
-            description='By name: {"client": "ACME"} fills {{client}} and the merge field client; '
-            '{"items": [{"name": "A", "price": 3}, …]} repeats the table row (or paragraph) that '
-            "has {{items.name}} and {{items.price}} for each, none for an empty list.",
-            min_length=1,
-            max_length=2_000,
+            description="The table row (or paragraph) with {{items.name}} and {{items.price}} is "
+            "repeated for each row of the list items.",
+            max_length=100,
         ),
-    ]
+    ] = ()
     missing: Annotated[
         Literal["refuse", "keep", "blank"],
         Meta(description="What is done with placeholders that have no value."),
