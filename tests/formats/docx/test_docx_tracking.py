@@ -118,12 +118,12 @@ def test_tracking_may_be_switched_off(tmp_path: Path, off: object) -> None:
     assert not list(body_of(tmp_path / "out.docx").iter(f"{W}ins"))
 
 
-@pytest.mark.parametrize("date", ["yesterday", "2026-05-31", "2026-13-31T09:00:00Z"])
+@pytest.mark.parametrize("date", ["yesterday", "31.5.2026", "2026-13-31T09:00:00Z"])
 def test_what_is_no_date_is_refused(tmp_path: Path, date: str) -> None:
     """A date that programs could not read is not written; the answer shows how one looks."""
     path = made(tmp_path / "a.docx", para("one"))
 
-    with pytest.raises(ValidationFailed, match="2026-05-31T09:00:00Z"):
+    with pytest.raises(ValidationFailed, match="no date in ISO form"):
         edit(path, {"op": "append_paragraph", "text": "x", "track_changes": {"date": date}})
 
 

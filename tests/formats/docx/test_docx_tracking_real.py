@@ -71,6 +71,18 @@ def edits_of(path: Path) -> dict[str, Edits]:
         "a look": [
             {"op": "format_paragraphs", "from": 1, "count": 2, "bold": True, "alignment": "right"},
         ],
+        **_edits_of_table(),
+        "several": [
+            replace,
+            {"op": "delete_paragraphs", "from": 2},
+            {"op": "insert_paragraph", "at": 2, "text": "mixed"},
+            {"op": "append_paragraph", "text": "end"},
+        ],
+    }
+
+
+def _edits_of_table() -> dict[str, Edits]:
+    return {
         "rows": [
             {"op": "insert_table_rows", "table": 0, "at": 1, "rows": [["new"]]},
             {"op": "delete_table_rows", "table": 0, "from": 0},
@@ -87,12 +99,6 @@ def edits_of(path: Path) -> dict[str, Edits]:
                 "alignment": "right",
             },
             {"op": "set_table", "table": 0, "header_rows": 1, "alignment": "center"},
-        ],
-        "several": [
-            replace,
-            {"op": "delete_paragraphs", "from": 2},
-            {"op": "insert_paragraph", "at": 2, "text": "mixed"},
-            {"op": "append_paragraph", "text": "end"},
         ],
     }
 

@@ -8,7 +8,6 @@ they reply to; that they are replies is said in another part (see `comment_threa
 import hashlib
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime
 
 from docx.opc.constants import CONTENT_TYPE as CT
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
@@ -28,11 +27,11 @@ from kbd_docx.comment_threads import (
 from kbd_docx.document import MC, PARAGRAPH, VAL, W
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.ranges import RunRange, find_range, next_id
-from kbd_docx.edits.texts import T, clean_text, text_nodes
+from kbd_docx.edits.texts import T, clean_text, text_nodes, written_date
 from kbd_docx.ignorable import with_ignorable
 from kbd_docx.operations import AddComment, DeleteComment, ReplyComment, ResolveComment
 
-__all__ = ["add_comment", "delete_comment", "reply_comment", "resolve_comment", "written_date"]
+__all__ = ["add_comment", "delete_comment", "reply_comment", "resolve_comment"]
 
 _START, _END, _SIGN = f"{W}commentRangeStart", f"{W}commentRangeEnd", f"{W}commentReference"
 _ID, _RUN, _LOOK = f"{W}id", f"{W}r", f"{W}rPr"
@@ -132,23 +131,6 @@ def delete_comment(edit: DocumentEdit, operation: DeleteComment) -> str:
     comments.store()
     more = f" with {count} {'reply' if count == 1 else 'replies'}" if count else ""
     return f"comment {operation.comment}: deleted{more}"
-
-
-def written_date(text: str) -> str:
-    """Return a date as comments and tracked changes have it ("2026-03-01T09:30:00Z").
-
-    Raises:
-        ValidationFailed: It is none in ISO form.
-    """
-    try:
-        found = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise ValidationFailed(
-            f"{text[:40]!r} is no date in ISO form, such as 2026-03-01T09:30:00"
-        ) from None
-    if found.tzinfo is not None:
-        found = found.astimezone(UTC)
-    return found.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _Comments:
@@ -276,6 +258,7 @@ class _Comments:
                 _remove(run)
         if found and kind and root is not None:
             self._edit.parts.store(kind, root)
+            self._edit.stories.forget_all()
 
     def _forget_ids(self, names: AbstractSet[str]) -> None:
         """Remove what newer programs say of deleted comments in parts of their own."""

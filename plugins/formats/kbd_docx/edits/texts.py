@@ -8,9 +8,11 @@ places only.
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 from lxml import etree
 
+from kbd.errors import ValidationFailed
 from kbd.opc.element_names import local_name
 from kbd_docx.document import W
 from kbd_docx.operations import Cell
@@ -24,6 +26,7 @@ __all__ = [
     "set_text",
     "text_node",
     "text_nodes",
+    "written_date",
 ]
 
 
@@ -63,6 +66,23 @@ def cell_text(value: Cell) -> str:
             return str(int(value))
         case _:
             return str(value)
+
+
+def written_date(text: str) -> str:
+    """Return a date as comments and tracked changes have it ("2026-03-01T09:30:00Z").
+
+    Raises:
+        ValidationFailed: It is none in ISO form.
+    """
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValidationFailed(
+            f"{text[:40]!r} is no date in ISO form, such as 2026-03-01T09:30:00"
+        ) from None
+    if found.tzinfo is not None:
+        found = found.astimezone(UTC)
+    return found.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def text_nodes(text: str) -> Iterator[etree._Element]:

@@ -5,16 +5,14 @@ paragraphs and rows as the ones before made them, just as without tracking. What
 back, marked, when an operation does not track or tracks for another author, and at the end.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
 from lxml import etree
 
-from kbd.errors import ValidationFailed
 from kbd_docx.document import W
+from kbd_docx.edits.texts import written_date
 from kbd_docx.operations.base import Tracking
 from kbd_docx.revisions.marks import Marker
 from kbd_docx.revisions.recorder import Recorder
@@ -24,8 +22,6 @@ __all__ = ["DEFAULT_AUTHOR", "Tracker", "tracking_of"]
 
 DEFAULT_AUTHOR = "kbd"
 """Who made changes that name nobody."""
-
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?")
 
 MAX_ID = 2**31 - 2
 """Numbers of tracked changes are whole numbers of 32 bits to programs."""
@@ -38,11 +34,9 @@ def tracking_of(operation: msgspec.Struct) -> Tracking | None:
         ValidationFailed: Its date is none.
     """
     match getattr(operation, "track_changes", None):
-        case Tracking(date=date) as tracking:
-            if date is not None and not _is_date(date):
-                raise ValidationFailed(
-                    f"{date[:40]!r} is no date and time; give it as 2026-05-31T09:00:00Z"
-                )
+        case Tracking(date=str(date)) as tracking:
+            return msgspec.structs.replace(tracking, date=written_date(date))
+        case Tracking() as tracking:
             return tracking
         case True | "on":
             return Tracking()
@@ -91,17 +85,6 @@ class Tracker:
         recorded = Recorder(self._snapshot, marker).record()
         self._tracking = self._snapshot = None
         self._changed(recorded)
-
-
-def _is_date(text: str) -> bool:
-    """Tell whether a text is a date and time as files have it (ECMA-376, part 1, 22.9.2.8)."""
-    if not _DATE.fullmatch(text):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _first_id(roots: Iterable[etree._Element]) -> int:

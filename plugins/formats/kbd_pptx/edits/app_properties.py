@@ -10,7 +10,9 @@ import msgspec
 from lxml import etree
 from pptx.opc.constants import RELATIONSHIP_TYPE as RT
 
+from kbd.errors import FileReadFailed
 from kbd.opc.element_names import local_name
+from kbd.opc.package import xml_root
 from kbd.opc.rewriter import xml_bytes
 from kbd_pptx.edits.deck import DeckEdit, notes_of
 from kbd_pptx.edits.placeholders import title_placeholder
@@ -19,6 +21,7 @@ from kbd_pptx.presentation import P
 
 __all__ = ["ToldSlides", "told_slides", "update_app_properties"]
 
+_NAME = "docProps/app.xml"
 _UNTITLED = "PowerPoint Presentation"
 """What PowerPoint lists for a slide without a title."""
 
@@ -71,8 +74,8 @@ def update_app_properties(deck: DeckEdit, before: ToldSlides) -> None:
     if part is None:
         return
     try:
-        root = etree.fromstring(part.blob)
-    except etree.LxmlError:
+        root, unchanged = (xml_root(part.blob, _NAME) for _ in range(2))
+    except (FileReadFailed, etree.LxmlError):
         return
     for name, old, new in (
         ("Slides", len(before.titles), len(after.titles)),
@@ -90,7 +93,7 @@ def update_app_properties(deck: DeckEdit, before: ToldSlides) -> None:
             if gone & texts and local_name(child) in ("TitlesOfParts", "HeadingPairs"):
                 root.remove(child)
     made = xml_bytes(root)
-    if made != xml_bytes(etree.fromstring(part.blob)):
+    if made != xml_bytes(unchanged):
         part.blob = made
 
 

@@ -15,6 +15,7 @@ from pptx.opc.packuri import PackURI
 from pptx.parts.slide import NotesSlidePart, SlidePart
 
 from kbd.errors import ValidationFailed
+from kbd.opc.package import xml_root
 from kbd_pptx.edits.deck import DeckEdit, notes_of
 from kbd_pptx.edits.slides import add_to_section
 from kbd_pptx.operations import DuplicateSlide
@@ -105,7 +106,7 @@ def _rename(copy: Any, renamed: Mapping[str, str]) -> None:
     is_tree = isinstance(copy, XmlPart)
     if not is_tree and not str(copy.content_type).endswith(("+xml", "/xml")):
         return
-    root = copy._element if is_tree else etree.fromstring(copy.blob)  # noqa: SLF001 - no other way
+    root = copy._element if is_tree else xml_root(copy.blob, str(copy.partname))  # noqa: SLF001 - no other way
     for element in root.iter():
         for key, value in element.attrib.items():
             if str(key).startswith(R) and str(value) in renamed:
