@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from backends import on_asyncio, on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from pdf_forge import text_pages
 from real_daemon import RealDaemon
+from whole.played_jobs import run_job
 
 BRIEFING = """# Execution Plan
 
@@ -133,27 +133,6 @@ def _item(body: dict[str, Any]) -> str:
     return found[1] if found else ""
 
 
-def _run(
-    home: Path, backend: str, play: Callable[[dict[str, Any]], Reply], prompt: str, *files: Path
-) -> tuple[list[dict[str, Any]], Callable[[str], bytes]]:
-    """Do a job and publish it; return its events and what reads a published file."""
-    with model_server(play) as server:
-        environment = {"OPENAI_BASE_URL": server.base_url, "KBD_MODEL": "openai:clerk"}
-        daemon = RealDaemon(home, backend, environment)
-        daemon.start()
-        try:
-            workbench_id = daemon.workbench(*files)
-            run = daemon.run_prompt(workbench_id, prompt)
-            assert run["status"] == "finished", run
-            assert {item["state"] for item in run["items"]} == {"done"}, run
-            daemon.ask("DraftPublish", workbench_id=workbench_id)
-            events = daemon.events(workbench_id)
-        finally:
-            daemon.stop()
-    published = home / "workbenches" / workbench_id / "published"
-    return events, lambda name: (published / name).read_bytes()
-
-
 @on_asyncio
 @pytest.mark.full
 def test_a_deck_is_made_from_a_pdf_and_a_document(
@@ -164,7 +143,7 @@ def test_a_deck_is_made_from_a_pdf_and_a_document(
     _report(report)
     figures.write_bytes(text_pages(["Contents", "Revenue 4.2 million"]))
     before = report.read_bytes(), figures.read_bytes()
-    events, published = _run(
+    events, published = run_job(
         short_dir / "h", anyio_backend, _brief, "a briefing deck, please", report, figures
     )
     research = next(e["data"]["text"] for e in events if e["type"] == "ResearchWritten")
@@ -203,7 +182,9 @@ def test_a_document_and_a_deck_are_edited_in_one_run(
     slide = deck.slides.add_slide(deck.slide_layouts[0])
     slide.shapes.title.text_frame.text = "Acme in numbers"
     deck.save(str(talk))
-    _, published = _run(short_dir / "h", anyio_backend, _rename, "Acme is Apex now", letter, talk)
+    _, published = run_job(
+        short_dir / "h", anyio_backend, _rename, "Acme is Apex now", letter, talk
+    )
     runs = docx.Document(io.BytesIO(published("letter.docx"))).paragraphs[0].runs
     assert [(run.text, run.bold) for run in runs if run.text] == [
         ("Dear ", None), ("Apex", True), (", hello", None),
