@@ -75,21 +75,23 @@ class Recorder:
         then = [each for each in was if each.tag not in _SETTINGS or each.tag == SECTION]
         self._pair_last(holder, then)
         children = [each for each in holder if each.tag not in _SETTINGS or each.tag == SECTION]
+        places = {each: place for place, each in enumerate(then)}
         left = 0
         put_in: list[etree._Element] = []
         taken_out: list[etree._Element] = []
         for child in children:
             partner = self._snapshot.original(child)
             if partner is not None and self._snapshot.holder(partner) is was:
-                place = then.index(partner)
+                place = places[partner]
                 if place >= left:
                     taken_out += self._restore(then[left:place], child.addprevious)
                     left = place + 1
                 self._record_child(child, partner)
                 continue
-            gone = list(takewhile(self._is_gone, then[left:]))
-            taken_out += self._restore(gone, child.addprevious)
-            left += len(gone)
+            first = left
+            while left < len(then) and self._is_gone(then[left]):
+                left += 1
+            taken_out += self._restore(then[first:left], child.addprevious)
             if partner is not None and child.tag not in _MARKED:
                 # It was only moved, such as the end of a bookmark: it comes back where it was.
                 holder.remove(child)
