@@ -6,9 +6,12 @@ that a macro which was changed is another one.
 """
 
 import hashlib
+import io
 import posixpath
 import re
+import zlib
 from collections.abc import Callable, Iterator
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
@@ -69,6 +72,20 @@ _ACTION = re.compile(
 _HOVERED = re.compile(
     rb"<(?:\w+:)?hlink(?:MouseOver|Hover)\s[^>]*?\b(?:\w+:)?id\s*=\s*[\"']([^\"']*)[\"']"
 )
+_CHART_TYPE = "drawingml.chart+xml"
+_PLAIN_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(?:app|core)\.xml|xl/(?:workbook|styles|"
+    r"sharedStrings|worksheets/sheet\d+|theme/theme\d+|tables/table\d+)\.xml|"
+    r"xl/(?:worksheets/)?_rels/[\w.]+\.rels"
+)
+"""What a workbook of plain values is made of (ECMA-376, part 1, 12.2)."""
+_MORE_THAN_VALUES = re.compile(
+    rb"\0|<(?:\w+:)?(?:f|definedName|calculatedColumnFormula|oleObject|control|legacyDrawing)[\s/>]|"
+    rb"TargetMode\s*=\s*[\"']External|<!DOCTYPE|macroEnabled",
+    re.IGNORECASE,
+)
+_MAX_DATA_PARTS = 100
+_MAX_DATA_BYTES = 4 * 1024 * 1024
 _MAX_PART_BYTES = 32 * 1024 * 1024
 
 
@@ -100,7 +117,8 @@ def _collect(source: Source, add: AddContent | None) -> ActiveContent:
         for part in parts_of(package):
             relations = _relations(package, part)
             for relation in relations:
-                _add_relation(found, package, relation)
+                if not _is_chart_data(package, part, relation):
+                    _add_relation(found, package, relation)
             if any(relation.external and relation.kind == _LINK for relation in relations):
                 _add_hovered(found, package, part, relations)
         if add is not None:
@@ -143,6 +161,40 @@ def _add_relation(found: ActiveContent, package: Package, relation: Relation) ->
     if relation.kind in ("slide", "slideLayout", "slideMaster"):
         for action in _ACTION.findall(_data(package, relation.target)):
             found.add("action", action.decode("utf-8", "replace"))
+
+
+def _is_chart_data(package: Package, part: str, relation: Relation) -> bool:
+    """Tell whether a relation leads to the values behind a chart, and to nothing else.
+
+    Programs keep them as a workbook of their own, which people open to edit the chart. One that
+    holds more than values in cells (formulas, code, references to the outside) is an embedded file.
+    """
+    if relation.kind != "package" or relation.external or relation.target not in package:
+        return False
+    if not package.content_type(part).endswith(_CHART_TYPE):
+        return False
+    with package.open(relation.target) as file:
+        data = file.read(_MAX_PART_BYTES + 1)
+    if len(data) > _MAX_PART_BYTES:
+        return False
+    try:
+        with ZipFile(io.BytesIO(data)) as book:
+            parts = book.infolist()
+            return len(parts) <= _MAX_DATA_PARTS and all(
+                _holds_values(book, each) for each in parts
+            )
+    # What the library raises on a damaged file.
+    except (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError):
+        return False
+
+
+def _holds_values(book: ZipFile, info: ZipInfo) -> bool:
+    """Tell whether a part of a workbook holds values or looks, or leads to such."""
+    if not _PLAIN_PARTS.fullmatch(info.filename) or info.file_size > _MAX_DATA_BYTES:
+        return False
+    with book.open(info) as file:
+        data = file.read(_MAX_DATA_BYTES + 1)
+    return len(data) <= _MAX_DATA_BYTES and not _MORE_THAN_VALUES.search(data)
 
 
 def _add_hovered(

@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,10 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from openpyxl.workbook.defined_name import DefinedName
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
 
 from kbd.formats import Inspectable, Mappable, Source
 from kbd_docx import DocxFormat
@@ -175,3 +179,56 @@ def test_every_editable_format_tells() -> None:
     for handler in FORMATS.values():
         assert isinstance(handler, Inspectable)
         assert isinstance(handler, Mappable)
+
+
+def charted(workbook: Callable[[Any], object]) -> dict[str, bytes]:
+    """Return the parts of a deck with a chart, after a change of the workbook behind it."""
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    data: Any = CategoryChartData()  # type: ignore[no-untyped-call] # it has no types
+    data.categories = ["a", "b"]
+    data.add_series("s", (1, 2))
+    frame = slide.shapes.add_chart(XL_CHART_TYPE.LINE, 0, 0, Inches(2), Inches(2), data)
+    part = frame.chart.part.chart_workbook.xlsx_part
+    book = openpyxl.load_workbook(io.BytesIO(part.blob))
+    workbook(book)
+    changed, file = io.BytesIO(), io.BytesIO()
+    book.save(changed)
+    part._blob = changed.getvalue()
+    deck.save(file)
+    with zipfile.ZipFile(file) as package:
+        return {name: package.read(name) for name in package.namelist()}
+
+
+def test_the_values_behind_a_chart_are_no_embedded_file(tmp_path: Path) -> None:
+    """A native chart can be published as it is: nothing but values stands in its workbook."""
+    source = written(tmp_path / "a.pptx", charted(lambda book: book.active.append(("x", 3))))
+
+    assert FORMATS[".pptx"].active_content(source, ()) == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda book: book.active.append(('=WEBSERVICE("https://e.example")',)),
+        lambda book: book.defined_names.add(DefinedName("x", attr_text="[1]S!$A$1")),
+        lambda book: setattr(book.active["A1"], "hyperlink", "https://e.example"),
+    ],
+)
+def test_what_else_stands_behind_a_chart_is_named(
+    tmp_path: Path, more: Callable[[Any], object]
+) -> None:
+    """A workbook with formulas, names or links is an embedded file like any other."""
+    source = written(tmp_path / "a.pptx", charted(more))
+
+    assert "embedded file" in str(FORMATS[".pptx"].active_content(source, ()))
+
+
+def test_a_file_that_is_no_workbook_is_named_behind_a_chart(tmp_path: Path) -> None:
+    """What only says that it is the data of a chart is not believed."""
+    parts = charted(lambda _: None)
+    parts = {name: b"MZ" if name.endswith(".xlsx") else data for name, data in parts.items()}
+
+    assert "embedded file" in str(
+        FORMATS[".pptx"].active_content(written(tmp_path / "a.pptx", parts), ())
+    )
