@@ -69,7 +69,7 @@ def test_a_table_is_updated_from_a_workbook_with_changes_tracked(
     """Figures of the workbook stand in table 2, marked as changes, and a sentence explains them."""
     proposal = renamed(corpora, "docx/officecli__project-proposal.docx", tmp_path / "proposal.docx")
     budget = tmp_path / "budget.xlsx"
-    book = openpyxl.Workbook()
+    book: Any = openpyxl.Workbook()
     for row in (("Item", "Q1", "Q2", "Q3", "Q4"), ("Hardware Procurement", 170, 90, 50, 20)):
         book.active.append(row)
     book.save(budget)
@@ -87,11 +87,11 @@ def test_a_table_is_updated_from_a_workbook_with_changes_tracked(
         cells = [{"row": 1, "col": n, "text": figure} for n, figure in enumerate(figures, 1)]
         cells.append({"row": 1, "col": 5, "text": sum(figures)})
         why = f"Hardware now costs {sum(figures)}, as budget.xlsx says."
-        operations = [
+        operations: list[dict[str, Any]] = [
             {"op": "set_table_cells", "table": 2, "cells": cells},
             {"op": "append_paragraph", "text": why},
         ]
-        tracked = [{**each, "track_changes": TRACKED} for each in operations]
+        tracked = [each | {"track_changes": TRACKED} for each in operations]
         return [("docx_operations", {"path": "proposal.docx", "operations": tracked})]
 
     play = playing("the budget in proposal.docx from budget.xlsx", read, edit)
@@ -157,8 +157,9 @@ def test_slides_in_a_template_have_a_native_table_and_chart(
     chart = next(shape.chart for shape in new[2].shapes if shape.has_chart)
     shown = [cell.text for cell in list(table.iter_cells())[-len(table.columns) :]]
     assert list(chart.plots[0].series[0].values)[-1] == float(shown[-1].replace(",", ""))
-    stored = openpyxl.load_workbook(io.BytesIO(chart.part.chart_workbook.xlsx_part.blob)).active
-    assert [row[1] for row in stored.iter_rows(min_row=2, values_only=True)] == list(
+    data = chart.part.chart_workbook.xlsx_part.blob
+    stored: Any = openpyxl.load_workbook(io.BytesIO(data))
+    assert [row[1] for row in stored.active.iter_rows(min_row=2, values_only=True)] == list(
         chart.plots[0].series[0].values
     )
 
@@ -229,7 +230,7 @@ def test_tables_of_a_pdf_are_put_into_a_workbook(
     play = playing("the table of sales.pdf in sales.xlsx", read, edit)
     _, published = run_job(short_dir / "h", anyio_backend, play, "into a workbook", report)
     sheet = openpyxl.load_workbook(io.BytesIO(published("sales.xlsx")))["Sales"]
-    rows = list(sheet.iter_rows(values_only=True))
+    rows: list[Any] = list(sheet.iter_rows(values_only=True))
 
     assert rows[0] == ("Month", "Units Sold", "Sales Revenue ($)", "Region", "Product Line")
     assert rows[1] == ("January", 212, 7844, "North America", "Electronics")

@@ -99,6 +99,23 @@ def test_only_the_words_that_differ_are_marked(tmp_path: Path) -> None:
         assert mark.get(f"{W}date") == TRACKED["date"]
 
 
+@pytest.mark.parametrize(
+    ("text", "deleted", "inserted"),
+    [("Costs of 2024", ["2023"], ["2024"]), ("Costs of 2023", [], []), ("", ["Costs of 2023"], [])],
+)
+def test_a_text_that_is_set_anew_is_marked_by_its_words(
+    tmp_path: Path, text: str, deleted: list[str], inserted: list[str]
+) -> None:
+    """Words of a cell that are as they were are not marked, nor is a cell that stays the same."""
+    path = made(tmp_path / "a.docx", table(("Costs of 2023",)) + para(""))
+    cells = [{"row": 0, "col": 0, "text": text}]
+    edit(path, *tracked({"op": "set_table_cells", "table": 0, "cells": cells}))
+    body = body_of(tmp_path / "out.docx")
+
+    assert [each.text for each in body.iter(f"{W}delText")] == deleted
+    assert [text for mark in body.iter(f"{W}ins") for text in shown_runs(mark)] == inserted
+
+
 def test_a_change_that_names_nobody_is_of_kbd(tmp_path: Path) -> None:
     """`on` is enough: the author is kbd, and no date is made up."""
     path = made(tmp_path / "a.docx", para("one"))

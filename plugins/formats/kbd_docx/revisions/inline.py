@@ -23,6 +23,7 @@ __all__ = ["InlineRecorder", "same_bytes"]
 
 _RUN, _RUN_PROPERTIES = f"{W}r", f"{W}rPr"
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_TEXTS = frozenset((T, _RUN_PROPERTIES, *(f"{W}{name}" for name in ("tab", "br", "cr"))))
 _INSERTIONS = frozenset((f"{W}ins", f"{W}moveTo"))
 
 
@@ -61,6 +62,8 @@ class InlineRecorder:
 
     def record(self, holder: etree._Element, was: etree._Element) -> None:
         """Record the children of a paragraph, or of a link or control in it."""
+        if self._record_as_one(holder, was):
+            return
         then = [child for child in was if child.tag != f"{W}pPr"]
         left = 0
         for child in [each for each in holder if each.tag != f"{W}pPr"]:
@@ -81,6 +84,24 @@ class InlineRecorder:
             else:
                 self._mark_new(child)
         self._restore(then[left:], holder.append)
+
+    def _record_as_one(self, holder: etree._Element, was: etree._Element) -> bool:
+        """Record by its words a text that was written anew; tell whether it is such a one.
+
+        An operation that sets the text of a cell makes new runs of it, though most words may be as
+        they were.
+        """
+        now = [child for child in holder if child.tag != f"{W}pPr"]
+        then = [child for child in was if child.tag != f"{W}pPr"]
+        is_anew = all(self._snapshot.original(child) is None for child in now)
+        if not is_anew or not _is_one_text(now) or not _is_one_text(then):
+            return False
+        run, old = _joined(now), _joined(then)
+        now[0].addprevious(run)
+        for child in now:
+            holder.remove(child)
+        self._record_run(run, old)
+        return True
 
     def _restore(
         self, then: Sequence[etree._Element], put: Callable[[etree._Element], object]
@@ -195,6 +216,24 @@ class InlineRecorder:
                 self._record_blocks(child, then)
             else:
                 self._record_within(child)
+
+
+def _is_one_text(children: Sequence[etree._Element]) -> bool:
+    """Tell whether elements are runs of text that look alike."""
+    if not children or any(
+        child.tag != _RUN or any(each.tag not in _TEXTS for each in child) for child in children
+    ):
+        return False
+    looks = [child.find(_RUN_PROPERTIES) for child in children]
+    return (
+        len({b"" if each is None else etree.tostring(each, method="c14n") for each in looks}) == 1
+    )
+
+
+def _joined(runs: Sequence[etree._Element]) -> etree._Element:
+    """Return one run with the text of several."""
+    pieces = [piece for run in runs for piece in _pieces(run)]
+    return _made_run(runs[0], runs[0].find(_RUN_PROPERTIES), pieces)
 
 
 def _emptied(element: etree._Element) -> etree._Element:
