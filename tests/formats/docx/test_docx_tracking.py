@@ -51,6 +51,28 @@ EDITS: dict[str, list[dict[str, Any]]] = {
     "a table put in": [{"op": "add_table", "rows": [["x", 1], ["y", 2]], "after": 1}],
     "a table put behind all": [{"op": "add_table", "rows": [["x"]]}],
     "a cell": [{"op": "set_table_cells", "table": 0, "cells": [{"row": 1, "col": 0, "text": 7}]}],
+    "a link": [
+        {"op": "add_hyperlink", "paragraph": 1, "search": "house", "address": "https://a.example"}
+    ],
+    "a field": [{"op": "add_field", "paragraph": 2, "field": "PAGE"}],
+    "contents": [{"op": "add_field", "paragraph": 1, "field": "TOC"}],
+    "looks": [
+        {"op": "format_paragraphs", "from": 1, "count": 2, "bold": True, "alignment": "right"}
+    ],
+    "rows": [
+        {"op": "insert_table_rows", "table": 0, "at": 1, "rows": [["e", "f"]]},
+        {"op": "delete_table_rows", "table": 0, "from": 0},
+    ],
+    "a column put in": [{"op": "insert_table_columns", "table": 0, "at": 1, "columns": [["x"]]}],
+    "a column taken out": [{"op": "delete_table_columns", "table": 0, "from": 0}],
+    "cells merged": [
+        {"op": "merge_table_cells", "table": 0, "row": 0, "col": 0, "to_row": 1, "to_col": 0}
+    ],
+    "looks of cells": [
+        {"op": "format_table_cells", "table": 0, "col": 1, "bold": True, "shading": "#FFEE00"},
+        {"op": "set_table", "table": 0, "header_rows": 1, "alignment": "center"},
+    ],
+    "a list": [{"op": "append_paragraph", "text": "x", "list": "bullet"}],
     "one after the other": [
         REPLACE,
         {"op": "delete_paragraphs", "from": 2},

@@ -172,18 +172,14 @@ class Tracking(DocxRecord, frozen=True):
     """By whom and when changes were made."""
 
     author: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
-    date: Annotated[
-        str | None, Meta(description="2026-05-31T09:00:00Z; else no date is written.")
-    ] = None
+    date: Annotated[str | None, Meta(description="As 2026-05-31T09:00:00Z.")] = None
 
 
 TrackChanges = Annotated[
     bool | Literal["on", "off"] | Tracking | None,
-    Meta(
-        description="Mark the changes as tracked (insertions, deletions, formatting) for people to "
-        "accept or reject; on, or author and date."
-    ),
+    Meta(description="Mark what is changed for people to accept or reject."),
 ]
+"""A short description, since each operation has it in the schema that a model is given."""
 
 
 class DocxOperation(

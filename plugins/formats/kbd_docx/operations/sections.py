@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kbd_docx.operations.base import DocxOperation, DocxRecord, Number, Place, TrackedOperation
+from kbd_docx.operations.base import DocxOperation, DocxRecord, Number, Place
 
 __all__ = ["InsertSectionBreak", "Margins", "SetSection"]
 
@@ -62,7 +62,7 @@ class SetSection(DocxOperation, frozen=True, kw_only=True, tag="set_section"):
     ) = None
 
 
-class InsertSectionBreak(TrackedOperation, frozen=True, tag="insert_section_break"):
+class InsertSectionBreak(DocxOperation, frozen=True, tag="insert_section_break"):
     """End a section of pages after a paragraph; both halves look as it does until set otherwise."""
 
     after: Annotated[Number, Meta(description="The paragraph, from 1, as the map counts.")]

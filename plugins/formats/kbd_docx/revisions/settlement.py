@@ -251,7 +251,8 @@ def _restore_properties(holder: etree._Element, before: etree._Element | None) -
     # Marks and references stand first in properties; those of a paragraph's end stand last.
     for child in (*was, *stays) if behind else (*stays, *was):
         holder.append(child)
-    if not len(holder):
+    # A table has settings, empty or not (ECMA-376, part 1, CT_Tbl).
+    if not len(holder) and holder.tag not in (f"{W}tblPr", SECTION):
         _drop(holder)
 
 
