@@ -317,6 +317,9 @@ class Inspectable(ABC):
     evaluates, fetches from elsewhere, sends on, or starts what is embedded.
     """
 
+    is_told_by_map: ClassVar[bool] = False
+    """Whether the map has it as `active_content` already, perhaps of files that are damaged."""
+
     @abstractmethod
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
         """Return the active content of a file that none of some others carries.

@@ -326,12 +326,17 @@ def _check_readable(handler: Readable, source: Source) -> None:
     check_regions(handler, source, passages, most_read=_MAX_READ)
 
 
+def _sent(found: msgspec.Struct) -> Any:
+    """Return a record as a worker sends it."""
+    return msgspec.json.decode(msgspec.json.encode(found))
+
+
 def _check_layout(handler: LaidOut, source: Source) -> None:
     parts: tuple[LayoutPart, ...] = ("tables", "words", "text")
     for part in parts:
         check_plain(
             f"{source.name}: layout by {part}",
-            lambda part=part: msgspec.to_builtins(handler.layout(source, Region(), part)),  # type: ignore[misc]
+            lambda part=part: _sent(handler.layout(source, Region(), part)),  # type: ignore[misc]
         )
     for table in handler.layout(source, Region(), "tables").tables:
         is_even = len({len(row) for row in table.rows}) == 1

@@ -21,6 +21,7 @@ from kbd.core.runtime.settings import Settings
 from kbd.types import Effect
 from model_server import call as call_of
 from model_server import calls, phase_of, text, turn_of
+from pdf_forge import text_pages
 from wired import Wired, wired
 
 TOOLS = {entry.tool.name: entry.tool for entry in Catalog(Plugins.discover(Settings())).tools()}
@@ -35,6 +36,7 @@ BOLD = [
     }
 ]
 PARAGRAPH = [{"op": "append_paragraph", "text": "Hello"}]
+PAGES = [{"op": "add_pages", "file": "a.pdf"}]
 SLIDE = [{"op": "add_slide", "layout": "title_only", "title": "Hello"}]
 
 
@@ -187,6 +189,22 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "xlsx_operations": _editing("a.xlsx", CELLS),
         "docx_operations": _editing("a.docx", PARAGRAPH),
         "pptx_operations": _editing("a.pptx", SLIDE),
+        "pdf_operations": Case(
+            {"path": "new-a.pdf", "operations": PAGES, "create_new": True},
+            {"path": "new-a.pdf", "created": True, "applied": 1},
+            (
+                (
+                    {"path": "b.pdf", "operations": [{"op": "fly"}], "create_new": True},
+                    "VALIDATION_FAILED",
+                    "fly",
+                ),
+                ({"path": "a.pdf", "operations": PAGES}, "VALIDATION_FAILED", "stays as it is"),
+                ({"path": "xa.pdf", "operations": PAGES}, "NOT_FOUND", "a.pdf"),
+                ({"path": "a.pdf"}, "VALIDATION_FAILED", "operations"),
+                ({"path": "../a.pdf", "operations": PAGES}, "SANDBOX_VIOLATION", "leave"),
+            ),
+        ),
+        "pdf_tables": Case({"path": "a.pdf"}, {"tables": []}, READING),
         "xlsx_get_styles": _styles("a.xlsx"),
         "docx_get_styles": _styles("a.docx"),
         "pptx_get_styles": _styles("a.pptx"),
@@ -320,6 +338,9 @@ def test_an_unknown_tool_is_told_with_near_ones(wire: Wired, bench: str) -> None
 def _prepared(wire: Wired) -> str:
     """Return a workbench of one's own with what `CASES` work on."""
     workbench_id = wire.workbench(n__txt="hello\nworld\n", t__csv="a,b\n1,2\n3,4\n")
+    pages = wire.file("a.pdf")
+    pages.write_bytes(text_pages(["Page"]))
+    wire.add(workbench_id, pages)
     call = caller(wire, workbench_id)
     call("xlsx_operations", path="a.xlsx", operations=BOLD, create_new=True)
     call("docx_operations", path="a.docx", operations=PARAGRAPH, create_new=True)

@@ -407,7 +407,9 @@ def write_table(
 def _map_of(handler: Any, source: Source) -> dict[str, Any]:
     """Return a file's map, with its active content as `active_content`, if it has any."""
     found: dict[str, Any] = handler.map(source)
-    if isinstance(handler, Inspectable) and (texts := handler.active_content(source, ())):
+    if not isinstance(handler, Inspectable) or handler.is_told_by_map:
+        return found
+    if texts := handler.active_content(source, ()):
         found["active_content"] = [*found.get("active_content", ()), *texts]
     return found
 

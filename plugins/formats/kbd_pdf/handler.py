@@ -55,6 +55,7 @@ class PdfFormat(FormatHandler, Mappable, LaidOut, Previewable, Comparable, Edita
     )  # fmt: skip
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     new_files_only = True
+    is_told_by_map = True
     preview_unit = "Page"
     print_suffix = ".pdf"
     compare_method = "PdfDiff"

@@ -159,13 +159,14 @@ def test_each_phase_offers_its_tools(whole: Whole) -> None:
     writing = {
         f"{kind}_{what}" for kind in ("docx", "pptx", "xlsx") for what in ("operations",
         "copy_assets")
-    } | {"write_text_file", "table_export", "table_update_from_export"}  # fmt: skip
-    assert len(writing) == 9
+    } | {"pdf_operations", "write_text_file", "table_export",
+         "table_update_from_export"}  # fmt: skip
+    assert len(writing) == 10
     assert offered["research"] == offered["implement"] - writing
-    # Those of the contract's table, and the comparison with which items are checked.
+    # Those of the contract's table, the comparison with which items are checked, and tables of PDF.
     reading = {name for name in offered["research"] if "workspace" not in name}
     assert "get_file_changes" in reading
-    assert len(reading) == 14
+    assert len(reading) == 15
     assert offered["plan"] == {"read_file", "recall_tool_result"}
     assert offered["no tools"] == set()
 
