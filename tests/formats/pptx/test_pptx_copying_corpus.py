@@ -106,11 +106,16 @@ def test_real_decks_give_what_they_have(corpora: Path, tmp_path: Path) -> None:
 
 @pytest.mark.corpora
 @pytest.mark.full
-def test_all_real_decks_give_what_they_have(corpora: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("every", "fewest"), [(2, 380), pytest.param(1, 820, marks=pytest.mark.soak)]
+)
+def test_all_real_decks_give_what_they_have(
+    corpora: Path, tmp_path: Path, every: int, fewest: int
+) -> None:
     """The same of all: 825 assets of 263 decks; two layouts with embedded objects are refused."""
-    decks = real_decks(corpora)
+    decks = real_decks(corpora)[::every]
 
-    assert check_copies(decks, plain_deck(tmp_path / "plain.pptx"), tmp_path) >= 820
+    assert check_copies(decks, plain_deck(tmp_path / "plain.pptx"), tmp_path) >= fewest
 
 
 @pytest.mark.corpora
