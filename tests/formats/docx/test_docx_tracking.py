@@ -291,6 +291,15 @@ def test_a_subdocument_cannot_be_deleted_with_a_mark(tmp_path: Path) -> None:
         edit(path, *tracked({"op": "delete_paragraphs", "from": 1}))
 
 
+def test_a_table_with_a_note_is_not_there_twice(tmp_path: Path) -> None:
+    """Other columns are tracked as a new table; one whose note would be cited twice is refused."""
+    body = table(("a", "b")).replace("<w:t>a</w:t>", '<w:t>a</w:t><w:footnoteReference w:id="2"/>')
+    path = made(tmp_path / "a.docx", body + para(""))
+
+    with pytest.raises(ValidationFailed, match="without track_changes"):
+        edit(path, *tracked({"op": "delete_table_columns", "table": 0, "from": 1}))
+
+
 def test_a_comment_on_text_that_stays_in_part_is_kept(tmp_path: Path) -> None:
     """A comment over two paragraphs is there while one of them is only marked as deleted."""
     start, end = '<w:commentRangeStart w:id="3"/>', '<w:commentRangeEnd w:id="3"/>'

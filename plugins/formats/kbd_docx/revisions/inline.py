@@ -24,6 +24,7 @@ __all__ = ["InlineRecorder", "same_bytes"]
 _RUN, _RUN_PROPERTIES = f"{W}r", f"{W}rPr"
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _TEXTS = frozenset((T, _RUN_PROPERTIES, *(f"{W}{name}" for name in ("tab", "br", "cr"))))
+_DELETIONS = frozenset((f"{W}del", f"{W}moveFrom"))
 _INSERTIONS = frozenset((f"{W}ins", f"{W}moveTo"))
 
 
@@ -131,7 +132,8 @@ class InlineRecorder:
             return
         if child.tag == _RUN:
             self._record_run(child, was)
-        elif child.tag in INLINE_HOLDERS:
+        elif child.tag in INLINE_HOLDERS or child.tag in _DELETIONS:
+            # What another has deleted may look otherwise now, with the text around it.
             self.record(child, was)
 
     def _mark_new(self, child: etree._Element) -> None:

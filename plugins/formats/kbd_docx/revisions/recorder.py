@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from lxml import etree
 
+from kbd.errors import ValidationFailed
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, VAL, W
 from kbd_docx.revisions.inline import InlineRecorder, same_bytes
 from kbd_docx.revisions.marks import (
@@ -47,6 +48,13 @@ _SETTINGS = frozenset(CHANGES_OF_PROPERTIES) | {f"{W}tblGrid", f"{W}sdtPr", f"{W
 """What is said of a block; no part of its content."""
 
 _PROPERTIES_OF_TABLES = (f"{W}tblPr", f"{W}tblPrEx", f"{W}trPr", f"{W}tcPr")
+_SINGLE = tuple(
+    f"{W}{name}"
+    for name in (
+        "commentReference", "commentRangeStart", "commentRangeEnd", "footnoteReference",
+        "endnoteReference", "bookmarkStart", "bookmarkEnd", "permStart", "permEnd",
+    )
+)  # fmt: skip
 _MERGES = (f"{W}gridSpan", f"{W}vMerge", f"{W}hMerge")
 
 
@@ -124,6 +132,7 @@ class Recorder:
             self._record_paragraph(child, was)
         elif child.tag == TABLE and self._has_other_columns(child, was):
             # Columns and merges have no marks that programs agree on: the whole table is replaced.
+            _check_replaceable(was)
             child.addprevious(was)
             self._marker.mark_block(was, "del", self._snapshot.is_kept_sign)
             self._marker.mark_block(child, "ins")
@@ -213,6 +222,16 @@ class Recorder:
             _take_properties(last, stays)
             self._record_end(last, then)
         self._marker.mark_end(stays, side)
+
+
+def _check_replaceable(table: etree._Element) -> None:
+    """Refuse to have a table twice that holds what may be in a document once."""
+    if next(table.iter(*_SINGLE), None) is not None:
+        raise ValidationFailed(
+            "a change of columns or merged cells is tracked as a new table in place of the old "
+            "one, and this table holds comments, notes or bookmarks, which cannot be in both; "
+            "make this change without track_changes"
+        )
 
 
 def _last_block(children: Iterable[etree._Element]) -> etree._Element | None:
