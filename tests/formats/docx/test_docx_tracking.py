@@ -291,6 +291,20 @@ def test_a_subdocument_cannot_be_deleted_with_a_mark(tmp_path: Path) -> None:
         edit(path, *tracked({"op": "delete_paragraphs", "from": 1}))
 
 
+def test_a_paragraph_before_a_control_at_the_end_comes_back_there(tmp_path: Path) -> None:
+    """What was deleted is marked where it was, also where a body ends in a content control."""
+    control = f"<w:sdt><w:sdtPr/><w:sdtContent>{para('in it')}</w:sdtContent></w:sdt>"
+    path = made(tmp_path / "a.docx", para("first") + para("gone") + control)
+    edit(
+        path,
+        *tracked({"op": "delete_paragraphs", "from": 2}, {"op": "append_paragraph", "text": "new"}),
+        to=tmp_path / "t.docx",
+    )
+    edit(tmp_path / "t.docx", {"op": "reject_changes"})
+
+    assert content_of(tmp_path / "out.docx") == content_of(path)
+
+
 def test_a_table_with_a_note_is_not_there_twice(tmp_path: Path) -> None:
     """Other columns are tracked as a new table; one whose note would be cited twice is refused."""
     body = table(("a", "b")).replace("<w:t>a</w:t>", '<w:t>a</w:t><w:footnoteReference w:id="2"/>')

@@ -30,7 +30,6 @@ __all__ = ["Recorder"]
 
 _ROW, _CELL, _COLUMN = f"{W}tr", f"{W}tc", f"{W}tblGrid/{W}gridCol"
 _PARAGRAPH_PROPERTIES, _RUN_PROPERTIES = f"{W}pPr", f"{W}rPr"
-_BLOCKS = frozenset((PARAGRAPH, TABLE))
 _MARKED = frozenset((PARAGRAPH, TABLE, _ROW, _CELL, f"{W}sdt", f"{W}customXml"))
 """Blocks that are marked when they come or go; all else, such as the end of a bookmark, is as it
 was before the edit where it was there before."""
@@ -235,8 +234,8 @@ def _check_replaceable(table: etree._Element) -> None:
 
 
 def _last_block(children: Iterable[etree._Element]) -> etree._Element | None:
-    """Return the last paragraph or table among some children."""
-    found = [child for child in children if child.tag in _BLOCKS]
+    """Return the last block among some children: a paragraph, a table, a content control."""
+    found = [child for child in children if child.tag in _MARKED]
     return found[-1] if found else None
 
 
