@@ -22,7 +22,8 @@ from kbd_docx.revisions.snapshot import DocxSnapshot
 __all__ = ["InlineRecorder", "same_bytes"]
 
 _RUN, _RUN_PROPERTIES = f"{W}r", f"{W}rPr"
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+# A figure is one word with its separators: half of one between marks reads as another figure.
+_WORDS = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)+|\w+|\s+|[^\w\s]")
 _TEXTS = frozenset((T, _RUN_PROPERTIES, *(f"{W}{name}" for name in ("tab", "br", "cr"))))
 _DELETIONS = frozenset((f"{W}del", f"{W}moveFrom"))
 _INSERTIONS = frozenset((f"{W}ins", f"{W}moveTo"))
@@ -76,7 +77,7 @@ class InlineRecorder:
                     left = place + 1
                 self._record_child(child, partner)
                 continue
-            gone = list(takewhile(self._is_gone, then[left:]))
+            gone = list(takewhile(self._snapshot.is_gone, then[left:]))
             self._restore(gone, child.addprevious)
             left += len(gone)
             if partner is not None and not self._is_in_new_place(partner):
@@ -108,16 +109,14 @@ class InlineRecorder:
         self, then: Sequence[etree._Element], put: Callable[[etree._Element], object]
     ) -> None:
         """Put back, marked as deleted, what of some children was taken out."""
-        gone = [each for each in then if self._is_gone(each) and not self._is_in_new_place(each)]
+        gone = [
+            each
+            for each in then
+            if self._snapshot.is_gone(each) and not self._is_in_new_place(each)
+        ]
         for element in gone:
             put(element)
         self._marker.mark_inline(gone, "del", self._snapshot.is_kept_sign)
-
-    def _is_gone(self, then: etree._Element) -> bool:
-        """Tell whether an element does not stand in what held it."""
-        now = self._snapshot.current(then)
-        parent = now.getparent() if now is not None else None
-        return parent is None or self._snapshot.original(parent) is not self._snapshot.holder(then)
 
     def _is_in_new_place(self, then: etree._Element) -> bool:
         """Tell whether a mark stands in something new now, where it must not be twice."""

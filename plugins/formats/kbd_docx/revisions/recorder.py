@@ -96,7 +96,7 @@ class Recorder:
                 self._record_child(child, partner)
                 continue
             first = left
-            while left < len(then) and self._is_gone(then[left]):
+            while left < len(then) and self._snapshot.is_gone(then[left]):
                 left += 1
             taken_out += self._restore(then[first:left], child.addprevious)
             if partner is not None and child.tag not in _MARKED:
@@ -108,17 +108,11 @@ class Recorder:
         taken_out += self._restore(then[left:], holder.append)
         self._settle_last(holder, set(put_in), set(taken_out))
 
-    def _is_gone(self, then: etree._Element) -> bool:
-        """Tell whether an element does not stand in what held it."""
-        now = self._snapshot.current(then)
-        parent = now.getparent() if now is not None else None
-        return parent is None or self._snapshot.original(parent) is not self._snapshot.holder(then)
-
     def _restore(
         self, then: Iterable[etree._Element], put: Callable[[etree._Element], object]
     ) -> list[etree._Element]:
         """Put back, marked as deleted, what of some children was taken out, and return it."""
-        gone = [each for each in then if self._is_gone(each) and each.tag != SECTION]
+        gone = [each for each in then if self._snapshot.is_gone(each) and each.tag != SECTION]
         for element in gone:
             put(element)
             self._marker.mark_block(element, "del", self._snapshot.is_kept_sign)
@@ -184,7 +178,7 @@ class Recorder:
         now, before = _last_block(holder), _last_block(then)
         if now is None or before is None or not now.tag == before.tag == PARAGRAPH:
             return
-        if self._snapshot.original(now) is None and self._is_gone(before):
+        if self._snapshot.original(now) is None and self._snapshot.is_gone(before):
             self._snapshot.pair(now, before)
 
     def _settle_last(

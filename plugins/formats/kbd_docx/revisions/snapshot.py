@@ -50,6 +50,12 @@ class DocxSnapshot:
         """Return what held an element of the snapshot, wherever that element is now."""
         return self._parents.get(element)
 
+    def is_gone(self, then: etree._Element) -> bool:
+        """Tell whether an element of the snapshot does not stand in what held it."""
+        now = self._now.get(then)
+        parent = now.getparent() if now is not None else None
+        return parent is None or self._then.get(parent) is not self._parents.get(then)
+
     def pair(self, now: etree._Element, then: etree._Element) -> None:
         """Take a new element for what became of one that is not there any more."""
         former = self._now[then]
