@@ -365,7 +365,7 @@ async def test_what_trickles_without_an_answer_ends(begin: bytes, then: bytes) -
                     await anyio.sleep(0.02)
 
     told: list[OutboundRequest] = []
-    async with answering(answer) as at, crossing(at, told, timeout_s=0.2) as lent:
+    async with answering(answer) as at, crossing(at, told, timeout_s=0.6) as lent:
         with pytest.raises(httpx2.ReadTimeout):
             await lent.client.post(f"http://{at}/", content=b"x")
 
