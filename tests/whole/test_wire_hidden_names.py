@@ -37,6 +37,7 @@ def _made(operations: list[dict[str, Any]]) -> dict[str, Any]:
 CASES = MappingProxyType(
     {
         "write_text_file": ({"path": "{}", "content": "x"}, ".json"),
+        "copy_file": ({"path": "t.csv", "target_path": "{}"}, ".csv"),
         "table_export": ({"path": "t.csv", "target_path": "{}", "format": "csv"}, ".csv"),
         "table_update_from_export": (
             {"path": "t.csv", "target_path": "{}", "sheet": "S", "mode": "replace_sheet"},

@@ -122,6 +122,16 @@ CASES: Mapping[str, Case] = MappingProxyType(
                 ({"path": "../x", "content": "x"}, "SANDBOX_VIOLATION", "leave"),
             ),
         ),
+        "copy_file": Case(
+            {"path": "n.txt", "target_path": "kept/n.TXT"},
+            {"path": "kept/n.TXT", "copied_from": "n.txt", "bytes": 12},
+            (
+                ({"path": "none.txt", "target_path": "x.txt"}, "NOT_FOUND", "none.txt"),
+                ({"path": "n.txt", "target_path": "t.csv"}, "VALIDATION_FAILED", "exists"),
+                ({"path": "n.txt", "target_path": "n.pdf"}, "VALIDATION_FAILED", "end with .txt"),
+                ({"path": "n.txt", "target_path": "../n.txt"}, "SANDBOX_VIOLATION", "leave"),
+            ),
+        ),
         "recall_tool_result": Case(
             {"entry_id": 1},
             lambda found: "a.xlsx" in json.dumps(found),

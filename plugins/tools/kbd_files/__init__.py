@@ -1,4 +1,4 @@
-"""The tools for files: list, look at, map, read, write and compare them; earlier results.
+"""The tools for files: list, look at, map, read, write, copy, compare them; earlier results.
 
 Their descriptions are built at start from the formats that are installed, so that a model is told
 to look at a file's map first and which coordinates each format understands.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from kbd import hookimpl
 from kbd.tools import FormatCatalog, Tool
 from kbd_files.file_tools import (
+    CopyFile,
     GetFileChanges,
     GetFileInfo,
     GetFileMap,
@@ -32,6 +33,7 @@ def kbd_register_tools(formats: FormatCatalog) -> Sequence[Tool]:
         GetFileMap(formats),
         ReadFile(formats),
         WriteTextFile(formats),
+        CopyFile(),
         GetFileChanges(formats),
         RecallToolResult(),
     ]

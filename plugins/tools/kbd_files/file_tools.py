@@ -1,12 +1,15 @@
-"""Tools for files: list, inspect, map, read, write and compare them, and recall earlier results.
+"""Tools for files: list, inspect, map, read, write, copy, compare them, and recall earlier results.
 
 Their descriptions name the installed formats, with the coordinates that each is read by.
 """
 
+import shutil
+from pathlib import PurePosixPath
 from typing import Annotated, ClassVar
 
 import anyio
 import msgspec
+from anyio.to_thread import run_sync
 from msgspec import Meta
 
 from kbd.editing import suffix_names
@@ -27,6 +30,8 @@ from kbd.types import Effect, FileName
 
 __all__ = [
     "ChangesArguments",
+    "CopyFile",
+    "CopyFileArguments",
     "GetFileChanges",
     "GetFileInfo",
     "GetFileMap",
@@ -293,6 +298,52 @@ def _check_content(context: ToolContext, name: FileName) -> None:
         raise ValidationFailed(f"{name} is written with {handler.name}_operations, not as text")
     if not isinstance(handler, Readable) or "line_start" not in handler.coordinates:
         raise ValidationFailed(f"{name} is not of a format that can be written as text")
+
+
+class CopyFileArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file, and the name that its copy shall have."""
+
+    path: FilePath
+    target_path: Annotated[
+        str,
+        Meta(
+            description="The new file: it must not exist yet and must end as the file does; "
+            "folders in it are made."
+        ),
+    ]
+
+
+class CopyFile(Tool):
+    """`copy_file`: put a file into the draft once more, under another name, byte for byte."""
+
+    name: ClassVar[str] = "copy_file"
+    description = (
+        "Copy a file of any kind into the draft under a new name or into a folder, byte for byte. "
+        "The file itself stays where it is: kbd renames and removes nothing."
+    )
+    arguments = CopyFileArguments
+    effect: ClassVar[Effect] = Effect.WRITE
+
+    async def run(self, context: ToolContext, arguments: CopyFileArguments) -> ToolResult:
+        """Stage the copy and have it land with this call's result: `{path, copied_from, bytes}`.
+
+        Raises:
+            NotFound: There is no such file.
+            ValidationFailed: The new name is taken, or ends otherwise than the file's.
+            SandboxViolation: A path would leave the workbench.
+        """
+        source = context.files.get(arguments.path)
+        name = context.files.new(arguments.target_path)
+        suffix, given = PurePosixPath(source.name).suffix, PurePosixPath(name).suffix
+        # Else the copy would be taken for a file of another format, which its bytes are not.
+        if given.casefold() != suffix.casefold():
+            ends = f"must end with {suffix}" if suffix else "must have no suffix"
+            raise ValidationFailed(f"{name} {ends}, as {source.name} does; a copy keeps its format")
+        staged = context.files.stage(suffix)
+        await run_sync(shutil.copyfile, source.path, staged)
+        context.files.put(name, staged, external=source.external, remaining=())
+        value = {"path": name, "copied_from": source.name, "bytes": source.size_bytes}
+        return ToolResult(value, is_action=True)
 
 
 _LINES, _MAX_LINES = 40, 200

@@ -29,7 +29,7 @@ def tools(workbench: Workbench) -> dict[str, Tool]:
 
 
 def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
-    """The seven tools have names, descriptions and schemas that models can be shown."""
+    """The eight tools have names, descriptions and schemas that models can be shown."""
     for tool in tools.values():
         check_tool(tool)
     effects = {name: tool.effect for name, tool in tools.items()}
@@ -40,6 +40,7 @@ def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
         "get_file_changes": Effect.READ,
         "read_file": Effect.RECALL,
         "write_text_file": Effect.WRITE,
+        "copy_file": Effect.WRITE,
         "recall_tool_result": Effect.RECALL,
     }
 
@@ -146,6 +147,39 @@ async def test_only_text_is_written(
     with pytest.raises(ValidationFailed, match=message):
         await workbench.call(tools["write_text_file"], path=path, content="x")
     assert workbench.files.names() == ["old.txt"]
+
+
+async def test_a_copy_has_every_byte_and_the_file_stays(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """A file that no format reads is copied too; what it reaches out to goes with it."""
+    data = bytes(range(256)) * 300
+    workbench.add("photo.RAW", data)
+    made = await workbench.call(tools["copy_file"], path="photo.RAW", target_path="a/b/New.raw")
+    assert made.value == {"path": "a/b/New.raw", "copied_from": "photo.RAW", "bytes": len(data)}
+    assert made.is_action
+    assert workbench.content("a/b/New.raw") == workbench.content("photo.RAW") == data
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "message"),
+    [
+        ("old.txt", "new.md", "must end with .txt"),
+        ("old.txt", "new", "must end with .txt"),
+        ("plain", "plain.txt", "must have no suffix"),
+        ("old.txt", "OLD.txt", "exists"),
+        ("old.txt", "plain", "exists"),
+    ],
+)
+async def test_a_copy_is_a_new_file_of_its_format(
+    workbench: Workbench, tools: dict[str, Tool], path: str, target: str, message: str
+) -> None:
+    """A name that is taken, in another case, too, or that tells of another format is refused."""
+    workbench.add("old.txt", "x")
+    workbench.add("plain", "y")
+    with pytest.raises(ValidationFailed, match=message):
+        await workbench.call(tools["copy_file"], path=path, target_path=target)
+    assert workbench.files.names() == ["old.txt", "plain"]
 
 
 async def test_recall_pages_the_stored_result(workbench: Workbench, tools: dict[str, Tool]) -> None:

@@ -159,9 +159,9 @@ def test_each_phase_offers_its_tools(whole: Whole) -> None:
     writing = {
         f"{kind}_{what}" for kind in ("docx", "pptx", "xlsx") for what in ("operations",
         "copy_assets")
-    } | {"pdf_operations", "write_text_file", "table_export",
+    } | {"pdf_operations", "write_text_file", "copy_file", "table_export",
          "table_update_from_export"}  # fmt: skip
-    assert len(writing) == 10
+    assert len(writing) == 11
     assert offered["research"] == offered["implement"] - writing
     # Those of the contract's table, the comparison with which items are checked, and tables of PDF.
     reading = {name for name in offered["research"] if "workspace" not in name}
