@@ -23,6 +23,7 @@ from kbd.formats import (
     LayoutPart,
     PageLayout,
     Placement,
+    Printed,
     ReadAs,
     Reading,
     Region,
@@ -225,6 +226,21 @@ class Formats(FormatCatalog, Protocol):
 
         With `files`, the other files that they name by their paths, they are given to
         `Editable.apply_with_files`; `kbd.editing.find_named_files` finds these.
+        """
+
+    async def print(self, file: FileRef, target: Path) -> Printed:
+        """Write a file of a `Printable` format as it is printed, in the format that is printed in.
+
+        The same file gives the same bytes each time, but for what shows the date of printing. The
+        program that prints follows no link, so that what a file only links to is not there.
+
+        Args:
+            file: The file.
+            target: A path that does not exist yet.
+
+        Raises:
+            FileReadFailed: The file cannot be read, or not printed.
+            ToolWorkerUnavailable: There is no program that prints; `actions` say what to do.
         """
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a handler declares, and the capabilities that it may inherit."""
 
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -187,9 +188,24 @@ class Previewable(ABC):
             ValidationFailed: There is no such page, slide or frame.
         """
 
+    def settle_print(self, source: Source, target: Path) -> None:
+        """Write a printed document to `target` without what differs each time it is printed.
+
+        Printing the same file twice is to give the same bytes: dates and numbers drawn by chance
+        go. A format that has neither need not override it.
+
+        Args:
+            source: The document, as the program has printed it. It is not changed.
+            target: A path that does not exist yet.
+
+        Raises:
+            FileReadFailed: The document cannot be read.
+        """
+        shutil.copyfile(source.path, target)
+
 
 class Printable:
-    """A format whose files an office program prints, so that a `Previewable` format shows them.
+    """A format whose files an office program prints, in a `Previewable` format that shows them.
 
     It has no method: the work is done by the program, where one is installed. Before a file is
     printed, `FormatHandler.info` is asked for it, and refuses what is damaged or encrypted.
@@ -205,6 +221,10 @@ class Printable:
     page_count_field: ClassVar[str] = ""
     """Which field of `FormatHandler.info` tells how many pages must be printed ("slide_count"); ""
     for a format whose pages are known only when they are printed."""
+
+    print_notes: ClassVar[tuple[str, ...]] = ()
+    """What printed documents of this format do not hold or show otherwise, a sentence each ("Hidden
+    sheets are left out."); whoever prints a file is told."""
 
 
 class Gridded(ABC):

@@ -24,6 +24,7 @@ __all__ = [
     "Passage",
     "Placement",
     "Preview",
+    "Printed",
     "Reading",
     "Region",
     "Source",
@@ -290,6 +291,20 @@ class Preview(msgspec.Struct, frozen=True):
     width: int
     height: int
     count: int = 1
+    warnings: tuple[str, ...] = ()
+
+
+class Printed(msgspec.Struct, frozen=True):
+    """What printing a document made.
+
+    Args:
+        page_count: How many pages it has.
+        program: What has printed it, as people call it.
+        warnings: What the printed document does not hold, or shows otherwise.
+    """
+
+    page_count: int
+    program: str
     warnings: tuple[str, ...] = ()
 
 

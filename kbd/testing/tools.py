@@ -22,7 +22,7 @@ import msgpack
 import msgspec
 
 from kbd.arguments import record_of
-from kbd.errors import NotFound, SandboxViolation, ValidationFailed
+from kbd.errors import NotFound, SandboxViolation, ToolWorkerUnavailable, ValidationFailed
 from kbd.formats import (
     Applied,
     AssetPick,
@@ -36,6 +36,8 @@ from kbd.formats import (
     Mappable,
     PageLayout,
     Placement,
+    Printable,
+    Printed,
     Readable,
     ReadAs,
     Reading,
@@ -249,7 +251,14 @@ class _Catalog:
 
 
 class _Formats(_Catalog):
-    """`kbd.tools.Formats`: handlers called here, in this process."""
+    """`kbd.tools.Formats`: handlers called here, in this process.
+
+    Attributes:
+        printer: What stands for the program that prints documents, which writes to the path that it
+            is given; None for a machine without one.
+    """
+
+    printer: Callable[[FileRef, Path], Printed] | None = None
 
     async def info(self, file: FileRef) -> dict[str, Any]:
         handler = self.for_name(file.name)
@@ -308,6 +317,15 @@ class _Formats(_Catalog):
         return msgspec.structs.replace(
             applied, results=found.results, result_warnings=found.warnings
         )
+
+    async def print(self, file: FileRef, target: Path) -> Printed:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Printable):
+            raise ValidationFailed(f"{file.name} cannot be printed")
+        if self.printer is None:
+            msg = "no office program is there to print the document; set Workbench.formats.printer"
+            raise ToolWorkerUnavailable(msg, retryable=False)
+        return self.printer(file, target)
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
         handler = self.for_name(file.name)

@@ -31,6 +31,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
+from kbd.core.plugins.renderer import PrintedDocuments, Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
@@ -256,7 +257,10 @@ class _Proof:
             (scratch / part).mkdir(mode=0o700)
         self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
         self._results = RecordedResults(scratch / "results", self._blobs)
-        self._formats = FormatCalls(catalog, workers, scratch / "cache")
+        printed = PrintedDocuments(
+            Renderer(settings), workers, scratch / "cache", scratch / "stage"
+        )
+        self._formats = FormatCalls(catalog, workers, scratch / "cache", printed)
         self._engine = open_lexical_engine(
             self._formats, scratch / "cache" / "index", settings.search.document_characters
         )

@@ -1,4 +1,4 @@
-"""Calls of the capabilities that a review shows: comparisons, grids, pages as pictures."""
+"""Calls by which files are compared and shown: comparisons, grids, pages, printed documents."""
 
 import contextlib
 import hashlib
@@ -11,8 +11,8 @@ import msgspec
 from kbd.core.plugins.derived_cache import cache_key
 from kbd.core.plugins.host import Owned
 from kbd.core.plugins.packed_comparison import PackedComparison, unpack
-from kbd.core.plugins.renderer import PageCounts, PrintRequest
-from kbd.core.plugins.worker_calls import WorkerCalls, unsupported_error
+from kbd.core.plugins.renderer import PageCounts, PrintRequest, RendererProgram
+from kbd.core.plugins.worker_calls import WorkerCalls, file_arguments, unsupported_error
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import (
     Comparable,
@@ -27,6 +27,7 @@ from kbd.formats import (
     Preview,
     Previewable,
     Printable,
+    Printed,
     Receiptable,
     Trace,
 )
@@ -40,6 +41,17 @@ told apart by the languages of their letters."""
 
 MIN_EDGE_PX = 16
 """The smallest preview: of one that is only made to see that it can be."""
+
+
+_LINK_WARNING = "What the file only links to (pictures, sections, data) is not fetched."
+
+
+class _PrintedFile(msgspec.Struct, frozen=True):
+    """A printed document, what has printed it, and the format that it is in."""
+
+    file: FileRef
+    program: RendererProgram
+    format: Owned[FormatHandler]
 
 
 class ReviewCalls(WorkerCalls):
@@ -57,9 +69,38 @@ class ReviewCalls(WorkerCalls):
         owned = self._format_of(file)
         if isinstance(owned.item, Previewable):
             return await self._preview_page(owned, file, index, edge_px)
+        document = await self._printed_of(owned, file, "be shown as a picture")
+        shown = await self._preview_page(document.format, document.file, index, edge_px)
+        warnings = (*shown.warnings, _layout_warning(document.program))
+        return msgspec.structs.replace(shown, warnings=warnings)
+
+    async def print(self, file: FileRef, target: Path) -> Printed:
+        """Write a file's printed document to `target`; see `kbd.tools.Formats.print`.
+
+        Raises:
+            FileReadFailed: The file cannot be read, or not printed.
+            ToolTimeout: The renderer passed a limit.
+            ToolWorkerUnavailable: There is no renderer.
+            ValidationFailed: The file's format is not printed.
+        """
+        owned = self._format_of(file)
+        document = await self._printed_of(owned, file, "be printed")
+        printed_as, source = document.format, document.file
+        count = (await self._preview_page(printed_as, source, 0, MIN_EDGE_PX)).count
+        arguments = {**file_arguments(source), "target": target}
+        await self._call(printed_as, "settle_print", type(None), arguments, FileReadFailed)
+        assert isinstance(owned.item, Printable)
+        program = document.program
+        warnings = (_layout_warning(program), _LINK_WARNING, *owned.item.print_notes)
+        return Printed(count, program.name, warnings)
+
+    async def _printed_of(
+        self, owned: Owned[FormatHandler], file: FileRef, what: str
+    ) -> _PrintedFile:
+        """Return a file's printed document; raises as `print` does."""
         shown_by = self._catalog.print_format()
         if not isinstance(owned.item, Printable) or self._printed is None or shown_by is None:
-            raise unsupported_error(owned.item, "be shown as a picture", file.name)
+            raise unsupported_error(owned.item, what, file.name)
         if self._note is not None:
             self._note(shown_by.plugin)
         request = _print_request(owned.item, shown_by, file)
@@ -74,10 +115,7 @@ class ReviewCalls(WorkerCalls):
             return (await self._preview_page(shown_by, document, 0, MIN_EDGE_PX)).count
 
         document, program = await self._printed.print(request, PageCounts(due, printed))
-        shown = await self._preview_page(shown_by, document, index, edge_px)
-        warning = f"Printed by {program.name}: breaks of lines and pages, and fonts, may differ "
-        warnings = (*shown.warnings, f"{warning}from what other programs show.")
-        return msgspec.structs.replace(shown, warnings=warnings)
+        return _PrintedFile(document, program, shown_by)
 
     async def grid(self, file: FileRef, window: GridWindow) -> Grid:
         """Return `Gridded.grid`."""
@@ -222,6 +260,12 @@ def _print_request(
         export_filter=handler.print_filters.get(target_suffix, ""),
         plugin=shown_by.plugin.name,
     )
+
+
+def _layout_warning(program: RendererProgram) -> str:
+    """Return what is told of every printed document."""
+    warning = f"Printed by {program.name}: breaks of lines and pages, and fonts, may differ "
+    return f"{warning}from what other programs show."
 
 
 def _version(file: FileRef | None) -> tuple[Path, str] | None:

@@ -70,6 +70,7 @@ __all__ = [
     "read_table",
     "receipt_facts",
     "relocate",
+    "settle_print",
     "short",
     "trace",
     "write_table",
@@ -174,6 +175,13 @@ def preview(
 def print_file(order: dict[str, Any]) -> None:
     """Print a document by an office program; of no format, it needs no handle."""
     print_document(msgspec.convert(order, PrintOrder))
+
+
+def settle_print(handle: dict[str, Any], path: str, name: str, target: str) -> None:
+    """Call `Previewable.settle_print`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Previewable)
+    handler.settle_print(_file(path, name, None), Path(target))
 
 
 def grid(

@@ -102,6 +102,9 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
+    print_notes: ClassVar[tuple[str, ...]] = (
+        "Comments are not printed; changes that are tracked are, with their marks.",
+    )
     compare_method = "DocxContentDiff"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search"}

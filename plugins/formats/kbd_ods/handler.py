@@ -46,6 +46,10 @@ class OdsFormat(FormatHandler, Mappable, Celled, Tabular, Printable):
     wire_methods = ("ExtractText", "GetInfo", "GetMap")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
+    print_notes: ClassVar[tuple[str, ...]] = (
+        "Formulas show the results that the file holds; without one, what the program works out.",
+        "Hidden sheets, rows and columns are left out, and what lies outside of print areas.",
+    )
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the sheets with their sizes."""

@@ -45,6 +45,9 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable, Inspec
     wire_methods = ("ExtractText", "GetInfo", "GetMap")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
+    print_notes: ClassVar[tuple[str, ...]] = (
+        "Comments are not printed; changes that are tracked are, with their marks.",
+    )
     compare_method = "OdtContentDiff"
 
     def info(self, source: Source) -> dict[str, Any]:

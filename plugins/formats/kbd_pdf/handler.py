@@ -28,6 +28,7 @@ from kbd.formats import (
     Trace,
 )
 from kbd_pdf.making.operations import OPERATIONS
+from kbd_pdf.printed import settle_print
 
 __all__ = ["PdfFormat"]
 
@@ -95,6 +96,10 @@ class PdfFormat(FormatHandler, Mappable, LaidOut, Previewable, Comparable, Edita
         from kbd_pdf import previews  # noqa: PLC0415 - 20 ms for pypdfium2
 
         return previews.preview(source, index, edge_px)
+
+    def settle_print(self, source: Source, target: Path) -> None:
+        """Write a printed document without its dates and the identity drawn by chance."""
+        settle_print(source, target)
 
     def compare(
         self, before: Source | None, after: Source | None, options: CompareOptions

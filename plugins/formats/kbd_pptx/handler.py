@@ -84,6 +84,9 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
     print_filters: ClassVar[Mapping[str, str]] = {
         ".pdf": 'impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
     }
+    print_notes: ClassVar[tuple[str, ...]] = (
+        "Hidden slides are printed as well; speaker notes, animations, sound and video are not.",
+    )
     page_count_field = "slide_count"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {

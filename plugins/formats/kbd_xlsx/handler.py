@@ -100,6 +100,10 @@ class XlsxFormat(
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
+    print_notes: ClassVar[tuple[str, ...]] = (
+        "Formulas show the results that the file holds; without one, what the program works out.",
+        "Hidden sheets, rows and columns are left out, and what lies outside of print areas.",
+    )
     grid_method = "XlsxPreviewGrid"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     compare_method = "XlsxDiff"

@@ -1,9 +1,10 @@
-"""Tools that edit files, describe their styles, and find the tables on their pages.
+"""Tools that edit files, print them, describe their styles, and find the tables on their pages.
 
 Each Editable format gets `<name>_operations`, each Styled one `<name>_get_styles` and
-`<name>_copy_assets`, each LaidOut one `<name>_tables`. A new format brings its handler and gets its
-tools here; nothing is written twice. `edit_tools` holds those that edit, and the schema of
-operations that a model is shown; `layout_tools` that of tables.
+`<name>_copy_assets`, each LaidOut one `<name>_tables`; those that are Printable share one that
+prints. A new format brings its handler and gets its tools here; nothing is written twice.
+`edit_tools` holds those that edit, and the schema of operations that a model is shown;
+`layout_tools` that of tables, `print_tool` that which prints.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from kbd.formats import Editable, FormatHandler, LaidOut, Styled
 from kbd.tools import FormatCatalog, Tool
 from kbd_edits.edit_tools import operations_tool, styles_tools
 from kbd_edits.layout_tools import tables_tool
+from kbd_edits.print_tool import print_tools
 
 __all__ = ["kbd_register_tools"]
 
@@ -20,7 +22,8 @@ __all__ = ["kbd_register_tools"]
 @hookimpl
 def kbd_register_tools(formats: FormatCatalog) -> Sequence[Tool]:
     """Return the editing tools of the installed formats."""
-    return [tool for handler in formats.handlers() for tool in _tools_of(handler)]
+    tools = [tool for handler in formats.handlers() for tool in _tools_of(handler)]
+    return [*tools, *print_tools(formats)]
 
 
 def _tools_of(handler: FormatHandler) -> list[Tool]:
