@@ -19,7 +19,7 @@ _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
 _STORIES = re.compile(r"(?:^|/)(document\w*|header\w*|footer\w*|footnotes|endnotes)\.xml$")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _SAVED = re.compile(r"rsid|paraId|textId|Unid|Hash$|editId")
-_EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx"))
+_EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx", "tblPr"))
 
 
 def tracked(*operations: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -30,7 +30,9 @@ def tracked(*operations: Mapping[str, Any]) -> list[dict[str, Any]]:
 def content_of(path: Path) -> dict[str, str]:
     """Return the content of a document's text parts by name, alike for what says the same.
 
-    How text is divided into runs says nothing, nor do empty properties and the numbers of saves.
+    How text is divided into runs says nothing, nor do empty properties and texts and the numbers
+    of saves. The settings of a table may not be missing (ECMA-376, part 1, CT_Tbl), so that those
+    of one that has none in spite of that cannot be noted but as empty ones.
     """
     found = {}
     with zipfile.ZipFile(path) as archive:
@@ -55,9 +57,7 @@ def _simplify(root: etree._Element) -> None:
         if not len(each) and not each.attrib:
             _drop(each)
     _drop_empty_bookmarks(root)
-    for run in list(root.iter(f"{W}r")):
-        if all(child.tag == f"{W}rPr" for child in run):
-            _drop(run)
+    _drop_empty_runs(root)
     for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
         before = holder.getprevious()
         if before is not None and before.tag == holder.tag and before.attrib == holder.attrib:
@@ -81,6 +81,15 @@ def _strip(element: etree._Element) -> None:
     if element.tag not in (f"{W}t", f"{W}delText", f"{W}instrText"):
         element.text = None
     element.tail = None
+
+
+def _drop_empty_runs(root: etree._Element) -> None:
+    for text in list(root.iter(f"{W}t", f"{W}delText")):
+        if not text.text:
+            _drop(text)
+    for run in list(root.iter(f"{W}r")):
+        if all(child.tag == f"{W}rPr" for child in run):
+            _drop(run)
 
 
 def _drop_empty_bookmarks(root: etree._Element) -> None:

@@ -362,7 +362,7 @@ class DocumentEdit:
         self.styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
         self.lists = ListWriter(self.parts, self.styles, document.element.body, is_strict=is_strict)
         self.writer = Writer(self.styles, is_strict=is_strict, warn=self.warnings.warn)
-        self.tracker = Tracker(self.stories.roots, self.recount)
+        self.tracker = Tracker(self.stories.roots, self.recount, self.warnings.warn)
 
     def recount(self, changed: Sequence[etree._Element]) -> None:
         """Read the blocks and texts anew, after some trees were changed otherwise."""

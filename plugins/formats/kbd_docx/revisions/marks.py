@@ -131,10 +131,12 @@ class Marker:
 
     Attributes:
         next_id: The number of the next change.
+        joined: Others whose changes of a look were undecided where this author changed it, too.
     """
 
     def __init__(self, author: str, date: str | None, first_id: int) -> None:
         self.author, self.date, self.next_id = author, date, first_id
+        self.joined: set[str] = set()
 
     def element(self, name: str) -> etree._Element:
         """Return an element that names the author, with a number of its own."""
@@ -237,10 +239,13 @@ class Marker:
         change = CHANGES_OF_PROPERTIES[name]
         # An earlier change that nobody has decided on yet says what the properties were before
         # both, and there is room for one.
-        if found.find(change) is None:
+        pending = found.find(change)
+        if pending is None:
             noted = self.element(change)
             noted.append(was)
             found.append(noted)
+        elif not self.is_own(pending):
+            self.joined.add(pending.get(f"{W}author", ""))
 
     def _mark_row(self, row: etree._Element, side: Side) -> None:
         properties = row.find(f"{W}trPr")

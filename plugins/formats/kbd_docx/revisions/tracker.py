@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from lxml import etree
 
+from kbd.office.operations import listed
 from kbd_docx.document import W
 from kbd_docx.edits.texts import written_date
 from kbd_docx.operations.base import Tracking
@@ -51,14 +52,16 @@ class Tracker:
         roots: Gives the roots of all trees of the document that operations change, always the same
             objects.
         changed: Is called with the roots into whose trees tracked changes were written.
+        warn: Gets what has no mark of its own.
     """
 
     def __init__(
         self,
         roots: Callable[[], Iterable[etree._Element]],
         changed: Callable[[Sequence[etree._Element]], None],
+        warn: Callable[[str], None],
     ) -> None:
-        self._roots, self._changed = roots, changed
+        self._roots, self._changed, self._warn = roots, changed, warn
         self._tracking: Tracking | None = None
         self._snapshot: DocxSnapshot | None = None
 
@@ -84,6 +87,11 @@ class Tracker:
         marker = Marker(author, self._tracking.date, _first_id(self._roots()))
         recorded = Recorder(self._snapshot, marker).record()
         self._tracking = self._snapshot = None
+        if marker.joined:
+            self._warn(
+                f"A look that changed has a tracked change of {listed(sorted(marker.joined))} "
+                "pending; a file notes one, so that both are accepted or rejected together."
+            )
         self._changed(recorded)
 
 
