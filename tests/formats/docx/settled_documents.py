@@ -19,6 +19,7 @@ _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
 _STORIES = re.compile(r"(?:^|/)(document\w*|header\w*|footer\w*|footnotes|endnotes)\.xml$")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _SAVED = re.compile(r"rsid|paraId|textId|Unid|Hash$|editId")
+_NOTES = (f"{W}footnotes", f"{W}endnotes")
 _EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx", "tblPr"))
 
 
@@ -34,7 +35,21 @@ def content_of(path: Path) -> dict[str, str]:
     of saves. The settings of a table may not be missing (ECMA-376, part 1, CT_Tbl), so that those
     of one that has none in spite of that cannot be noted but as empty ones.
     """
+    roots = _roots(path)
+    _number_notes(roots)
     found = {}
+    for name, root in roots.items():
+        if root.tag in _NOTES and not len(root):
+            # Lines above notes are nothing without notes.
+            continue
+        text = etree.tostring(root, method="c14n", exclusive=True).decode()
+        found[name] = re.sub(r">\s+<", "><", text)
+    return found
+
+
+def _roots(path: Path) -> dict[str, etree._Element]:
+    """Return the roots of a document's text parts by name, without what says nothing."""
+    roots = {}
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             if _STORIES.search(name):
@@ -42,9 +57,25 @@ def content_of(path: Path) -> dict[str, str]:
                 if data.strip():
                     root = etree.fromstring(data, etree.XMLParser(huge_tree=True))
                     _simplify(root)
-                    text = etree.tostring(root, method="c14n", exclusive=True).decode()
-                    found[name] = re.sub(r">\s+<", "><", text)
-    return found
+                    roots[name] = root
+    return roots
+
+
+def _number_notes(roots: Mapping[str, etree._Element]) -> None:
+    """Number notes as they are cited: a new one among them gives those behind it other numbers."""
+    for kind in ("footnote", "endnote"):
+        numbers: dict[str, str] = {}
+        for root in roots.values():
+            for mark in root.iter(f"{W}{kind}Reference"):
+                key = mark.get(f"{W}id", "")
+                mark.set(f"{W}id", numbers.setdefault(key, f"note {len(numbers)}"))
+        for root in roots.values():
+            for note in list(root.iter(f"{W}{kind}")):
+                if note.getparent() is root:
+                    key = note.get(f"{W}id", "")
+                    note.set(f"{W}id", numbers.get(key, key))
+                    if note.get(f"{W}type", "normal") != "normal":
+                        root.remove(note)
 
 
 def _simplify(root: etree._Element) -> None:
@@ -57,6 +88,10 @@ def _simplify(root: etree._Element) -> None:
         if not len(each) and not each.attrib:
             _drop(each)
     _drop_empty_bookmarks(root)
+    for section in root.findall(f"{W}body/{W}sectPr"):
+        # A body of one section may do without its settings.
+        if not len(section):
+            _drop(section)
     _drop_empty_runs(root)
     for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
         before = holder.getprevious()

@@ -54,6 +54,8 @@ _SINGLE = tuple(
         "endnoteReference", "bookmarkStart", "bookmarkEnd", "permStart", "permEnd",
     )
 )  # fmt: skip
+_NOTES = (f"{W}footnote", f"{W}endnote")
+_INSERTED = (f"{W}ins", f"{W}moveTo")
 _MERGES = (f"{W}gridSpan", f"{W}vMerge", f"{W}hMerge")
 
 
@@ -76,6 +78,12 @@ class Recorder:
         for root, was in differing:
             self._record_blocks(root, was)
         return [root for root, _ in differing]
+
+    def record_new(self, root: etree._Element) -> None:
+        """Record notes in a new part; what has a type is a line above them."""
+        for note in root.iterchildren(*_NOTES):
+            if note.get(f"{W}type", "normal") == "normal":
+                self._marker.mark_block(note, "ins")
 
     def _record_blocks(self, holder: etree._Element, was: etree._Element) -> None:
         """Record the children of what holds blocks: a body, a table, a row, a cell, a control."""
@@ -102,6 +110,8 @@ class Recorder:
             if partner is not None and child.tag not in _MARKED:
                 # It was only moved, such as the end of a bookmark: it comes back where it was.
                 holder.remove(child)
+            elif child.tag == SECTION:
+                self._marker.record_properties(holder, None, SECTION)
             else:
                 self._marker.mark_block(child, "ins")
                 put_in.append(child)
@@ -161,7 +171,25 @@ class Recorder:
         elif now is not None and self._snapshot.original(now) is not None:
             # The section ended in a paragraph that was taken out, and comes back with it.
             paragraph_properties(paragraph).remove(now)
+        elif now is not None:
+            self._record_break(paragraph, then)
         self._inline.record(paragraph, was)
+
+    def _record_break(self, paragraph: etree._Element, then: etree._Element | None) -> None:
+        """Record that a section ends with a paragraph: that end is new, and the old one goes.
+
+        A paragraph's end is what ends a section (ECMA-376, part 1, 17.6.18), so that without the
+        new end the text is before the old one again.
+        """
+        behind = etree.Element(PARAGRAPH)
+        if then is not None:
+            behind.append(deepcopy(then))
+        paragraph.addnext(behind)
+        marks = mark_properties(paragraph)
+        for mark in [each for each in marks if each.tag in _INSERTED]:
+            marks.remove(mark)
+        self._marker.mark_end(paragraph, "ins")
+        self._marker.mark_end(behind, "del")
 
     def _record_end(self, paragraph: etree._Element, then: etree._Element | None) -> None:
         """Record what the properties of a paragraph, and those of its end, were."""

@@ -218,7 +218,8 @@ class Settlement:
         if not empty:
             return
         previous = _previous_block(empty[0])
-        for paragraph in empty:
+        # A section that ends with an inserted paragraph came with it.
+        for paragraph in empty if self._accept else ():
             _move_section(paragraph, previous)
         self.removed += empty
         anchors = (previous, _next_block(empty[-1]))
