@@ -49,9 +49,7 @@ EDITS: dict[str, list[dict[str, Any]]] = {
         {"op": "add_footnote", "paragraph": 1, "text": "instead"},
     ],
     "the first endnote": [{"op": "add_endnote", "paragraph": 1, "text": "at the end"}],
-    "pages": [
-        {"op": "set_section", "orientation": "landscape", "margins": MARGINS, "columns": 2}
-    ],
+    "pages": [{"op": "set_section", "orientation": "landscape", "margins": MARGINS, "columns": 2}],
     "a section": [{"op": "insert_section_break", "after": 1, "kind": "continuous"}],
     "a section set up": [
         {"op": "insert_section_break", "after": 2},

@@ -43,6 +43,7 @@ _HOLDERS = frozenset(
 ) | {f"{MC}AlternateContent", f"{MC}Choice", f"{MC}Fallback"}  # fmt: skip
 """What holds blocks, or parts of tables."""
 
+_DOCUMENTS = (f"{W}subDoc", f"{W}altChunk")
 _SETTINGS = frozenset(CHANGES_OF_PROPERTIES) | {f"{W}tblGrid", f"{W}sdtPr", f"{W}sdtEndPr"}
 """What is said of a block; no part of its content."""
 
@@ -55,7 +56,7 @@ _SINGLE = tuple(
     )
 )  # fmt: skip
 _NOTES = (f"{W}footnote", f"{W}endnote")
-_INSERTED = (f"{W}ins", f"{W}moveTo")
+_END_MARKS = tuple(f"{W}{name}" for name in ("ins", "del", "moveFrom", "moveTo"))
 _MERGES = (f"{W}gridSpan", f"{W}vMerge", f"{W}hMerge")
 
 
@@ -182,11 +183,16 @@ class Recorder:
         new end the text is before the old one again.
         """
         behind = etree.Element(PARAGRAPH)
+        for name, value in paragraph.attrib.items():
+            # Programs know a paragraph by these, so that no other may have them.
+            if not str(name).endswith(("}paraId", "}textId")):
+                behind.set(name, value)
         if then is not None:
             behind.append(deepcopy(then))
         paragraph.addnext(behind)
         marks = mark_properties(paragraph)
-        for mark in [each for each in marks if each.tag in _INSERTED]:
+        # What others have done to the old end is not done to the new one.
+        for mark in [each for each in marks if each.tag in _END_MARKS]:
             marks.remove(mark)
         self._marker.mark_end(paragraph, "ins")
         self._marker.mark_end(behind, "del")
@@ -256,8 +262,8 @@ def _check_replaceable(table: etree._Element) -> None:
 
 
 def _last_block(children: Iterable[etree._Element]) -> etree._Element | None:
-    """Return the last block among some children: a paragraph, a table, a content control."""
-    found = [child for child in children if child.tag in _MARKED]
+    """Return the last block among some children: a paragraph, a table, a control, a document."""
+    found = [child for child in children if child.tag in _MARKED or child.tag in _DOCUMENTS]
     return found[-1] if found else None
 
 
