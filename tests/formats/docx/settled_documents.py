@@ -92,6 +92,10 @@ def _simplify(root: etree._Element) -> None:
         # A body of one section may do without its settings.
         if not len(section):
             _drop(section)
+    for reference in reversed(list(root.iter(f"{W}headerReference", f"{W}footerReference"))):
+        # They stand first in the settings of a section; some files have them elsewhere.
+        if (section := reference.getparent()) is not None and section.tag == f"{W}sectPr":
+            section.insert(0, reference)
     _drop_empty_runs(root)
     for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
         before = holder.getprevious()

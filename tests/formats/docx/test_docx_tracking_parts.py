@@ -168,3 +168,29 @@ def test_a_document_with_changes_of_its_own_is_not_appended_as_one(tmp_path: Pat
     with pytest.raises(ValidationFailed, match="has tracked changes of its own"):
         applied(path, tmp_path / "out.docx", *tracked({"op": "append_document", "file": "other"}),
                 other=tmp_path / "t.docx")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("operation", "deleted", "inserted"),
+    [
+        ({"op": "add_footnote", "paragraph": 1, "text": "n", "search": "First"}, [], []),
+        ({"op": "add_field", "paragraph": 1, "field": "PAGE", "search": "of"}, [], ["1"]),
+        ({"op": "add_hyperlink", "paragraph": 1, "search": "of", "address": "https://a.example"},
+         ["of"], ["of"]),
+        ({"op": "add_hyperlink", "paragraph": 1, "search": "all", "address": "https://a.example"},
+         ["all"], ["all"]),
+        ({"op": "add_hyperlink", "paragraph": 1, "search": "First", "address": "https://a.example"},
+         ["First"], ["First"]),
+    ],
+)  # fmt: skip
+def test_words_around_what_is_put_between_them_are_not_marked(
+    tmp_path: Path, operation: dict[str, Any], deleted: list[str], inserted: list[str]
+) -> None:
+    """A run that is divided for a note or a link says what it said: its words count as left."""
+    path = made(tmp_path / "a.docx", para("First of all"))
+    edit(path, *tracked(operation))
+    body = body_of(tmp_path / "out.docx")
+
+    assert [each.text for each in body.iter(f"{W}delText")] == deleted
+    shown = [each.text for mark in body.iter(f"{W}ins") for each in mark.iter(f"{W}t")]
+    assert shown == inserted

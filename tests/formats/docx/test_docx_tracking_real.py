@@ -119,6 +119,15 @@ def _edits_of_parts(path: Path) -> dict[str, Edits]:
             {"op": "add_footnote", "paragraph": 1, "text": "a note"},
             {"op": "add_endnote", "paragraph": 1, "text": "at the\nend"},
         ],
+        "between words": [
+            {"op": "add_footnote", "paragraph": 1, "text": "a note", "search": "e"},
+            {
+                "op": "add_hyperlink",
+                "paragraph": 1,
+                "search": "a",
+                "address": "https://a.example",
+            },
+        ],
         "pages": [{"op": "set_section", "columns": 2, "margins": {"left": 1.25}}],
         "a section": [{"op": "insert_section_break", "after": 1, "kind": "continuous"}],
         "another document": [{"op": "append_document", "file": _OTHER, "new_page": True}],

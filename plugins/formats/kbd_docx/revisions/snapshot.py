@@ -75,6 +75,13 @@ class DocxSnapshot:
             for each in copied.iter(*tags):
                 each.set(key, renamed.get(each.get(key), each.get(key, "")))
 
+    def add(self, then: etree._Element, now: etree._Element | None) -> None:
+        """Know an element that was put into the snapshot, and what it is now, None for nothing."""
+        self._parents[then] = then.getparent()
+        if now is not None:
+            self._then[now] = then
+            self._now[then] = now
+
     def is_kept_sign(self, then: etree._Element) -> bool:
         """Tell whether an element was a run with a comment's sign that the edit has kept."""
         return then in self._kept_signs
