@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 import msgspec
+from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
@@ -19,6 +20,8 @@ from kbd_docx.document import open_document
 from kbd_docx.edits.apply import apply as apply_edits
 from kbd_docx.edits.reach import reach_after
 from kbd_docx.operations import AppendDocument
+from kbd_docx.revisions.snapshot import DocxSnapshot
+from kbd_docx.revisions.tracker import record_changes, tracking_of
 
 __all__ = ["apply"]
 
@@ -92,11 +95,28 @@ def _apply(
                 raise ValidationFailed(
                     f"the document {operation.file!r} was not given with the operations"
                 )
-            changed.append(append_document(made, other, operation))
+            changed.append(_appended(made, other, operation))
         made.finish()
         rewriting.save(path)
         reach = reach_after(rewriting, made.warnings.external, start)
     return Applied(len(changed), tuple(changed), made.warnings.texts, *reach)
+
+
+def _appended(made: Target, other: Source, operation: AppendDocument) -> str:
+    """Append a document, its content marked as inserted if the operation says so."""
+    tracking = tracking_of(operation)
+    if tracking is None:
+        return append_document(made, other, operation)
+    snapshot = DocxSnapshot(_trees(made))
+    words = append_document(made, other, operation)
+    record_changes(snapshot, _trees(made), tracking, made.warnings.warn)
+    return words
+
+
+def _trees(made: Target) -> list[etree._Element]:
+    """Return the roots of what an appended document goes into."""
+    parts = [made.main, *filter(None, map(made.part, ("footnotes", "endnotes")))]
+    return [made.root(part) for part in parts]
 
 
 def _together(found: list[Applied], earlier: tuple[str, ...]) -> Applied:

@@ -19,7 +19,8 @@ _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
 _STORIES = re.compile(r"(?:^|/)(document\w*|header\w*|footer\w*|footnotes|endnotes)\.xml$")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _SAVED = re.compile(r"rsid|paraId|textId|Unid|Hash$|editId")
-_EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx"))
+_NOTES = (f"{W}footnotes", f"{W}endnotes")
+_EMPTY = frozenset(f"{W}{name}" for name in ("rPr", "pPr", "trPr", "tcPr", "tblPrEx", "tblPr"))
 
 
 def tracked(*operations: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -30,9 +31,25 @@ def tracked(*operations: Mapping[str, Any]) -> list[dict[str, Any]]:
 def content_of(path: Path) -> dict[str, str]:
     """Return the content of a document's text parts by name, alike for what says the same.
 
-    How text is divided into runs says nothing, nor do empty properties and the numbers of saves.
+    How text is divided into runs says nothing, nor do empty properties and texts and the numbers
+    of saves. The settings of a table may not be missing (ECMA-376, part 1, CT_Tbl), so that those
+    of one that has none in spite of that cannot be noted but as empty ones.
     """
+    roots = _roots(path)
+    _number_notes(roots)
     found = {}
+    for name, root in roots.items():
+        if root.tag in _NOTES and not len(root):
+            # Lines above notes are nothing without notes.
+            continue
+        text = etree.tostring(root, method="c14n", exclusive=True).decode()
+        found[name] = re.sub(r">\s+<", "><", text)
+    return found
+
+
+def _roots(path: Path) -> dict[str, etree._Element]:
+    """Return the roots of a document's text parts by name, without what says nothing."""
+    roots = {}
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             if _STORIES.search(name):
@@ -40,9 +57,25 @@ def content_of(path: Path) -> dict[str, str]:
                 if data.strip():
                     root = etree.fromstring(data, etree.XMLParser(huge_tree=True))
                     _simplify(root)
-                    text = etree.tostring(root, method="c14n", exclusive=True).decode()
-                    found[name] = re.sub(r">\s+<", "><", text)
-    return found
+                    roots[name] = root
+    return roots
+
+
+def _number_notes(roots: Mapping[str, etree._Element]) -> None:
+    """Number notes as they are cited: a new one among them gives those behind it other numbers."""
+    for kind in ("footnote", "endnote"):
+        numbers: dict[str, str] = {}
+        for root in roots.values():
+            for mark in root.iter(f"{W}{kind}Reference"):
+                key = mark.get(f"{W}id", "")
+                mark.set(f"{W}id", numbers.setdefault(key, f"note {len(numbers)}"))
+        for root in roots.values():
+            for note in list(root.iter(f"{W}{kind}")):
+                if note.getparent() is root:
+                    key = note.get(f"{W}id", "")
+                    note.set(f"{W}id", numbers.get(key, key))
+                    if note.get(f"{W}type", "normal") != "normal":
+                        root.remove(note)
 
 
 def _simplify(root: etree._Element) -> None:
@@ -55,9 +88,15 @@ def _simplify(root: etree._Element) -> None:
         if not len(each) and not each.attrib:
             _drop(each)
     _drop_empty_bookmarks(root)
-    for run in list(root.iter(f"{W}r")):
-        if all(child.tag == f"{W}rPr" for child in run):
-            _drop(run)
+    for section in root.findall(f"{W}body/{W}sectPr"):
+        # A body of one section may do without its settings.
+        if not len(section):
+            _drop(section)
+    for reference in reversed(list(root.iter(f"{W}headerReference", f"{W}footerReference"))):
+        # They stand first in the settings of a section; some files have them elsewhere.
+        if (section := reference.getparent()) is not None and section.tag == f"{W}sectPr":
+            section.insert(0, reference)
+    _drop_empty_runs(root)
     for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
         before = holder.getprevious()
         if before is not None and before.tag == holder.tag and before.attrib == holder.attrib:
@@ -81,6 +120,15 @@ def _strip(element: etree._Element) -> None:
     if element.tag not in (f"{W}t", f"{W}delText", f"{W}instrText"):
         element.text = None
     element.tail = None
+
+
+def _drop_empty_runs(root: etree._Element) -> None:
+    for text in list(root.iter(f"{W}t", f"{W}delText")):
+        if not text.text:
+            _drop(text)
+    for run in list(root.iter(f"{W}r")):
+        if all(child.tag == f"{W}rPr" for child in run):
+            _drop(run)
 
 
 def _drop_empty_bookmarks(root: etree._Element) -> None:

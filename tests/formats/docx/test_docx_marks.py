@@ -48,3 +48,38 @@ def test_tracked_changes_are_listed_with_their_authors(tmp_path: Path) -> None:
     objects = DocxFormat().objects(source(path), Region(section=0)).objects
     assert objects is not None
     assert [each["text"] for each in objects["tracked_changes"]] == ["new", "old"]
+
+
+def test_paragraphs_show_their_changes_and_by_whom(tmp_path: Path) -> None:
+    """A reading has paragraphs with both states side by side; the map counts by author."""
+    by = 'w:author="{}"'
+    run = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+    gone = "<w:r><w:delText>{}</w:delText></w:r>"
+    looks = (
+        f'<w:r><w:rPr><w:b/><w:rPrChange w:id="4" {by.format("Bo")}><w:rPr/></w:rPrChange></w:rPr>'
+        "<w:t> EUR</w:t></w:r>"
+    )
+    changed = (
+        f"<w:p>{run.format('It costs ')}"
+        f'<w:del w:id="1" {by.format("Ann")}>{gone.format("12")}</w:del>'
+        f'<w:ins w:id="2" {by.format("Ann")}>{run.format("14")}</w:ins>{looks}</w:p>'
+    )
+    ended = (
+        f'<w:p><w:pPr><w:rPr><w:ins w:id="3" {by.format("Bo")}/></w:rPr></w:pPr>'
+        f'<w:ins w:id="5" {by.format("Bo")}>{run.format("all new")}</w:ins></w:p>'
+    )
+    cell = f"<w:tbl><w:tr><w:tc>{changed}</w:tc></w:tr></w:tbl>"
+    path = made(tmp_path / "a.docx", para("plain") + changed + ended + cell + para("end"))
+    costs = "It costs [deleted by Ann: 12][inserted by Ann: 14] EUR"
+    expected = [(2, costs), (3, "[inserted by Bo: all new¶]"), (3, costs)]
+
+    reading = DocxFormat().objects(source(path), Region(section=0))
+    assert reading.objects is not None
+    found = [(each["paragraph"], each["text"]) for each in reading.objects["marked_paragraphs"]]
+    assert found == expected
+    assert f"Paragraph 2 with its changes: {costs}" in reading.warnings
+    assert "It costs 14 EUR" in reading.text
+    assert mapped(path)["tracked_changes"]["by_author"] == [
+        {"author": "Ann", "insertions": 2, "deletions": 2},
+        {"author": "Bo", "insertions": 2, "deletions": 0, "looks": 2},
+    ]

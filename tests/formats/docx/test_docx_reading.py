@@ -192,6 +192,7 @@ def test_changes_hidden_text_and_comments_are_told(read: Read) -> None:
 
     assert changed.warnings == (
         "Tracked changes: 2 insertions are read as text, 2 deletions are not shown.",
+        "Paragraph 1 with its changes: a[inserted by Ann: b][deleted: cd][inserted: e]",
     )
     assert "[hidden: …]" in hidden.warnings[0]
     assert (

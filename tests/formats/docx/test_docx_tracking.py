@@ -358,6 +358,31 @@ def test_changes_of_looks_are_settled(
     assert [each.tag for each in at(body, "p/r/rPr")] == [look]
 
 
+def test_a_look_that_another_has_changed_is_not_noted_twice(tmp_path: Path) -> None:
+    """A file notes one change of a look: who made it is named, and rejecting both goes back."""
+    path = made(tmp_path / "a.docx", CHANGED_LOOK + para("y"))
+    applied = edit(
+        path,
+        *tracked({"op": "format_paragraphs", "from": 1, "alignment": "center"}),
+        to=tmp_path / "t.docx",
+    )
+    edit(tmp_path / "t.docx", {"op": "reject_changes"})
+
+    assert "has a tracked change of B pending" in " ".join(applied.warnings)
+    assert at(body_of(tmp_path / "out.docx"), "p/pPr/jc").get(f"{W}val") == "left"
+
+
+def test_the_end_of_a_bookmark_stays_in_its_paragraph(tmp_path: Path) -> None:
+    """A paragraph that holds no text but ends a bookmark is there again once changes go."""
+    begin = '<w:bookmarkStart w:id="4" w:name="all"/>'
+    last = '<w:p><w:pPr><w:pStyle w:val="Quote"/></w:pPr><w:bookmarkEnd w:id="4"/></w:p>'
+    path = made(tmp_path / "a.docx", f"<w:p>{begin}{run('one')}</w:p>{table(('a',))}{last}")
+    edit(path, *tracked({"op": "append_paragraph", "text": "x"}), to=tmp_path / "t.docx")
+    edit(tmp_path / "t.docx", {"op": "reject_changes"})
+
+    assert content_of(tmp_path / "out.docx") == content_of(path)
+
+
 def test_rows_that_came_or_went_are_settled(tmp_path: Path) -> None:
     """A row goes with its mark: a deleted one when accepted, an inserted one when rejected."""
     marks = (

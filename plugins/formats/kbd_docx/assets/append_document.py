@@ -23,6 +23,8 @@ from kbd_docx.document import PARAGRAPH, SECTION, TABLE, VAL, DocxParts, W, bloc
 from kbd_docx.edits.note_lines import note_lines, note_settings
 from kbd_docx.edits.texts import apply_variant
 from kbd_docx.operations import AppendDocument
+from kbd_docx.revisions.marks import revisions
+from kbd_docx.revisions.tracker import tracking_of
 from kbd_docx.styles.properties import ensure_child, insert_child
 from kbd_docx.styles.sections import page_sections
 from kbd_docx.styles.stylesheet import DocxStyleSheet, ListDefinitions, value_of
@@ -96,6 +98,11 @@ class _Appending:
             raise ValidationFailed(f"{self._name} has no body")
         if sum(1 for _ in body.iter()) > _MAX_ELEMENTS:
             raise ValidationFailed(f"{self._name} is too large to be appended")
+        if tracking_of(operation) is not None and next(self._revisions(body), None) is not None:
+            raise ValidationFailed(
+                f"{self._name} has tracked changes of its own, which would be changes in a change: "
+                "accept or reject them there first, or append it without track_changes"
+            )
         copied = deepcopy(body)
         for section in copied.findall(SECTION):
             copied.remove(section)
@@ -107,6 +114,13 @@ class _Appending:
         self._styles.finish()
         self._unlink_levels()
         return f"{self._name}: {count} paragraphs and tables appended"
+
+    def _revisions(self, body: etree._Element) -> Iterator[etree._Element]:
+        """Yield the tracked changes in the other document and its notes."""
+        yield from revisions(body)
+        for kind in _NOTES.values():
+            root = self._theirs.part_root(f"{kind}s")
+            yield from revisions(root) if root is not None else ()
 
     def _number(self, copied: etree._Element) -> None:
         """Write into paragraphs the list that their styles put them into.

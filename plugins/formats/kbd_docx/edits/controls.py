@@ -32,6 +32,7 @@ from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.removal import describe_losses
 from kbd_docx.edits.texts import clean_text, text_nodes
 from kbd_docx.operations import SetContentControl
+from kbd_docx.revisions.tracker import tracking_of
 from kbd_docx.styles.properties import ensure_child, insert_child
 from kbd_docx.styles.stylesheet import value_of
 
@@ -111,6 +112,8 @@ def _fill(edit: DocumentEdit, control: etree._Element, operation: SetContentCont
     if value_of(settings, "lock") in _LOCKED:
         raise ValidationFailed(f"the content control {name} is locked against being changed")
     kind = control_kind(settings)
+    if tracking_of(operation) is not None:
+        _check_trackable(settings, kind, name)
     match kind:
         case "checkbox":
             if operation.checked is None:
@@ -133,6 +136,19 @@ def _fill(edit: DocumentEdit, control: etree._Element, operation: SetContentCont
     write_bound(edit, settings, bound, name)
     for placeholder in settings.findall(f"{W}showingPlcHdr"):
         settings.remove(placeholder)
+
+
+def _check_trackable(settings: etree._Element, kind: ControlKind, name: str) -> None:
+    """Refuse what would stay as it is set when the change is rejected: only text has marks."""
+    if kind == "checkbox":
+        lasting = "is a checkbox, whose state has no mark of a change"
+    elif settings.find(f"{W}dataBinding") is not None:
+        lasting = "shows data kept elsewhere in the file, for which there is no mark of a change"
+    elif kind == "date":
+        lasting = "is a date control, which keeps its date beside the text, without marks"
+    else:
+        return
+    raise ValidationFailed(f"{name} {lasting}; fill it in without track_changes")
 
 
 def _check_box(settings: etree._Element, *, is_checked: bool) -> str:

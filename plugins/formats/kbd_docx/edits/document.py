@@ -357,12 +357,12 @@ class DocumentEdit:
         self.dropped_relations: set[str] = set()
         self.gone_texts: set[str] = set()
         self.body = Body(document.element.body)
-        self.stories = Stories(document, self.warnings)
         self.parts = LibraryParts(document)
+        self.stories = Stories(document, self.warnings, self.parts)
         self.styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
         self.lists = ListWriter(self.parts, self.styles, document.element.body, is_strict=is_strict)
         self.writer = Writer(self.styles, is_strict=is_strict, warn=self.warnings.warn)
-        self.tracker = Tracker(self.stories.roots, self.recount)
+        self.tracker = Tracker(self.stories.roots, self.recount, self.warnings.warn)
 
     def recount(self, changed: Sequence[etree._Element]) -> None:
         """Read the blocks and texts anew, after some trees were changed otherwise."""

@@ -1,7 +1,7 @@
 """Parts beside the main one, as the library has them: found, made and dropped.
 
 The library parses some parts when it loads them and holds others as bytes (notes, what programs
-added to comments); here all are trees.
+added to comments); here all are trees, always the same ones.
 """
 
 from docx.document import Document
@@ -24,6 +24,8 @@ class LibraryParts:
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        # Keyed by identity: a part is no value, and the document holds it.
+        self._trees: dict[int, etree._Element] = {}
 
     def find(self, kind: str) -> Part | None:
         """Return the first part of a type of relation, None if there is none."""
@@ -39,12 +41,16 @@ class LibraryParts:
         What is changed in it is in the document only after `store`.
         """
         part = self.find(kind)
-        if part is None:
-            return None
+        return None if part is None else self.tree(part)
+
+    def tree(self, part: Part) -> etree._Element | None:
+        """Return the root of a part, None if it holds nothing."""
         if isinstance(part, XmlPart):
             found: etree._Element = part.element
             return found
-        return parse_xml(part.blob) if part.blob.strip() else None
+        if id(part) not in self._trees and part.blob.strip():
+            self._trees[id(part)] = parse_xml(part.blob)
+        return self._trees.get(id(part))
 
     def store(self, kind: str, root: etree._Element) -> None:
         """Store the root of a part that there is."""
@@ -54,6 +60,7 @@ class LibraryParts:
             part._element = root  # type: ignore[assignment]  # noqa: SLF001 - it has no setter
         else:
             part._blob = xml_bytes(root)  # noqa: SLF001 - these parts are bytes to the library
+            self._trees[id(part)] = root
 
     def add(self, kind: str, content_type: str, name: str, root: etree._Element) -> str:
         """Add a part beside the main one and return the id of its relation.

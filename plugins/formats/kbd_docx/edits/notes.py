@@ -65,21 +65,21 @@ def _add(edit: DocumentEdit, operation: AddFootnote | AddEndnote, kind: _NoteKin
         run = etree.SubElement(own, f"{W}r")
         # A blank keeps the text apart from its number.
         run.extend(text_nodes(f" {line}" if number == 0 else line))
-    _order(edit.document.element, root, sign[-1], note)
+    _order(edit, root, sign[-1], note)
     edit.parts.store(kind.relation, root)
     edit.stories.forget_all()
     return f"paragraph {operation.paragraph}: {kind.word}"
 
 
 def _order(
-    body: etree._Element, root: etree._Element, mark: etree._Element, note: etree._Element
+    edit: DocumentEdit, root: etree._Element, mark: etree._Element, note: etree._Element
 ) -> None:
     """Move a note before that of the next mark in the text, and number notes in their order.
 
     Programs write notes in the order of citing, with rising ids, and some read them by that.
     """
     notes = {each.get(f"{W}id"): each for each in root.iterchildren(str(note.tag))}
-    marks = list(body.iter(str(mark.tag)))
+    marks = list(edit.document.element.iter(str(mark.tag)))
     for later in marks[marks.index(mark) + 1 :]:
         following = notes.get(later.get(f"{W}id"))
         if following is None:
@@ -93,6 +93,8 @@ def _order(
         renamed = {each.get(f"{W}id"): str(number) for number, each in enumerate(plain, first)}
         for each in (*plain, *marks):
             each.set(f"{W}id", renamed.get(each.get(f"{W}id"), each.get(f"{W}id", "")))
+        # That another note has another number now is no change of the text.
+        edit.tracker.renumber((str(note.tag), str(mark.tag)), renamed)
         return
 
 

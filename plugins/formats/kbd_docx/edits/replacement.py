@@ -17,13 +17,13 @@ import msgspec
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.part import Part, XmlPart
-from docx.oxml.parser import parse_xml
 from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import EditWarnings, listed
 from kbd.opc.rewriter import xml_bytes
 from kbd_docx.document import MC, PARAGRAPH, WP, M, W
+from kbd_docx.edits.library_parts import LibraryParts
 from kbd_docx.edits.texts import T, clean_text, set_text, text_node, text_nodes
 from kbd_docx.operations import ReplaceText
 from kbd_docx.revisions.tracker import tracking_of
@@ -338,13 +338,14 @@ class Stories:
     Args:
         document: The document.
         warnings: Gets what the reader must know.
+        parts: Its parts.
 
     Attributes:
         replaced: The texts that were replaced.
     """
 
-    def __init__(self, document: Document, warnings: EditWarnings) -> None:
-        self._document, self._warnings = document, warnings
+    def __init__(self, document: Document, warnings: EditWarnings, parts: LibraryParts) -> None:
+        self._document, self._warnings, self._parts = document, warnings, parts
         self.replaced: set[str] = set()
         self._stories: list[DocxStory] | None = None
         self._others: list[tuple[str, DocxStory]] | None = None
@@ -440,13 +441,13 @@ class Stories:
 
     def _loaded(self) -> list[DocxStory]:
         if self._stories is None:
-            self._stories = list(_stories(self._document))
+            self._stories = list(_stories(self._document, self._parts))
         return self._stories
 
     def _warn_of_others(self, search: str, *, match_case: bool) -> None:
         """Warn where a text stands that is not replaced: in comments, in building blocks."""
         if self._others is None:
-            self._others = list(_other_stories(self._document))
+            self._others = list(_other_stories(self._document, self._parts))
         wanted = search if match_case else fold_case(search)
         for name, story in self._others:
             if story.flows is None:
@@ -521,7 +522,7 @@ def _store(story: DocxStory) -> None:
         story.part._blob = xml_bytes(story.root)  # noqa: SLF001 - notes are bytes to the library
 
 
-def _stories(document: Document) -> Iterator[DocxStory]:
+def _stories(document: Document, parts: LibraryParts) -> Iterator[DocxStory]:
     """Yield the body, then headers, footers and notes, each part once."""
     yield DocxStory(document.element)
     seen = set()
@@ -533,25 +534,20 @@ def _stories(document: Document) -> Iterator[DocxStory]:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if isinstance(part, XmlPart):
-            yield DocxStory(part.element)
-        elif part.blob:
-            yield DocxStory(parse_xml(part.blob), part)
+        if (root := parts.tree(part)) is not None:
+            yield DocxStory(root, None if isinstance(part, XmlPart) else part)
 
 
 _OTHERS = {RT.COMMENTS: "comments", RT.GLOSSARY_DOCUMENT: "the file's building blocks"}
 
 
-def _other_stories(document: Document) -> Iterator[tuple[str, DocxStory]]:
+def _other_stories(document: Document, parts: LibraryParts) -> Iterator[tuple[str, DocxStory]]:
     """Yield what holds text that is not replaced, with what it is called."""
     for relation in document.part.rels.values():
         if relation.is_external or relation.reltype not in _OTHERS:
             continue
-        part = relation.target_part
-        if isinstance(part, XmlPart):
-            yield _OTHERS[relation.reltype], DocxStory(part.element)
-        elif part.blob:
-            yield _OTHERS[relation.reltype], DocxStory(parse_xml(part.blob), part)
+        if (root := parts.tree(relation.target_part)) is not None:
+            yield _OTHERS[relation.reltype], DocxStory(root)
 
 
 def _flows(root: etree._Element) -> Iterator[RunFlow]:

@@ -22,6 +22,7 @@ from kbd_docx.edits.fields import field_runs
 from kbd_docx.edits.removal import describe_losses
 from kbd_docx.edits.texts import apply_variant, clean_text, text_nodes
 from kbd_docx.operations import InsertSectionBreak, SetSection
+from kbd_docx.revisions.tracker import tracking_of
 from kbd_docx.styles.header_references import (
     HeaderReferences,
     effective_headers,
@@ -56,6 +57,9 @@ _FIELDS = {"page": "PAGE", "pages": "NUMPAGES", "date": "DATE"}
 _PIECES = re.compile(r"(\{(?:page|pages|date)\})")
 _BREAKS = {"next_page": "nextPage", "continuous": "continuous", "even_page": "evenPage",
            "odd_page": "oddPage"}  # fmt: skip
+_ASIDE = ("section", "track_changes")
+"""What an operation says beside how pages are set up."""
+
 _MIN_TEXT_TWIPS = 720
 _MAX_TWIPS = 31_680
 
@@ -66,6 +70,11 @@ def set_section(edit: DocumentEdit, operation: SetSection) -> str:
     Raises:
         ValidationFailed: There is no such section or paper, or no room for text is left.
     """
+    if tracking_of(operation) is not None and (given := list(_given(operation))):
+        raise ValidationFailed(
+            f"which {given[0][0]} a section shows has no mark of a change: set it without "
+            "track_changes, or change the text of the one that is there by replace_text"
+        )
     sections = page_sections(edit.body.element)
     if not sections:
         sections = [etree.SubElement(edit.body.element, SECTION)]
@@ -87,7 +96,7 @@ def set_section(edit: DocumentEdit, operation: SetSection) -> str:
     edit.stories.forget_all()
     where = "all sections" if operation.section is None else f"section {operation.section}"
     told = [each for each in operation.__struct_fields__
-            if each != "section" and getattr(operation, each) is not None]  # fmt: skip
+            if each not in _ASIDE and getattr(operation, each) is not None]  # fmt: skip
     if not told:
         raise ValidationFailed("set_section needs something to set")
     return f"{where}: {', '.join(told)}"

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from kbd_docx.operations.base import DocxOperation
+from kbd_docx.operations.base import TrackedOperation
 
 __all__ = ["SetContentControl"]
 
@@ -12,7 +12,7 @@ _Name = Annotated[str, Meta(min_length=1, max_length=400)]
 _Text = Annotated[str, Meta(max_length=100_000)]
 
 
-class SetContentControl(DocxOperation, frozen=True, kw_only=True, tag="set_content_control"):
+class SetContentControl(TrackedOperation, frozen=True, kw_only=True, tag="set_content_control"):
     """Fill in content controls, found by tag or title; all that have it are filled alike."""
 
     tag: Annotated[_Name | None, Meta(description="As the map lists it.")] = None

@@ -5,12 +5,12 @@ from typing import Annotated
 from msgspec import Meta
 
 from kbd.formats import FilePath
-from kbd_docx.operations.base import DocxOperation
+from kbd_docx.operations.base import TrackedOperation
 
 __all__ = ["AppendDocument"]
 
 
-class AppendDocument(DocxOperation, frozen=True, kw_only=True, tag="append_document"):
+class AppendDocument(TrackedOperation, frozen=True, kw_only=True, tag="append_document"):
     """Append the body of another document of the workbench, looking as it does there."""
 
     file: FilePath

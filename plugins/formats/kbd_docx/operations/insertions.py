@@ -82,7 +82,7 @@ class AddHyperlink(TrackedOperation, frozen=True, kw_only=True, tag="add_hyperli
     ] = None
 
 
-class AddFootnote(DocxOperation, frozen=True, kw_only=True, tag="add_footnote"):
+class AddFootnote(TrackedOperation, frozen=True, kw_only=True, tag="add_footnote"):
     """Add a footnote."""
 
     paragraph: _Paragraph
@@ -90,7 +90,7 @@ class AddFootnote(DocxOperation, frozen=True, kw_only=True, tag="add_footnote"):
     search: _Behind = None
 
 
-class AddEndnote(DocxOperation, frozen=True, kw_only=True, tag="add_endnote"):
+class AddEndnote(TrackedOperation, frozen=True, kw_only=True, tag="add_endnote"):
     """Add an endnote."""
 
     paragraph: _Paragraph

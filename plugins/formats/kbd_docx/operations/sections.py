@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kbd_docx.operations.base import DocxOperation, DocxRecord, Number, Place
+from kbd_docx.operations.base import DocxRecord, Number, Place, TrackedOperation
 
 __all__ = ["InsertSectionBreak", "Margins", "SetSection"]
 
@@ -27,7 +27,7 @@ class Margins(DocxRecord, frozen=True):
     gutter: _Inches | None = None
 
 
-class SetSection(DocxOperation, frozen=True, kw_only=True, tag="set_section"):
+class SetSection(TrackedOperation, frozen=True, kw_only=True, tag="set_section"):
     """Set up pages; what is not given stays.
 
     Headers and footers are texts with {page}, {pages} and {date} for fields, tabs for the middle
@@ -62,7 +62,7 @@ class SetSection(DocxOperation, frozen=True, kw_only=True, tag="set_section"):
     ) = None
 
 
-class InsertSectionBreak(DocxOperation, frozen=True, tag="insert_section_break"):
+class InsertSectionBreak(TrackedOperation, frozen=True, kw_only=True, tag="insert_section_break"):
     """End a section of pages after a paragraph; both halves look as it does until set otherwise."""
 
     after: Annotated[Number, Meta(description="The paragraph, from 1, as the map counts.")]

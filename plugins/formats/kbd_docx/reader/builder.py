@@ -36,6 +36,7 @@ from kbd_docx.document import (
 from kbd_docx.reader.boxes import DocumentPages
 from kbd_docx.reader.contents import (
     Changes,
+    DocxChangeCount,
     DocxComment,
     DocxContents,
     DocxHeaderFooter,
@@ -47,6 +48,7 @@ from kbd_docx.reader.controls import ControlList
 from kbd_docx.reader.direct_formatting import FormattingStretches
 from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.findings import StoryFindings
+from kbd_docx.reader.marked import MarkedParagraphs
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import ListLabels, StyleIndex
 from kbd_docx.reader.unseen import UnseenText, paper_color
@@ -310,6 +312,9 @@ class _DocumentReader:
         self._changes = TextNotices()
         self._formatting = FormattingStretches()
         self._controls = ControlList()
+        self._marked = MarkedParagraphs()
+        # One search in the bytes spares a look into every block.
+        self._may_have_changes = b"author" in self._data
 
     def document(self) -> DocxContents:
         """Read the document and return its contents."""
@@ -322,7 +327,7 @@ class _DocumentReader:
             for element in (child,) if child.tag in _BLOCKS else body_children([child]):
                 self._add_block(element)
         sections = self._sections.sections()
-        changes = tuple(self._findings.changes)
+        changes, change_counts = tuple(self._findings.changes), tuple(self._change_counts())
         # Taken now: pictures in headers, and in notes that nothing cites, are in no section.
         pictures = tuple(self._findings.pictures)
         uncited = tuple(self._notes.uncited())
@@ -363,7 +368,16 @@ class _DocumentReader:
             change_list=changes,
             formatting=self._formatting.found(),
             controls=tuple(self._controls.found),
+            marked=tuple(self._marked.found),
+            change_counts=change_counts,
         )
+
+    def _change_counts(self) -> Iterator[DocxChangeCount]:
+        """Yield how many changes of the body each author has made."""
+        inserted, deleted = self._findings.inserted, self._findings.deleted
+        looks = self._marked.looks
+        for author in dict.fromkeys((*self._findings.authors, *looks)):
+            yield DocxChangeCount(author, inserted[author], deleted[author], looks[author])
 
     def _headers_footers(self) -> Iterator[bytes]:
         """Yield the headers and footers that can be read."""
@@ -374,6 +388,8 @@ class _DocumentReader:
 
     def _add_block(self, element: etree._Element) -> None:
         """Add one block of the body."""
+        if self._may_have_changes:
+            self._marked.add(self._count + (element.tag == PARAGRAPH), element)
         if element.tag == PARAGRAPH:
             self._count += 1
             self._formatting.add(self._count, element)

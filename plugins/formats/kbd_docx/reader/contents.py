@@ -13,6 +13,7 @@ __all__ = [
     "CHUNK_CHARS",
     "Changes",
     "DocxChange",
+    "DocxChangeCount",
     "DocxChunk",
     "DocxComment",
     "DocxContents",
@@ -20,6 +21,7 @@ __all__ = [
     "DocxExternal",
     "DocxFormatting",
     "DocxHeaderFooter",
+    "DocxMarked",
     "DocxPicture",
     "DocxSection",
     "DocxTable",
@@ -240,6 +242,27 @@ class DocxChange(msgspec.Struct, array_like=True):
     paragraph: int = 0
 
 
+class DocxMarked(msgspec.Struct, frozen=True, array_like=True):
+    """A paragraph with tracked changes.
+
+    Args:
+        paragraph: Its number; that of the last one before a table that it is in.
+        text: Its text with the changes in it: "costs [deleted by Ann: 12][inserted by Ann: 14]".
+    """
+
+    paragraph: int
+    text: str
+
+
+class DocxChangeCount(msgspec.Struct, frozen=True, array_like=True):
+    """How many tracked changes of the body an author has made: insertions, deletions, looks."""
+
+    author: str
+    insertions: int
+    deletions: int
+    looks: int
+
+
 class DocxControl(msgspec.Struct, frozen=True, array_like=True):
     """A content control of the body.
 
@@ -300,6 +323,8 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
         change_list: The first of the tracked changes of the body.
         formatting: The first stretches of paragraphs that are formatted directly.
         controls: The first of its content controls.
+        marked: The first of its paragraphs with tracked changes.
+        change_counts: The tracked changes of the body by author.
     """
 
     sections: tuple[DocxSection, ...]
@@ -324,6 +349,8 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     change_list: tuple[DocxChange, ...] = ()
     formatting: tuple[DocxFormatting, ...] = ()
     controls: tuple[DocxControl, ...] = ()
+    marked: tuple[DocxMarked, ...] = ()
+    change_counts: tuple[DocxChangeCount, ...] = ()
 
 
 _MAX_CHARS = 2 * CHUNK_CHARS

@@ -15,12 +15,14 @@ from kbd_docx.document import FAMILY, open_document
 from kbd_docx.reader.builder import read_contents
 from kbd_docx.reader.contents import (
     DocxChange,
+    DocxChangeCount,
     DocxChunk,
     DocxComment,
     DocxContents,
     DocxControl,
     DocxFormatting,
     DocxHeaderFooter,
+    DocxMarked,
     DocxPicture,
     DocxSection,
     DocxTable,
@@ -33,6 +35,7 @@ __all__ = [
     "document_map",
     "facts",
     "formatting_entry",
+    "marked_entry",
     "number_range",
     "picture_entry",
 ]
@@ -134,6 +137,16 @@ def change_entry(change: DocxChange) -> dict[str, Any]:
         "paragraph": change.paragraph,
     }
     return {name: value for name, value in entry.items() if value}
+
+
+def _count_entry(count: DocxChangeCount) -> dict[str, Any]:
+    entry = {"author": count.author, "insertions": count.insertions, "deletions": count.deletions}
+    return entry | ({"looks": count.looks} if count.looks else {})
+
+
+def marked_entry(marked: DocxMarked) -> dict[str, Any]:
+    """Return a paragraph with tracked changes as readings list it."""
+    return {"paragraph": marked.paragraph, "text": marked.text}
 
 
 def formatting_entry(formatting: DocxFormatting) -> dict[str, Any]:
@@ -246,6 +259,7 @@ def _optional_entries(document: DocxContents) -> dict[str, Any]:
         "tracked_changes": (changes.insertions or changes.deletions) and {
             "insertions": changes.insertions, "deletions": changes.deletions,
             "authors": list(changes.authors),
+            "by_author": [_count_entry(each) for each in document.change_counts],
             "changes": [change_entry(each) for each in document.change_list[:_MAX_MARKS]],
         },
         "external": [{"kind": each.kind, "target": each.target} for each in document.external],

@@ -1,6 +1,7 @@
 """Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -85,6 +86,8 @@ class StoryFindings:
         self.external: dict[DocxExternal, None] = {}
         self.authors: dict[str, None] = {}
         self.changes: list[DocxChange] = []
+        self.inserted: Counter[str] = Counter()
+        self.deleted: Counter[str] = Counter()
         self.commented: dict[str, str] = {}
         self._commented: dict[str, tuple[list[str], int]] = {}
         self.cited: list[tuple[str, str]] = []
@@ -151,6 +154,8 @@ class StoryFindings:
         author = element.get(f"{W}author", "")[:_SHOWN_CHARS]
         if len(self.authors) < _MAX_AUTHORS:
             self.authors[author] = None
+        if author in self.authors:
+            (self.deleted if is_deletion else self.inserted)[author] += 1
         if len(self.changes) < MAX_CHANGES:
             text = "".join(each.text or "" for each in element.iter(*_TEXTS))[:_CHANGE_CHARS]
             kind = "deleted" if is_deletion else "inserted"

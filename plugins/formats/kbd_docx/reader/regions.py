@@ -20,6 +20,7 @@ from kbd_docx.reader.contents import (
     DocxChunk,
     DocxContents,
     DocxHeaderFooter,
+    DocxMarked,
     DocxSection,
     TextNotices,
     split_text,
@@ -28,6 +29,7 @@ from kbd_docx.reader.document_map import (
     change_entry,
     comment_entry,
     formatting_entry,
+    marked_entry,
     number_range,
     picture_entry,
 )
@@ -111,6 +113,11 @@ MAX_OBJECT_CHARS = 1_000_000
 _CELL_COST = 4
 """What a cell takes in an answer beside its text."""
 
+_MAX_MARKED = 20
+"""Paragraphs with changes that a reading shows beside its text."""
+
+_MARKED_CHARS = 600
+
 _IN_CHUNKS = (
     "The document has {} chunks; this is the first. Read on with chunk, or read single sections "
     "by section."
@@ -171,9 +178,16 @@ def _marks(document: DocxContents, part: _Part) -> dict[str, tuple[dict[str, Any
     found = {
         "comments": tuple(map(comment_entry, comments)),
         "tracked_changes": tuple(map(change_entry, changes)),
+        "marked_paragraphs": tuple(map(marked_entry, _marked_paragraphs(document, part))),
         "formatting": tuple(map(formatting_entry, looks)),
     }
     return {name: entries for name, entries in found.items() if entries}
+
+
+def _marked_paragraphs(document: DocxContents, part: _Part) -> Sequence[DocxMarked]:
+    """Return the paragraphs with tracked changes of what is read."""
+    stretches = [(chunk.first, chunk.last) for _, chunk in part.chunks if chunk.first]
+    return [each for each in document.marked if _is_in(stretches, each.paragraph)]
 
 
 def _is_in(stretches: Sequence[tuple[int, int]], paragraph: int) -> bool:
@@ -356,9 +370,20 @@ def _reading(
     found.hidden += part.has_surrounding and document.hidden_around
     found.doubtful += part.has_surrounding and document.doubtful_around
     warnings = [*more, *_notice_warnings(found)]
+    if found.insertions or found.deletions:
+        warnings += _marked_warnings(_marked_paragraphs(document, part))
     if document.doubt:
         warnings.append(document.doubt)
     return Reading(part.text, info, tuple(warnings))
+
+
+def _marked_warnings(marked: Sequence[DocxMarked]) -> Iterator[str]:
+    """Yield paragraphs with their changes in the text, the first of many."""
+    for each in marked[:_MAX_MARKED]:
+        yield f"Paragraph {each.paragraph} with its changes: {each.text[:_MARKED_CHARS]}"
+    if len(marked) > _MAX_MARKED:
+        left = len(marked) - _MAX_MARKED
+        yield f"{left} more paragraphs have tracked changes; read single sections to see them."
 
 
 def _notice_warnings(found: TextNotices) -> Iterator[str]:

@@ -6,37 +6,32 @@ box in a run has paragraphs of its own, which are recorded like others.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from itertools import takewhile
 from typing import Literal
 
-import msgspec
 from lxml import etree
 
 from kbd.formats.alignment import align
 from kbd_docx.document import PARAGRAPH, W
-from kbd_docx.edits.texts import T, text_node
+from kbd_docx.edits.texts import T
 from kbd_docx.revisions.marks import INLINE_HOLDERS, Marker, is_sign
+from kbd_docx.revisions.runs import (
+    RUN,
+    RUN_PROPERTIES,
+    RunPiece,
+    divide_alike,
+    emptied,
+    made_run,
+)
 from kbd_docx.revisions.snapshot import DocxSnapshot
 
 __all__ = ["InlineRecorder", "same_bytes"]
 
-_RUN, _RUN_PROPERTIES = f"{W}r", f"{W}rPr"
 # A figure is one word with its separators: half of one between marks reads as another figure.
 _WORDS = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)+|\w+|\s+|[^\w\s]")
-_TEXTS = frozenset((T, _RUN_PROPERTIES, *(f"{W}{name}" for name in ("tab", "br", "cr"))))
+_TEXTS = frozenset((T, RUN_PROPERTIES, *(f"{W}{name}" for name in ("tab", "br", "cr"))))
 _DELETIONS = frozenset((f"{W}del", f"{W}moveFrom"))
 _INSERTIONS = frozenset((f"{W}ins", f"{W}moveTo"))
-
-
-class _Piece(msgspec.Struct, frozen=True):
-    """A word of a run, or what is no text in it, as its element.
-
-    `key` is alike for pieces that are the same.
-    """
-
-    key: bytes | str
-    element: etree._Element | None = None
 
 
 def same_bytes(now: etree._Element, then: etree._Element) -> bool:
@@ -66,6 +61,7 @@ class InlineRecorder:
         """Record the children of a paragraph, or of a link or control in it."""
         if self._record_as_one(holder, was):
             return
+        divide_alike(self._snapshot, holder, was)
         then = [child for child in was if child.tag != f"{W}pPr"]
         left = 0
         for child in [each for each in holder if each.tag != f"{W}pPr"]:
@@ -122,14 +118,14 @@ class InlineRecorder:
         """Tell whether a mark stands in something new now, where it must not be twice."""
         now = self._snapshot.current(then)
         parent = now.getparent() if now is not None else None
-        if parent is None or then.tag in INLINE_HOLDERS or (then.tag == _RUN and not is_sign(then)):
+        if parent is None or then.tag in INLINE_HOLDERS or (then.tag == RUN and not is_sign(then)):
             return False
         return self._snapshot.original(parent) is None and self._snapshot.is_present(parent)
 
     def _record_child(self, child: etree._Element, was: etree._Element) -> None:
         if same_bytes(child, was):
             return
-        if child.tag == _RUN:
+        if child.tag == RUN:
             self._record_run(child, was)
         elif child.tag in INLINE_HOLDERS or child.tag in _DELETIONS:
             # What another has deleted may look otherwise now, with the text around it.
@@ -147,7 +143,7 @@ class InlineRecorder:
         outer = inserted.getparent()
         if outer is None or outer.tag not in _INSERTIONS:
             return
-        behind = _emptied(outer)
+        behind = emptied(outer)
         behind.extend(list(inserted.itersiblings()))
         outer.addnext(inserted)
         if len(behind):
@@ -161,27 +157,27 @@ class InlineRecorder:
         """Record a run that was left: its words, its properties, and text boxes in it."""
         then, now = list(_pieces(was)), list(self._own_pieces(run))
         same = [piece.key for piece in then] == [piece.key for piece in now]
-        properties = was.find(_RUN_PROPERTIES)
+        properties = was.find(RUN_PROPERTIES)
         if same:
-            self._marker.record_properties(run, properties, _RUN_PROPERTIES)
+            self._marker.record_properties(run, properties, RUN_PROPERTIES)
             return
         place = run
         insertions: list[etree._Element] = []
         for block in align([piece.key for piece in then], [piece.key for piece in now]):
             removed, added = then[block.i1 : block.i2], now[block.j1 : block.j2]
             if block.kind == "equal":
-                kept = _made_run(run, run.find(_RUN_PROPERTIES), added)
-                self._marker.record_properties(kept, properties, _RUN_PROPERTIES)
+                kept = made_run(run, run.find(RUN_PROPERTIES), added)
+                self._marker.record_properties(kept, properties, RUN_PROPERTIES)
                 place.addnext(kept)
                 place = kept
                 continue
-            parts: tuple[tuple[Literal["ins", "del"], list[_Piece]], ...]
+            parts: tuple[tuple[Literal["ins", "del"], list[RunPiece]], ...]
             parts = (("del", removed), ("ins", added))
             for side, pieces in parts:
                 if not pieces:
                     continue
-                look = properties if side == "del" else run.find(_RUN_PROPERTIES)
-                made = _made_run(was if side == "del" else run, look, pieces)
+                look = properties if side == "del" else run.find(RUN_PROPERTIES)
+                made = made_run(was if side == "del" else run, look, pieces)
                 place.addnext(made)
                 self._marker.mark_inline([made], side)
                 wrapper = made.getparent()
@@ -195,7 +191,7 @@ class InlineRecorder:
         for insertion in insertions:
             self._free(insertion)
 
-    def _own_pieces(self, run: etree._Element) -> Iterator[_Piece]:
+    def _own_pieces(self, run: etree._Element) -> Iterator[RunPiece]:
         """Yield the pieces of a run that was left; text boxes in it are recorded on the way."""
         for piece in _pieces(run):
             element = piece.element
@@ -205,7 +201,7 @@ class InlineRecorder:
                 continue
             key = etree.tostring(was, with_tail=False)
             self._record_within(element)
-            yield _Piece(key, element)
+            yield RunPiece(key, element)
 
     def _record_within(self, element: etree._Element) -> None:
         """Record what holds paragraphs in a drawing."""
@@ -222,10 +218,10 @@ class InlineRecorder:
 def _is_one_text(children: Sequence[etree._Element]) -> bool:
     """Tell whether elements are runs of text that look alike."""
     if not children or any(
-        child.tag != _RUN or any(each.tag not in _TEXTS for each in child) for child in children
+        child.tag != RUN or any(each.tag not in _TEXTS for each in child) for child in children
     ):
         return False
-    looks = [child.find(_RUN_PROPERTIES) for child in children]
+    looks = [child.find(RUN_PROPERTIES) for child in children]
     return (
         len({b"" if each is None else etree.tostring(each, method="c14n") for each in looks}) == 1
     )
@@ -234,40 +230,13 @@ def _is_one_text(children: Sequence[etree._Element]) -> bool:
 def _joined(runs: Sequence[etree._Element]) -> etree._Element:
     """Return one run with the text of several."""
     pieces = [piece for run in runs for piece in _pieces(run)]
-    return _made_run(runs[0], runs[0].find(_RUN_PROPERTIES), pieces)
+    return made_run(runs[0], runs[0].find(RUN_PROPERTIES), pieces)
 
 
-def _emptied(element: etree._Element) -> etree._Element:
-    """Return an element with the same attributes and nothing in it."""
-    made = etree.Element(element.tag)
-    made.attrib.update(element.attrib)
-    return made
-
-
-def _pieces(run: etree._Element) -> Iterator[_Piece]:
+def _pieces(run: etree._Element) -> Iterator[RunPiece]:
     """Yield the words of a run, and what is no text in it."""
     for child in run:
         if child.tag == T:
-            yield from (_Piece(word) for word in _WORDS.findall(child.text or ""))
-        elif child.tag != _RUN_PROPERTIES:
-            yield _Piece(etree.tostring(child, with_tail=False), child)
-
-
-def _made_run(
-    like: etree._Element, properties: etree._Element | None, pieces: Sequence[_Piece]
-) -> etree._Element:
-    """Return a run with the attributes of another one that holds pieces."""
-    made = _emptied(like)
-    if properties is not None:
-        made.append(deepcopy(properties))
-    text = ""
-    for piece in (*pieces, None):
-        if piece is not None and isinstance(piece.key, str):
-            text += piece.key
-            continue
-        if text:
-            made.append(text_node(text))
-            text = ""
-        if piece is not None and piece.element is not None:
-            made.append(piece.element)
-    return made
+            yield from (RunPiece(word) for word in _WORDS.findall(child.text or ""))
+        elif child.tag != RUN_PROPERTIES:
+            yield RunPiece(etree.tostring(child, with_tail=False), child)

@@ -43,6 +43,7 @@ INLINE_HOLDERS = frozenset(
 _BLOCK_HOLDERS = frozenset(f"{W}{name}" for name in ("sdt", "sdtContent", "customXml"))
 _INSERTED = frozenset((f"{W}ins", f"{W}moveTo"))
 _DELETED = frozenset((f"{W}del", f"{W}moveFrom"))
+_NOTES = frozenset((f"{W}footnote", f"{W}endnote"))
 _MATH = frozenset((f"{M}oMath", f"{M}oMathPara"))
 _RUN, _ROW, _CELL = f"{W}r", f"{W}tr", f"{W}tc"
 _RUN_PROPERTIES = f"{W}rPr"
@@ -131,10 +132,12 @@ class Marker:
 
     Attributes:
         next_id: The number of the next change.
+        joined: Others whose changes of a look were undecided where this author changed it, too.
     """
 
     def __init__(self, author: str, date: str | None, first_id: int) -> None:
         self.author, self.date, self.next_id = author, date, first_id
+        self.joined: set[str] = set()
 
     def element(self, name: str) -> etree._Element:
         """Return an element that names the author, with a number of its own."""
@@ -187,7 +190,10 @@ class Marker:
         side: Side,
         is_kept: Callable[[etree._Element], bool] = is_sign,
     ) -> None:
-        """Mark a whole block: a paragraph with its end, a row, a table row by row, a control."""
+        """Mark a whole block: a paragraph with its end, a row, a table row by row, a control.
+
+        Of a note the last end stays as long as the note does.
+        """
         _check_markable(block, side)
         if block.tag == PARAGRAPH:
             self.mark_inline([each for each in block if each.tag != f"{W}pPr"], side, is_kept)
@@ -199,6 +205,11 @@ class Marker:
             for child in list(block):
                 self.mark_block(child, side, is_kept)
             self._mark_row(block, side)
+        elif block.tag in _NOTES:
+            for child in list(block):
+                self.mark_block(child, side, is_kept)
+            if len(block) and block[-1].tag == PARAGRAPH:
+                self.unmark_end(block[-1], side)
 
     def mark_end(self, paragraph: etree._Element, side: Side) -> None:
         """Mark the end of a paragraph; one that is marked so stays as it is."""
@@ -237,10 +248,13 @@ class Marker:
         change = CHANGES_OF_PROPERTIES[name]
         # An earlier change that nobody has decided on yet says what the properties were before
         # both, and there is room for one.
-        if found.find(change) is None:
+        pending = found.find(change)
+        if pending is None:
             noted = self.element(change)
             noted.append(was)
             found.append(noted)
+        elif not self.is_own(pending):
+            self.joined.add(pending.get(f"{W}author", ""))
 
     def _mark_row(self, row: etree._Element, side: Side) -> None:
         properties = row.find(f"{W}trPr")

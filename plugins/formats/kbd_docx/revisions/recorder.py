@@ -43,6 +43,7 @@ _HOLDERS = frozenset(
 ) | {f"{MC}AlternateContent", f"{MC}Choice", f"{MC}Fallback"}  # fmt: skip
 """What holds blocks, or parts of tables."""
 
+_DOCUMENTS = (f"{W}subDoc", f"{W}altChunk")
 _SETTINGS = frozenset(CHANGES_OF_PROPERTIES) | {f"{W}tblGrid", f"{W}sdtPr", f"{W}sdtEndPr"}
 """What is said of a block; no part of its content."""
 
@@ -54,6 +55,8 @@ _SINGLE = tuple(
         "endnoteReference", "bookmarkStart", "bookmarkEnd", "permStart", "permEnd",
     )
 )  # fmt: skip
+_NOTES = (f"{W}footnote", f"{W}endnote")
+_END_MARKS = tuple(f"{W}{name}" for name in ("ins", "del", "moveFrom", "moveTo"))
 _MERGES = (f"{W}gridSpan", f"{W}vMerge", f"{W}hMerge")
 
 
@@ -76,6 +79,12 @@ class Recorder:
         for root, was in differing:
             self._record_blocks(root, was)
         return [root for root, _ in differing]
+
+    def record_new(self, root: etree._Element) -> None:
+        """Record notes in a new part; what has a type is a line above them."""
+        for note in root.iterchildren(*_NOTES):
+            if note.get(f"{W}type", "normal") == "normal":
+                self._marker.mark_block(note, "ins")
 
     def _record_blocks(self, holder: etree._Element, was: etree._Element) -> None:
         """Record the children of what holds blocks: a body, a table, a row, a cell, a control."""
@@ -102,6 +111,8 @@ class Recorder:
             if partner is not None and child.tag not in _MARKED:
                 # It was only moved, such as the end of a bookmark: it comes back where it was.
                 holder.remove(child)
+            elif child.tag == SECTION:
+                self._marker.record_properties(holder, None, SECTION)
             else:
                 self._marker.mark_block(child, "ins")
                 put_in.append(child)
@@ -161,7 +172,30 @@ class Recorder:
         elif now is not None and self._snapshot.original(now) is not None:
             # The section ended in a paragraph that was taken out, and comes back with it.
             paragraph_properties(paragraph).remove(now)
+        elif now is not None:
+            self._record_break(paragraph, then)
         self._inline.record(paragraph, was)
+
+    def _record_break(self, paragraph: etree._Element, then: etree._Element | None) -> None:
+        """Record that a section ends with a paragraph: that end is new, and the old one goes.
+
+        A paragraph's end is what ends a section (ECMA-376, part 1, 17.6.18), so that without the
+        new end the text is before the old one again.
+        """
+        behind = etree.Element(PARAGRAPH)
+        for name, value in paragraph.attrib.items():
+            # Programs know a paragraph by these, so that no other may have them.
+            if not str(name).endswith(("}paraId", "}textId")):
+                behind.set(name, value)
+        if then is not None:
+            behind.append(deepcopy(then))
+        paragraph.addnext(behind)
+        marks = mark_properties(paragraph)
+        # What others have done to the old end is not done to the new one.
+        for mark in [each for each in marks if each.tag in _END_MARKS]:
+            marks.remove(mark)
+        self._marker.mark_end(paragraph, "ins")
+        self._marker.mark_end(behind, "del")
 
     def _record_end(self, paragraph: etree._Element, then: etree._Element | None) -> None:
         """Record what the properties of a paragraph, and those of its end, were."""
@@ -228,8 +262,8 @@ def _check_replaceable(table: etree._Element) -> None:
 
 
 def _last_block(children: Iterable[etree._Element]) -> etree._Element | None:
-    """Return the last block among some children: a paragraph, a table, a content control."""
-    found = [child for child in children if child.tag in _MARKED]
+    """Return the last block among some children: a paragraph, a table, a control, a document."""
+    found = [child for child in children if child.tag in _MARKED or child.tag in _DOCUMENTS]
     return found[-1] if found else None
 
 

@@ -201,13 +201,16 @@ class Settlement:
         for paragraph in group:
             following, before = _next_block(paragraph), _previous_block(paragraph)
             content = _content(paragraph)
-            if not content:
+            if not content and not (
+                not self._accept and _has_marks(paragraph) and _is_paragraph(following)
+            ):
                 empty.append(paragraph)
             elif self._accept and before is not None and _holds_signs(content, before):
                 # The comment is on text before; its sign stays at the end of that.
                 before.extend([each for each in paragraph if each.tag != f"{W}pPr"])
                 empty.append(paragraph)
             elif following is not None and following.tag == PARAGRAPH:
+                # The ends of ranges in a paragraph that was left go on where they stood in it.
                 _move_content(paragraph, following)
                 empty.append(paragraph)
         if empty and _is_needed(empty[-1], set(empty)):
@@ -215,7 +218,8 @@ class Settlement:
         if not empty:
             return
         previous = _previous_block(empty[0])
-        for paragraph in empty:
+        # A section that ends with an inserted paragraph came with it.
+        for paragraph in empty if self._accept else ():
             _move_section(paragraph, previous)
         self.removed += empty
         anchors = (previous, _next_block(empty[-1]))
@@ -280,6 +284,14 @@ def _content(paragraph: etree._Element) -> list[etree._Element]:
         for child in paragraph.iterchildren(tag=etree.Element)
         if child.tag not in (f"{W}pPr", f"{W}proofErr") and not is_range_mark(child)
     ]
+
+
+def _has_marks(paragraph: etree._Element) -> bool:
+    return any(is_range_mark(each) for each in paragraph)
+
+
+def _is_paragraph(block: etree._Element | None) -> bool:
+    return block is not None and block.tag == PARAGRAPH
 
 
 def _filled_ranges(root: etree._Element) -> set[etree._Element]:

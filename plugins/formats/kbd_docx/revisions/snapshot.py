@@ -4,7 +4,7 @@ An edit changes trees in place, so that an element which it left is the same obj
 after. What was taken out has no element now, what was put in had none then.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 
 from lxml import etree
@@ -62,6 +62,25 @@ class DocxSnapshot:
         del self._then[former]
         self._then[now] = then
         self._now[then] = now
+
+    def renumber(self, tags: Sequence[str], renamed: Mapping[str | None, str]) -> None:
+        """Give elements of the snapshot the ids that they have now.
+
+        Args:
+            tags: What the elements are.
+            renamed: Ids now by those of before.
+        """
+        key = f"{W}id"
+        for _, copied in self.roots:
+            for each in copied.iter(*tags):
+                each.set(key, renamed.get(each.get(key), each.get(key, "")))
+
+    def add(self, then: etree._Element, now: etree._Element | None) -> None:
+        """Know an element that was put into the snapshot, and what it is now, None for nothing."""
+        self._parents[then] = then.getparent()
+        if now is not None:
+            self._then[now] = then
+            self._now[then] = now
 
     def is_kept_sign(self, then: etree._Element) -> bool:
         """Tell whether an element was a run with a comment's sign that the edit has kept."""

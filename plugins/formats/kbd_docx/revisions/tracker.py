@@ -5,12 +5,13 @@ paragraphs and rows as the ones before made them, just as without tracking. What
 back, marked, when an operation does not track or tracks for another author, and at the end.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from lxml import etree
 
+from kbd.office.operations import listed
 from kbd_docx.document import W
 from kbd_docx.edits.texts import written_date
 from kbd_docx.operations.base import Tracking
@@ -18,7 +19,7 @@ from kbd_docx.revisions.marks import Marker
 from kbd_docx.revisions.recorder import Recorder
 from kbd_docx.revisions.snapshot import DocxSnapshot
 
-__all__ = ["DEFAULT_AUTHOR", "Tracker", "tracking_of"]
+__all__ = ["DEFAULT_AUTHOR", "Tracker", "record_changes", "tracking_of"]
 
 DEFAULT_AUTHOR = "kbd"
 """Who made changes that name nobody."""
@@ -51,14 +52,16 @@ class Tracker:
         roots: Gives the roots of all trees of the document that operations change, always the same
             objects.
         changed: Is called with the roots into whose trees tracked changes were written.
+        warn: Gets what has no mark of its own.
     """
 
     def __init__(
         self,
         roots: Callable[[], Iterable[etree._Element]],
         changed: Callable[[Sequence[etree._Element]], None],
+        warn: Callable[[str], None],
     ) -> None:
-        self._roots, self._changed = roots, changed
+        self._roots, self._changed, self._warn = roots, changed, warn
         self._tracking: Tracking | None = None
         self._snapshot: DocxSnapshot | None = None
 
@@ -76,15 +79,48 @@ class Tracker:
         if tracking is not None:
             self._tracking, self._snapshot = tracking, DocxSnapshot(self._roots())
 
+    def renumber(self, tags: Sequence[str], renamed: Mapping[str | None, str]) -> None:
+        """Have elements with other ids now count as left; see `DocxSnapshot.renumber`."""
+        if self._snapshot is not None:
+            self._snapshot.renumber(tags, renamed)
+
     def finish(self) -> None:
         """Record what was changed since tracking began, if it did."""
         if self._snapshot is None or self._tracking is None:
             return
-        author = self._tracking.author or DEFAULT_AUTHOR
-        marker = Marker(author, self._tracking.date, _first_id(self._roots()))
-        recorded = Recorder(self._snapshot, marker).record()
+        recorded = record_changes(self._snapshot, self._roots(), self._tracking, self._warn)
         self._tracking = self._snapshot = None
         self._changed(recorded)
+
+
+def record_changes(
+    snapshot: DocxSnapshot,
+    roots: Iterable[etree._Element],
+    tracking: Tracking,
+    warn: Callable[[str], None],
+) -> list[etree._Element]:
+    """Write what differs in a document into it as tracked changes; return the roots that differ.
+
+    Args:
+        snapshot: The document as it was.
+        roots: The roots of its trees now; those of new parts are new as a whole.
+        tracking: Who made the changes, and when.
+        warn: Gets what has no mark of its own.
+    """
+    every = list(roots)
+    marker = Marker(tracking.author or DEFAULT_AUTHOR, tracking.date, _first_id(every))
+    recorder = Recorder(snapshot, marker)
+    recorded = recorder.record()
+    known = {root for root, _ in snapshot.roots}
+    for root in every:
+        if root not in known:
+            recorder.record_new(root)
+    if marker.joined:
+        warn(
+            f"A look that changed has a tracked change of {listed(sorted(marker.joined))} "
+            "pending; a file notes one, so that both are accepted or rejected together."
+        )
+    return recorded
 
 
 def _first_id(roots: Iterable[etree._Element]) -> int:
