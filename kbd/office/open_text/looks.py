@@ -20,7 +20,7 @@ from kbd.office.theme import look_alike, parse_rgb
 __all__ = [
     "PLAIN",
     "Layer",
-    "OdtLook",
+    "OpenLook",
     "Seat",
     "derived",
     "gradient_paints",
@@ -54,7 +54,7 @@ _POINTS = {"pt": 1.0, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
 _CLEAR_PERCENT = 5.0
 
 
-class OdtLook(msgspec.Struct, frozen=True):
+class OpenLook(msgspec.Struct, frozen=True):
     """Look of a style, without what it inherits; "" and 0 for what it does not say.
 
     Args:
@@ -111,7 +111,7 @@ class OdtLook(msgspec.Struct, frozen=True):
         return tuple(Paint(paint.rgb, share) for paint in paints)
 
 
-PLAIN = OdtLook()
+PLAIN = OpenLook()
 
 
 def _paints(ground: str) -> Paints:
@@ -123,7 +123,7 @@ Layer = tuple[Paints, bool]
 
 
 def sight(
-    look: OdtLook, layers: Iterable[Layer], papers: frozenset[Paints], *, is_doubtful: bool
+    look: OpenLook, layers: Iterable[Layer], papers: frozenset[Paints], *, is_doubtful: bool
 ) -> Verdict:
     """Return whether people see a text.
 
@@ -168,7 +168,7 @@ def _on_paper(ink: str, paper: Paints) -> Verdict:
             return "maybe hidden" if look_alike(ink, WHITE) else ""
 
 
-def may_hide(looks: Iterable[OdtLook], papers: Iterable[Paints]) -> bool:
+def may_hide(looks: Iterable[OpenLook], papers: Iterable[Paints]) -> bool:
     """Tell whether styles can make a text unseen, whichever of them meet in it."""
     distinct = set(looks)
     if any(look.has_no_letters for look in distinct):
@@ -182,7 +182,7 @@ def may_hide(looks: Iterable[OdtLook], papers: Iterable[Paints]) -> bool:
     return any(look_alike(ink, ground) for ink in inks for ground in grounds)
 
 
-def read_look(element: etree._Element) -> OdtLook:
+def read_look(element: etree._Element) -> OpenLook:
     """Return the look of a style."""
     family = element.get(f"{STYLE}family", "")
     # What belongs to another family is not obeyed by programs.
@@ -208,7 +208,7 @@ def gradient_paints(element: etree._Element) -> Paints:
     return tuple(map(Paint, colors))
 
 
-def read_backing(block: etree._Element | None, drawn: etree._Element | None) -> OdtLook:
+def read_backing(block: etree._Element | None, drawn: etree._Element | None) -> OpenLook:
     """Return the look of what some properties paint.
 
     Args:
@@ -217,9 +217,9 @@ def read_backing(block: etree._Element | None, drawn: etree._Element | None) -> 
     """
     ground = "" if block is None else _fill(block)
     if drawn is None:
-        return OdtLook(block_ground=ground)
+        return OpenLook(block_ground=ground)
     opacity = "" if drawn.get(_GRADED) is None else UNTOLD
-    return OdtLook(
+    return OpenLook(
         block_ground=ground,
         fill=drawn.get(f"{DRAW}fill", ""),
         fill_color=_rgb(drawn.get(f"{DRAW}fill-color", "")),
@@ -240,9 +240,9 @@ _MAX_DIGITS, _MAX_COLORS = 12, 20
 """Of an opacity; of one gradient."""
 
 
-def derived(own: OdtLook, base: OdtLook) -> OdtLook:
+def derived(own: OpenLook, base: OpenLook) -> OpenLook:
     """Return a look with what it inherits."""
-    return OdtLook(
+    return OpenLook(
         own.ink or base.ink,
         own.size_pt or base.size_pt,
         own.ground or base.ground,
