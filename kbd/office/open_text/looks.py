@@ -130,7 +130,8 @@ def sight(
     Args:
         look: Its look, with what it inherits.
         layers: What is behind its letters, from above.
-        papers: What its page may be painted with; `CLEAR` is white.
+        papers: What its page may be painted with; `CLEAR` is white. None of them: it is not known,
+            and taken for such that the text is seen.
         is_doubtful: Whether something that is not known may lie before the page.
     """
     if look.has_no_letters:
@@ -152,7 +153,7 @@ def sight(
             case "alike" | "unlike" | "doubtful":
                 between = True
     found = {_on_paper(look.ink, paper) for paper in papers}
-    if found == {""}:
+    if found <= {""}:
         return ""
     return "hidden" if found == {"hidden"} and not (between or is_doubtful) else "maybe hidden"
 
@@ -185,6 +186,8 @@ def may_hide(looks: Iterable[OpenLook], papers: Iterable[Paints]) -> bool:
 def read_look(element: etree._Element) -> OpenLook:
     """Return the look of a style."""
     family = element.get(f"{STYLE}family", "")
+    # Placeholders of slides have a family of their own, and the properties of drawings.
+    family = "graphic" if family == "presentation" else family
     # What belongs to another family is not obeyed by programs.
     kind = f"{STYLE}{family}-properties" if family != "text" else ""
     texts, block = element.find(_TEXTS), element.find(kind) if kind else None
@@ -336,6 +339,9 @@ def seats_around(paragraph: etree._Element) -> tuple[list[Seat], etree._Element]
             # What the box stands in is not behind it.
             name, text_name = (around.get(f"{DRAW}{kind}", "") for kind in _DRAWN_STYLES)
             is_shape = tag != _FRAME
+            if placed := around.get(_PLACEHOLDER_STYLE, ""):
+                found.append(Seat("presentation", placed, text_name, has_letters=True))
+                return found, around
             is_whole = tag in (_FRAME, _RECTANGLE) or _is_rectangle(around)
             found.append(Seat("graphic", name, text_name if is_shape else "", is_whole, is_shape))
             return found, around
@@ -347,6 +353,7 @@ def seats_around(paragraph: etree._Element) -> tuple[list[Seat], etree._Element]
 
 
 _DRAWN_STYLES = ("style-name", "text-style-name")
+_PLACEHOLDER_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}style-name"
 _OUTLINES = ("M 0 0 L ?f3 0 ?f3 ?f2 0 ?f2 Z N", "M 0 0 L 21600 0 21600 21600 0 21600 0 0 Z N")
 """How LibreOffice draws a rectangle, from other programs' files and of its own."""
 

@@ -39,7 +39,9 @@ _ROMAN = (
 
 _STYLE_NAME = f"{TEXT}style-name"
 _PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
-_LOOKED_AT = ("text", "paragraph", "table-cell", "table-row", "table", "section", "graphic")
+_LOOKED_AT = (
+    "text", "paragraph", "table-cell", "table-row", "table", "section", "graphic", "presentation",
+)  # fmt: skip
 GRADIENT = f"{DRAW}gradient"
 _MASTER, _LAYOUT = f"{STYLE}master-page", f"{STYLE}page-layout"
 
@@ -84,6 +86,29 @@ class OpenStyles:
         self._has_drawn_behind = False
         self._last: tuple[etree._Element | None, _Around] = (None, _Around())
         self._may_hide: bool | None = None
+        self._ground: frozenset[Paints] | None = None
+        self._grounds: set[Paints] = set()
+
+    def place_on(self, papers: frozenset[Paints]) -> None:
+        """Say what is behind the drawings that come next, where these stand on no page of a text.
+
+        Args:
+            papers: What it may be painted with; none for what is not known, and taken for such
+                that letters are seen on it.
+        """
+        if not papers <= self._grounds:
+            self._grounds |= papers
+            self._may_hide = None
+        self._ground = papers
+        self._last = (None, _Around())
+
+    def paints(self, look: OpenLook) -> Paints:
+        """Return what something of a look is painted with."""
+        return look.backing(self._gradients)
+
+    def drawn_paints(self, family: str, name: str) -> Paints:
+        """Return what a drawing of a style is painted with."""
+        return self._look(family, name).backing(self._gradients)
 
     def add(self, element: etree._Element) -> None:
         """Add a style: of texts, of drawings, lists, pages; a default one, a gradient."""
@@ -137,7 +162,7 @@ class OpenStyles:
         """Return whether people see the text of a paragraph or a span, if nothing hides it."""
         if self._may_hide is None:
             # Most texts say nothing of colors and sizes that could hide any of it.
-            paints = self._pages.paints().union(self._gradients.values())
+            paints = self._pages.paints().union(self._gradients.values(), self._grounds)
             self._may_hide = may_hide(self._looks.values(), paints)
             self._known.clear()
             self._last = (None, _Around())
@@ -185,6 +210,9 @@ class OpenStyles:
         letters = self._letters(seats[-1]) if seats else PLAIN
         tag = str(end.tag)
         if tag.startswith(DRAW):
+            if self._ground is not None:
+                # Outlines, shadows and the like are not looked into.
+                return _Around(letters, layers, self._ground, is_doubtful=True)
             # It is not looked into what else lies there.
             return _Around(letters, layers, self._pages.papers(), is_doubtful=True)
         if tag.startswith(STYLE):
@@ -203,7 +231,7 @@ class OpenStyles:
         if not seat.has_letters:
             return PLAIN
         look = self._look("paragraph", seat.text_name)
-        look = derived(look, self._look("graphic", seat.name))
+        look = derived(look, self._look(seat.family, seat.name))
         look = derived(look, self._looks.get("graphic ", PLAIN))
         return OpenLook(look.ink, look.size_pt)
 
