@@ -15,7 +15,15 @@ from typing import Literal, NamedTuple, TypeVar
 
 from kbd.formats.comparison import Span
 
-__all__ = ["AlignedBlock", "Move", "align", "diff_words", "find_moves", "pair_similar"]
+__all__ = [
+    "AlignedBlock",
+    "Move",
+    "align",
+    "diff_words",
+    "find_moves",
+    "match_rows",
+    "pair_similar",
+]
 
 MAX_EDITS = 300
 """Edits within one stretch between anchors; the time of Myers' algorithm grows with their square,
@@ -270,6 +278,36 @@ def pair_similar(
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # A number is one word, with its separators: of 314.60 and 341.60 the whole figure changed.
 _TOKEN = re.compile(rf"\d+(?:[.,'’]\d+)*|[^\W{_UNSPACED}]+|\s+|.", re.DOTALL)
+
+
+def match_rows(
+    old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[int, int]]:
+    """Yield which rows of two tables are the same; -1 where one is not, in order."""
+    for stretch in align(old, new):
+        ours, theirs = range(stretch.i1, stretch.i2), range(stretch.j1, stretch.j2)
+        if len(ours) == len(theirs):
+            # As many rows in place of others are those, changed.
+            yield from zip(ours, theirs, strict=True)
+            continue
+        pairs = [
+            (ours[i], theirs[j])
+            for i, j in pair_similar(
+                [old[i] for i in ours], [new[j] for j in theirs], _row_likeness
+            )
+        ]
+        i, j = stretch.i1, stretch.j1
+        for one, other in [*pairs, (stretch.i2, stretch.j2)]:
+            yield from ((at, -1) for at in range(i, one))
+            yield from ((-1, at) for at in range(j, other))
+            if (one, other) != (stretch.i2, stretch.j2):
+                yield one, other
+            i, j = one + 1, other + 1
+
+
+def _row_likeness(before: tuple[str, ...], after: tuple[str, ...]) -> float:
+    same = sum(one == other for one, other in zip(before, after, strict=False))
+    return same / max(len(before), len(after), 1)
 
 
 def diff_words(before: str, after: str) -> tuple[Span, ...]:

@@ -14,10 +14,10 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.office.open_document import DRAW, OFFICE, STYLE, TABLE, TEXT, count
-from kbd.opc.package import free_element
+from kbd.office.open_text.pieces import read_open_pieces
+from kbd.office.open_text.renderer import BLOCKS, WRAPPERS, OpenNotices, OpenTextRenderer
+from kbd.office.open_text.styles import GRADIENT, ListNumbering, OpenStyles
 from kbd_odt.packages import open_parts
-from kbd_odt.styles import GRADIENT, ListNumbering, OdtStyles
-from kbd_odt.text_renderer import BLOCKS, WRAPPERS, OdtNotices, OdtTextRenderer
 
 __all__ = [
     "CHUNK_CHARS",
@@ -133,7 +133,7 @@ class OdtDocument(msgspec.Struct, frozen=True):
     pictures: tuple[Picture, ...]
     margins: tuple[Margin, ...]
     paragraph_count: int
-    notices: OdtNotices
+    notices: OpenNotices
 
 
 def document_warnings(document: OdtDocument) -> Iterator[str]:
@@ -263,7 +263,7 @@ _CHANGES = f"{TEXT}tracked-changes"
 _KINDS = {f"{OFFICE}{name}": name for name in ("spreadsheet", "presentation", "drawing", "chart")}
 
 _PIECES = (*BLOCKS, f"{DRAW}*", *_STYLE_ELEMENTS, *MARGINS, _CHANGES)
-_WATCHED = (*_PIECES, *sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
+_HOLDERS = (*sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
 
 
 def read_document(source: Source) -> OdtDocument:
@@ -285,9 +285,9 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._notices = OdtNotices()
-        self._styles = OdtStyles()
-        self._renderer = OdtTextRenderer(self._styles, self._notices)
+        self._notices = OpenNotices()
+        self._styles = OpenStyles()
+        self._renderer = OpenTextRenderer(self._styles, self._notices)
         self._lists = ListNumbering(self._styles)
         self._sections = Sections()
         self._tables: list[OdtTable] = []
@@ -412,37 +412,5 @@ def _is_hidden_section(element: etree._Element) -> bool:
 
 
 def read_pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
-    """Yield ("piece", element) for each that is whole, "start" and "end" for what holds them.
-
-    A piece within a piece is not yielded. What was yielded is emptied afterwards.
-    """
-    inside = 0
-    is_first = True
-    # Before lxml 6.1.0 it puts local files in for entities unless told not to (CVE-2026-41066).
-    parser = etree.iterparse(
-        file, events=("start", "end"), tag=_WATCHED, resolve_entities=False, no_network=True,
-        load_dtd=False, remove_comments=True, remove_pis=True,
-    )  # fmt: skip
-    for event, element in parser:
-        # Entities of a document type could grow without bound.
-        if is_first and element.getroottree().docinfo.internalDTD is not None:
-            raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed")
-        is_first = False
-        is_piece = element.tag in _WHOLE or str(element.tag).startswith(DRAW)
-        if event == "start":
-            if inside or is_piece:
-                # Watched elements in a piece are counted, so that only its own end completes it.
-                inside += 1
-            else:
-                yield "start", element
-        elif inside:
-            inside -= 1
-            if not inside:
-                yield "piece", element
-                free_element(element)
-        else:
-            yield "end", element
-            free_element(element)
-
-
-_WHOLE = frozenset((*BLOCKS, *_STYLE_ELEMENTS, *MARGINS, _CHANGES))
+    """Yield the pieces of a text and what holds them, as `kbd.office.open_text.pieces` does."""
+    return read_open_pieces(file, name, _PIECES, _HOLDERS)

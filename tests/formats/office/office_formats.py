@@ -34,6 +34,7 @@ from image_forge import saved, svg
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_image import ImageFormat
+from kbd_odp import OdpFormat
 from kbd_ods import OdsFormat
 from kbd_odt import OdtFormat
 from kbd_pdf import PdfFormat
@@ -41,6 +42,7 @@ from kbd_pptx import PptxFormat
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
 from ods_books import flat_book, ods_book, rich_book, row, sheet_contents, table
+from odp_decks import deck_content, deck_file, flat_deck, placeholder, rich_deck_file, slide
 from odt_texts import content, flat, rich_text, text_file
 from office_packages import pack, rich_deck, rich_document, rich_workbook
 from pdf_forge import one_page, rows, shown, stream, text_pages
@@ -123,6 +125,31 @@ ODT = PackageCase(
     word="apple",
     vital=(),
     nested=_nested_frames,
+)
+
+
+def _odp_parts() -> Parts:
+    with tempfile.TemporaryDirectory() as folder:
+        harvest = slide(placeholder("title", "The apple harvest"))
+        return entries(deck_file(Path(folder, "good"), harvest))
+
+
+def _nested_groups(_: str, depth: int) -> str:
+    shape = "<draw:rect><text:p>deep</text:p></draw:rect>"
+    return deck_content(slide(f"{'<draw:g>' * depth}{shape}{'</draw:g>' * depth}"))
+
+
+ODP = PackageCase(
+    handler=OdpFormat(),
+    samples=lambda folder: {
+        "a.odp": rich_deck_file(folder / "a.odp"),
+        "b.fodp": flat_deck(slide(placeholder("title", "Hello there"))),
+    },
+    parts=_odp_parts,
+    text_part="content.xml",
+    word="apple",
+    vital=(),
+    nested=_nested_groups,
 )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Change, ChangeList, CompareOptions, Comparison, Place, Source, Trace
-from kbd.formats.alignment import align, diff_words
-from kbd_odt.comparison.text_matches import BlockMatches, match_blocks, match_rows
+from kbd.formats.alignment import align, diff_words, match_rows
+from kbd_odt.comparison.text_matches import BlockMatches, match_blocks
 from kbd_odt.comparison.text_version import Inset, Look, OdtVersion, TextBlock, read_version
 from kbd_odt.document import Margin, OdtDocument, Section, read_document
 

@@ -9,7 +9,7 @@ import msgspec
 from kbd.formats.alignment import align, find_moves, pair_similar
 from kbd_odt.comparison.text_version import TextBlock
 
-__all__ = ["BlockEvent", "BlockMatches", "match_blocks", "match_rows"]
+__all__ = ["BlockEvent", "BlockMatches", "match_blocks"]
 
 _LEAST = 0.5
 _SHORT_WORDS = 6
@@ -87,31 +87,6 @@ def _ordered(
         yield BlockEvent("removed", waiting.pop(), -1)
 
 
-def match_rows(
-    old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]]
-) -> Iterator[tuple[int, int]]:
-    """Yield which rows of two tables are the same; -1 where one is not, in order."""
-    for stretch in align(old, new):
-        ours, theirs = range(stretch.i1, stretch.i2), range(stretch.j1, stretch.j2)
-        if len(ours) == len(theirs):
-            # As many rows in place of others are those, changed.
-            yield from zip(ours, theirs, strict=True)
-            continue
-        pairs = [
-            (ours[i], theirs[j])
-            for i, j in pair_similar(
-                [old[i] for i in ours], [new[j] for j in theirs], _row_likeness
-            )
-        ]
-        i, j = stretch.i1, stretch.j1
-        for one, other in [*pairs, (stretch.i2, stretch.j2)]:
-            yield from ((at, -1) for at in range(i, one))
-            yield from ((-1, at) for at in range(j, other))
-            if (one, other) != (stretch.i2, stretch.j2):
-                yield one, other
-            i, j = one + 1, other + 1
-
-
 def _key(block: TextBlock) -> Hashable:
     return (block.kind, block.text, block.rows) if block.text or block.rows else block.digest
 
@@ -152,8 +127,3 @@ def _likeness(before: TextBlock, after: TextBlock) -> float:
     old, new = Counter(_text(before).split()), Counter(_text(after).split())
     total = old.total() + new.total()
     return 2 * (old & new).total() / total if total else 1.0
-
-
-def _row_likeness(before: tuple[str, ...], after: tuple[str, ...]) -> float:
-    same = sum(one == other for one, other in zip(before, after, strict=False))
-    return same / max(len(before), len(after), 1)

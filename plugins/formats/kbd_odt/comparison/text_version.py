@@ -15,12 +15,12 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.office.open_document import DRAW, META, OFFICE, STYLE, SVG, TABLE, TEXT, XLINK, count
+from kbd.office.open_text.renderer import OpenNotices, OpenTextRenderer
+from kbd.office.open_text.styles import OpenStyles
 from kbd.opc import reading_errors
 from kbd.opc.package import Package
 from kbd_odt.document import HEADING, MARGINS, OdtDocument, read_document, read_pieces
 from kbd_odt.packages import FLAT_SUFFIX, open_metadata, open_package, open_parts
-from kbd_odt.styles import OdtStyles
-from kbd_odt.text_renderer import OdtNotices, OdtTextRenderer
 
 __all__ = ["Inset", "Look", "OdtVersion", "TextBlock", "read_version"]
 
@@ -226,9 +226,9 @@ class _VersionReader:
         self._page_style = ""
         self._automatic: dict[tuple[str, str], Look] = {}
         self._automatic_names: set[str] = set()
-        styles = OdtStyles()
+        styles = OpenStyles()
         self._styles = styles
-        self._renderer = OdtTextRenderer(styles, OdtNotices())
+        self._renderer = OpenTextRenderer(styles, OpenNotices())
         self._counts = {"paragraph": 0, "table": 0, "other": 0}
         self._is_body = False
         self._depth = 0

@@ -7,11 +7,10 @@ import msgspec
 from lxml import etree
 
 from kbd.office.open_document import DRAW, STYLE, TEXT, XML, count
-from kbd.office.paint import UNKNOWN, Paints, Verdict
-from kbd_odt.looks import (
+from kbd.office.open_text.looks import (
     PLAIN,
     Layer,
-    OdtLook,
+    OpenLook,
     Seat,
     derived,
     gradient_paints,
@@ -21,9 +20,10 @@ from kbd_odt.looks import (
     seats_around,
     sight,
 )
-from kbd_odt.pages import OdtPages
+from kbd.office.open_text.pages import OpenPages
+from kbd.office.paint import UNKNOWN, Paints, Verdict
 
-__all__ = ["GRADIENT", "ListLevel", "ListNumbering", "OdtStyles", "label"]
+__all__ = ["GRADIENT", "ListLevel", "ListNumbering", "OpenStyles", "label"]
 
 _MAX_PARENTS = 50
 _LEVELS = 10
@@ -39,7 +39,9 @@ _ROMAN = (
 
 _STYLE_NAME = f"{TEXT}style-name"
 _PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
-_LOOKED_AT = ("text", "paragraph", "table-cell", "table-row", "table", "section", "graphic")
+_LOOKED_AT = (
+    "text", "paragraph", "table-cell", "table-row", "table", "section", "graphic", "presentation",
+)  # fmt: skip
 GRADIENT = f"{DRAW}gradient"
 _MASTER, _LAYOUT = f"{STYLE}master-page", f"{STYLE}page-layout"
 
@@ -64,26 +66,49 @@ class _Around(msgspec.Struct, frozen=True):
         is_doubtful: Whether something may lie before the page.
     """
 
-    letters: OdtLook = PLAIN
+    letters: OpenLook = PLAIN
     layers: tuple[Layer, ...] = ()
     papers: frozenset[Paints] | None = None
     is_doubtful: bool = False
 
 
-class OdtStyles:
+class OpenStyles:
     """Styles met so far; one of a part goes before the common one of its name."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._hidden: dict[str, bool] = {}
         self._lists: dict[str, dict[int, ListLevel]] = {}
-        self._looks: dict[str, OdtLook] = {}
-        self._known: dict[tuple[str | None, ...], OdtLook] = {}
-        self._pages = OdtPages()
+        self._looks: dict[str, OpenLook] = {}
+        self._known: dict[tuple[str | None, ...], OpenLook] = {}
+        self._pages = OpenPages()
         self._gradients: dict[str, Paints] = {}
         self._has_drawn_behind = False
         self._last: tuple[etree._Element | None, _Around] = (None, _Around())
         self._may_hide: bool | None = None
+        self._ground: frozenset[Paints] | None = None
+        self._grounds: set[Paints] = set()
+
+    def place_on(self, papers: frozenset[Paints]) -> None:
+        """Say what is behind the drawings that come next, where these stand on no page of a text.
+
+        Args:
+            papers: What it may be painted with; none for what is not known, and taken for such
+                that letters are seen on it.
+        """
+        if not papers <= self._grounds:
+            self._grounds |= papers
+            self._may_hide = None
+        self._ground = papers
+        self._last = (None, _Around())
+
+    def paints(self, look: OpenLook) -> Paints:
+        """Return what something of a look is painted with."""
+        return look.backing(self._gradients)
+
+    def drawn_paints(self, family: str, name: str) -> Paints:
+        """Return what a drawing of a style is painted with."""
+        return self._look(family, name).backing(self._gradients)
 
     def add(self, element: etree._Element) -> None:
         """Add a style: of texts, of drawings, lists, pages; a default one, a gradient."""
@@ -137,7 +162,7 @@ class OdtStyles:
         """Return whether people see the text of a paragraph or a span, if nothing hides it."""
         if self._may_hide is None:
             # Most texts say nothing of colors and sizes that could hide any of it.
-            paints = self._pages.paints().union(self._gradients.values())
+            paints = self._pages.paints().union(self._gradients.values(), self._grounds)
             self._may_hide = may_hide(self._looks.values(), paints)
             self._known.clear()
             self._last = (None, _Around())
@@ -163,7 +188,7 @@ class OdtStyles:
         layers = ((look.backing(self._gradients), True), *around.layers)
         return sight(look, layers, around.papers, is_doubtful=around.is_doubtful)
 
-    def _nested(self, names: tuple[str | None, ...]) -> OdtLook:
+    def _nested(self, names: tuple[str | None, ...]) -> OpenLook:
         """Return the look of a text by the styles around it; the last is that of its paragraph."""
         look = PLAIN
         for name in names[:-1]:
@@ -185,6 +210,9 @@ class OdtStyles:
         letters = self._letters(seats[-1]) if seats else PLAIN
         tag = str(end.tag)
         if tag.startswith(DRAW):
+            if self._ground is not None:
+                # Outlines, shadows and the like are not looked into.
+                return _Around(letters, layers, self._ground, is_doubtful=True)
             # It is not looked into what else lies there.
             return _Around(letters, layers, self._pages.papers(), is_doubtful=True)
         if tag.startswith(STYLE):
@@ -198,16 +226,16 @@ class OdtStyles:
         look = self._look(seat.family, seat.name)
         return look.backing(self._gradients) if seat.family else UNKNOWN
 
-    def _letters(self, seat: Seat) -> OdtLook:
+    def _letters(self, seat: Seat) -> OpenLook:
         """Return the look that a drawing gives to its letters, and nothing of what it is on."""
         if not seat.has_letters:
             return PLAIN
         look = self._look("paragraph", seat.text_name)
-        look = derived(look, self._look("graphic", seat.name))
+        look = derived(look, self._look(seat.family, seat.name))
         look = derived(look, self._looks.get("graphic ", PLAIN))
-        return OdtLook(look.ink, look.size_pt)
+        return OpenLook(look.ink, look.size_pt)
 
-    def _look(self, family: str, name: str | None) -> OdtLook:
+    def _look(self, family: str, name: str | None) -> OpenLook:
         """Return the look of a style with what it inherits from those that it names."""
         look = PLAIN
         for _ in range(_MAX_PARENTS):
@@ -281,7 +309,7 @@ class ListNumbering:
     Use: `open_list`, `begin_item` for each of its items, `label` for each paragraph, `close_list`.
     """
 
-    def __init__(self, styles: OdtStyles) -> None:
+    def __init__(self, styles: OpenStyles) -> None:
         self._styles = styles
         self._open: list[tuple[str, str]] = []
         self._levels: list[ListLevel] = []

@@ -7,17 +7,17 @@ OpenDocument 1.3, part 3: 16 (layouts of pages, master pages).
 from lxml import etree
 
 from kbd.office.open_document import STYLE
+from kbd.office.open_text.looks import read_backing
 from kbd.office.paint import CLEAR, UNKNOWN, Paints
-from kbd_odt.looks import read_backing
 
-__all__ = ["OdtPages"]
+__all__ = ["OpenPages"]
 
 _MARGIN = f"{STYLE}header-footer-properties"
 _USUAL = "Standard"
 """The style of pages that texts begin with unless they name another one."""
 
 
-class OdtPages:
+class OpenPages:
     """Pages met so far, by their layouts and the styles that name these."""
 
     def __init__(self) -> None:

@@ -16,10 +16,10 @@ import msgspec
 from lxml import etree
 
 from kbd.office.open_document import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
+from kbd.office.open_text.styles import ListNumbering, OpenStyles
 from kbd.office.paint import Verdict
-from kbd_odt.styles import ListNumbering, OdtStyles
 
-__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtNotices", "OdtTextRenderer", "grid"]
+__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OpenGrid", "OpenNotices", "OpenTextRenderer", "grid"]
 
 _MAX_ROWS = 1_048_576
 _MAX_COLUMNS = 16_384
@@ -29,7 +29,7 @@ _HEADER = f"{TABLE}table-header-rows"
 _GROUPS = (_HEADER, f"{TABLE}table-rows", f"{TABLE}table-row-group")
 
 
-class OdtGrid(msgspec.Struct, frozen=True):
+class OpenGrid(msgspec.Struct, frozen=True):
     """A table: what it says of its size, whether its first row is a header, and its texts."""
 
     row_count: int
@@ -42,7 +42,7 @@ def grid(
     element: etree._Element,
     cell_text: Callable[[etree._Element], str],
     expansion: Callable[[int, int], int],
-) -> OdtGrid:
+) -> OpenGrid:
     """Return a table.
 
     Args:
@@ -63,7 +63,7 @@ def grid(
         # A blank row may be repeated a million times: one stands for all.
         shown = expansion(length, repeats) if length else 1
         rows += [texts] * shown
-    return OdtGrid(row_count, column_count, has_header, tuple(rows))
+    return OpenGrid(row_count, column_count, has_header, tuple(rows))
 
 
 def _rows(element: etree._Element, *, is_header: bool) -> Iterator[tuple[etree._Element, bool]]:
@@ -167,7 +167,7 @@ class _Line:
             self._after_blank = False
 
 
-class OdtNotices(msgspec.Struct):
+class OpenNotices(msgspec.Struct):
     """Counts of what a text shows with a label, or does not show."""
 
     insertions: int = 0
@@ -180,10 +180,10 @@ class OdtNotices(msgspec.Struct):
     shortened: int = 0
 
 
-class OdtTextRenderer:
+class OpenTextRenderer:
     """Renders the contents of one text; `drawn` collects its pictures until they are taken."""
 
-    def __init__(self, styles: OdtStyles, notices: OdtNotices) -> None:
+    def __init__(self, styles: OpenStyles, notices: OpenNotices) -> None:
         self._styles, self._notices = styles, notices
         self._left_chars = _EXPANDED_CHARS
         self.drawn: list[Drawn] = []
@@ -241,7 +241,7 @@ class OdtTextRenderer:
         self._render_element(element, line, 0)
         return "".join(line.pieces).strip()
 
-    def table(self, element: etree._Element, depth: int = 0) -> OdtGrid:
+    def table(self, element: etree._Element, depth: int = 0) -> OpenGrid:
         """Return a table with the text of its cells, each in one line."""
         return grid(element, lambda cell: self._short(cell, depth), self._expansion)
 

@@ -20,7 +20,7 @@ from kbd.office.theme import look_alike, parse_rgb
 __all__ = [
     "PLAIN",
     "Layer",
-    "OdtLook",
+    "OpenLook",
     "Seat",
     "derived",
     "gradient_paints",
@@ -54,7 +54,7 @@ _POINTS = {"pt": 1.0, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
 _CLEAR_PERCENT = 5.0
 
 
-class OdtLook(msgspec.Struct, frozen=True):
+class OpenLook(msgspec.Struct, frozen=True):
     """Look of a style, without what it inherits; "" and 0 for what it does not say.
 
     Args:
@@ -111,7 +111,7 @@ class OdtLook(msgspec.Struct, frozen=True):
         return tuple(Paint(paint.rgb, share) for paint in paints)
 
 
-PLAIN = OdtLook()
+PLAIN = OpenLook()
 
 
 def _paints(ground: str) -> Paints:
@@ -123,14 +123,15 @@ Layer = tuple[Paints, bool]
 
 
 def sight(
-    look: OdtLook, layers: Iterable[Layer], papers: frozenset[Paints], *, is_doubtful: bool
+    look: OpenLook, layers: Iterable[Layer], papers: frozenset[Paints], *, is_doubtful: bool
 ) -> Verdict:
     """Return whether people see a text.
 
     Args:
         look: Its look, with what it inherits.
         layers: What is behind its letters, from above.
-        papers: What its page may be painted with; `CLEAR` is white.
+        papers: What its page may be painted with; `CLEAR` is white. None of them: it is not known,
+            and taken for such that the text is seen.
         is_doubtful: Whether something that is not known may lie before the page.
     """
     if look.has_no_letters:
@@ -152,7 +153,7 @@ def sight(
             case "alike" | "unlike" | "doubtful":
                 between = True
     found = {_on_paper(look.ink, paper) for paper in papers}
-    if found == {""}:
+    if found <= {""}:
         return ""
     return "hidden" if found == {"hidden"} and not (between or is_doubtful) else "maybe hidden"
 
@@ -168,7 +169,7 @@ def _on_paper(ink: str, paper: Paints) -> Verdict:
             return "maybe hidden" if look_alike(ink, WHITE) else ""
 
 
-def may_hide(looks: Iterable[OdtLook], papers: Iterable[Paints]) -> bool:
+def may_hide(looks: Iterable[OpenLook], papers: Iterable[Paints]) -> bool:
     """Tell whether styles can make a text unseen, whichever of them meet in it."""
     distinct = set(looks)
     if any(look.has_no_letters for look in distinct):
@@ -182,9 +183,11 @@ def may_hide(looks: Iterable[OdtLook], papers: Iterable[Paints]) -> bool:
     return any(look_alike(ink, ground) for ink in inks for ground in grounds)
 
 
-def read_look(element: etree._Element) -> OdtLook:
+def read_look(element: etree._Element) -> OpenLook:
     """Return the look of a style."""
     family = element.get(f"{STYLE}family", "")
+    # Placeholders of slides have a family of their own, and the properties of drawings.
+    family = "graphic" if family == "presentation" else family
     # What belongs to another family is not obeyed by programs.
     kind = f"{STYLE}{family}-properties" if family != "text" else ""
     texts, block = element.find(_TEXTS), element.find(kind) if kind else None
@@ -208,7 +211,7 @@ def gradient_paints(element: etree._Element) -> Paints:
     return tuple(map(Paint, colors))
 
 
-def read_backing(block: etree._Element | None, drawn: etree._Element | None) -> OdtLook:
+def read_backing(block: etree._Element | None, drawn: etree._Element | None) -> OpenLook:
     """Return the look of what some properties paint.
 
     Args:
@@ -217,9 +220,9 @@ def read_backing(block: etree._Element | None, drawn: etree._Element | None) -> 
     """
     ground = "" if block is None else _fill(block)
     if drawn is None:
-        return OdtLook(block_ground=ground)
+        return OpenLook(block_ground=ground)
     opacity = "" if drawn.get(_GRADED) is None else UNTOLD
-    return OdtLook(
+    return OpenLook(
         block_ground=ground,
         fill=drawn.get(f"{DRAW}fill", ""),
         fill_color=_rgb(drawn.get(f"{DRAW}fill-color", "")),
@@ -240,9 +243,9 @@ _MAX_DIGITS, _MAX_COLORS = 12, 20
 """Of an opacity; of one gradient."""
 
 
-def derived(own: OdtLook, base: OdtLook) -> OdtLook:
+def derived(own: OpenLook, base: OpenLook) -> OpenLook:
     """Return a look with what it inherits."""
-    return OdtLook(
+    return OpenLook(
         own.ink or base.ink,
         own.size_pt or base.size_pt,
         own.ground or base.ground,
@@ -336,6 +339,9 @@ def seats_around(paragraph: etree._Element) -> tuple[list[Seat], etree._Element]
             # What the box stands in is not behind it.
             name, text_name = (around.get(f"{DRAW}{kind}", "") for kind in _DRAWN_STYLES)
             is_shape = tag != _FRAME
+            if placed := around.get(_PLACEHOLDER_STYLE, ""):
+                found.append(Seat("presentation", placed, text_name, has_letters=True))
+                return found, around
             is_whole = tag in (_FRAME, _RECTANGLE) or _is_rectangle(around)
             found.append(Seat("graphic", name, text_name if is_shape else "", is_whole, is_shape))
             return found, around
@@ -347,6 +353,7 @@ def seats_around(paragraph: etree._Element) -> tuple[list[Seat], etree._Element]
 
 
 _DRAWN_STYLES = ("style-name", "text-style-name")
+_PLACEHOLDER_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}style-name"
 _OUTLINES = ("M 0 0 L ?f3 0 ?f3 ?f2 0 ?f2 Z N", "M 0 0 L 21600 0 21600 21600 0 21600 0 0 Z N")
 """How LibreOffice draws a rectangle, from other programs' files and of its own."""
 

@@ -1,0 +1,87 @@
+"""One version of a deck as it is compared: its slides, and the other parts by what they hold."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+
+import msgspec
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd.office.open_document import open_package
+from kbd.opc.package import Package
+from kbd_odp.deck import DeckSlide, open_deck
+from kbd_odp.deck_map import facts
+from kbd_odp.packages import KIND
+from kbd_odp.warnings import deck_warnings
+
+__all__ = ["DeckVersion", "read_version"]
+
+_DERIVED = ("Thumbnails/", "META-INF/", "mimetype", "Configurations2/", "ObjectReplacements/")
+"""Parts that are made of others at each save."""
+
+_READ = ("content.xml", "meta.xml", "settings.xml")
+_STAMPS = ("format", "slide_count", "modified_at")
+"""Facts that are no properties, or are set anew at each save."""
+
+
+class DeckVersion(msgspec.Struct, frozen=True):
+    """All of a version.
+
+    Args:
+        slides: In order.
+        parts: Size and digest of all parts beside the contents; pictures and objects are told
+            where they are shown.
+        properties: What the file says of itself, by name.
+        warnings: What the reader must know.
+    """
+
+    slides: tuple[DeckSlide, ...]
+    parts: Mapping[str, tuple[int, str]]
+    properties: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+def read_version(source: Source) -> DeckVersion:
+    """Read a version of a deck.
+
+    Raises:
+        FileReadFailed: It is no deck, encrypted, damaged, or past a limit.
+    """
+    with open_deck(source) as deck:
+        slides = tuple(deck.slides())
+        warnings = deck_warnings(deck)
+    parts: dict[str, tuple[int, str]] = {}
+    if PurePath(source.name).suffix.lower() != KIND.flat_suffix:
+        with open_package(source, KIND) as package:
+            parts = dict(_parts(package))
+    told = facts(source)
+    properties = {name: str(value) for name, value in told.items() if name not in _STAMPS}
+    return DeckVersion(tuple(_held(each, parts) for each in slides), parts, properties, warnings)
+
+
+def _parts(package: Package) -> Iterator[tuple[str, tuple[int, str]]]:
+    for entry in package.entries:
+        name = entry.filename
+        if name.endswith("/") or name in _READ or name.startswith(_DERIVED):
+            continue
+        digest, size = hashlib.sha256(), 0
+        try:
+            with package.open(name) as file:
+                while data := file.read(1 << 20):
+                    digest.update(data)
+                    size += len(data)
+        except FileReadFailed:
+            digest.update(package.packed(entry))
+        yield name, (size, digest.hexdigest())
+
+
+def _held(slide: DeckSlide, parts: Mapping[str, tuple[int, str]]) -> DeckSlide:
+    """Return a slide whose shapes count by what their pictures and objects hold."""
+    shapes = []
+    for shape in slide.shapes:
+        part = parts.get(shape.file) or parts.get(f"{shape.file}/content.xml")
+        if part is not None:
+            shape = msgspec.structs.replace(shape, digest=f"{shape.digest} {part[1]}")
+        shapes.append(shape)
+    return msgspec.structs.replace(slide, shapes=tuple(shapes))
