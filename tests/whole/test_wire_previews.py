@@ -16,6 +16,7 @@ from typing import Any
 import docx
 import openpyxl
 import pptx
+import pypdf
 import pytest
 from docx.opc.constants import RELATIONSHIP_TYPE
 from openpyxl.styles import PatternFill
@@ -126,6 +127,15 @@ def main_color(answer: dict[str, Any]) -> tuple[int, int, int]:
     return max(colors)[1]  # type: ignore[return-value]
 
 
+def drafted(daemon: RealDaemon, workbench_id: str, name: str) -> bytes:
+    """The bytes of a file, once its draft is published."""
+    daemon.ask("DraftPublish", workbench_id=workbench_id)
+    with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
+        asked = {"workbench_id": workbench_id, "destination_dir": folder, "workbench_paths": [name]}
+        daemon.ask("WorkbenchFilesExtract", **asked)
+        return (Path(folder) / name).read_bytes()
+
+
 @pytest.mark.full
 @pytest.mark.libreoffice
 @pytest.mark.parametrize("make", [document, text, workbook, deck])
@@ -167,7 +177,10 @@ def test_a_draft_is_shown_as_it_will_be(daemon: RealDaemon, tmp_path: Path) -> N
 @pytest.mark.full
 @pytest.mark.libreoffice
 def test_a_document_reaches_nothing(daemon: RealDaemon, tmp_path: Path) -> None:
-    """No picture on the network, none on this machine, no other file: links are not followed."""
+    """No picture on the network, none on this machine, no other file: links are not followed.
+
+    Neither for pictures of its pages nor for a file that it is printed into.
+    """
     requests: list[str] = []
 
     class Listens(http.server.BaseHTTPRequestHandler):
@@ -208,11 +221,39 @@ def test_a_document_reaches_nothing(daemon: RealDaemon, tmp_path: Path) -> None:
             workbench_id = daemon.workbench(tmp_path / name)
             shown = daemon.ask(method, workbench_id=workbench_id, path=name)
             assert picture(shown).getextrema() == ((255, 255),) * 3
+            asked = {"workbench_id": workbench_id, "path": name, "target_path": "made.pdf"}
+            assert daemon.ask("FilePrint", **asked)["page_count"] == 1
+            page = pypdf.PdfReader(io.BytesIO(drafted(daemon, workbench_id, "made.pdf"))).pages[0]
+            assert (page.images.keys(), page.extract_text().strip()) == ([], "")
     finally:
         server.shutdown()
         serving.join()
         server.server_close()
     assert requests == []
+
+
+@pytest.mark.full
+@pytest.mark.libreoffice
+@pytest.mark.parametrize("make", [document, text, workbook, deck])
+def test_a_file_is_printed_into_a_new_one(daemon: RealDaemon, tmp_path: Path, make: Any) -> None:
+    """With its pages in their order, and the same bytes in another workbench, another second."""
+    path = make(tmp_path)
+    made = []
+    for _ in range(2):
+        workbench_id = daemon.workbench(path)
+        asked = {"workbench_id": workbench_id, "path": path.name, "target_path": "made.pdf"}
+        answer = daemon.ask("FilePrint", **asked)
+        assert (answer["page_count"], answer["printed_by"]) == (3, "soffice")
+        shown = [
+            daemon.ask(
+                "ReviewGetPdfPreviewPage", workbench_id=workbench_id, path="made.pdf", page=n
+            )
+            for n in (1, 2, 3)
+        ]
+        assert [main_color(each) for each in shown] == list(COLORS)
+        made.append(drafted(daemon, workbench_id, "made.pdf"))
+    assert made[0] == made[1]
+    assert b"CreationDate" not in made[0]
 
 
 @pytest.mark.full

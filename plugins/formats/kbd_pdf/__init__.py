@@ -7,7 +7,8 @@ text of a page, what people cannot see of it, and numbers like "2,7-9"; `reader`
 with the notes. `structure` is forms, annotations and what the file would do, `file_map` the map
 with the table of contents. `previews` draws a page, `layout` finds tables and where words stand.
 `comparison` tells two versions of a file apart. `form_fields` finds the fields of a form,
-`active_content` what a file would do; `making` makes new files.
+`active_content` what a file would do; `making` makes new files, `print_identity` has printed ones
+be the same each time.
 """
 
 from collections.abc import Sequence

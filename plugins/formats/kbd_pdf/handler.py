@@ -28,7 +28,7 @@ from kbd.formats import (
     Trace,
 )
 from kbd_pdf.making.operations import OPERATIONS
-from kbd_pdf.printed import settle_print
+from kbd_pdf.print_identity import settle_print
 
 __all__ = ["PdfFormat"]
 

@@ -148,6 +148,37 @@ async def test_what_has_printed_it_is_said(desk: Desk) -> None:
     assert str(desk.folder) not in "".join(warnings)
 
 
+async def test_a_document_is_printed_into_a_file(desk: Desk) -> None:
+    """Of the same print as its pages, as often as it is asked for; what to know of it is said."""
+    file, formats = desk.file("3 pages"), desk.formats()
+    await formats.preview(file, 0, 100)
+    made = await formats.print(file, desk.folder / "first.plate")
+    again = await formats.print(file, desk.folder / "second.plate")
+
+    lines = (desk.folder / "first.plate").read_text().splitlines()
+    assert lines == [f"page {number} of document.memo" for number in range(3)]
+    assert (desk.folder / "second.plate").read_text().splitlines() == lines
+    assert (made.page_count, made.program) == (3, "fakeoffice")
+    assert made == again
+    assert made.warnings[0].startswith("Printed by fakeoffice: ")
+    assert made.warnings[1:] == (
+        "What the file only links to (pictures, sections, data) is not fetched.",
+        "Ink is not printed.",
+    )
+    assert desk.begun() == 1
+
+
+async def test_what_no_program_prints_is_not_printed_into_a_file(desk: Desk) -> None:
+    """A printed document itself, and a damaged file, which the program never gets."""
+    with pytest.raises(ValidationFailed, match="be printed"):
+        await desk.formats().print(desk.file("page", "a.plate"), desk.folder / "made")
+    with pytest.raises(FileReadFailed, match="is damaged"):
+        await desk.formats().print(desk.file("damaged"), desk.folder / "made")
+
+    assert desk.begun() == 0
+    assert not (desk.folder / "made").exists()
+
+
 async def test_a_page_that_is_not_there_is_refused(desk: Desk) -> None:
     """As by the format that shows it; the printed document stays."""
     with pytest.raises(ValidationFailed, match="there are 3 pages"):

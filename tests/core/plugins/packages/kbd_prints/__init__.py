@@ -16,6 +16,7 @@ class MemoFormat(FormatHandler, Printable):
     suffixes: ClassVar = {".memo": "text/x-memo", ".memox": "text/x-memo"}
     preview_unit = "Slide"
     print_filters: ClassVar = {".plate": "memo_plate_Export:{all}"}
+    print_notes: ClassVar = ("Ink is not printed.",)
     page_count_field = "pages"
 
     def info(self, source: Source) -> dict[str, Any]:
