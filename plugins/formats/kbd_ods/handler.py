@@ -49,6 +49,7 @@ class OdsFormat(FormatHandler, Mappable, Celled, Tabular, Printable):
     print_notes: ClassVar[tuple[str, ...]] = (
         "Formulas show the results that the file holds; without one, what the program works out.",
         "Hidden sheets, rows and columns are left out, and what lies outside of print areas.",
+        "A column shows what it has room for: longer texts are cut, figures rounded or shown as ###.",
     )
 
     def info(self, source: Source) -> dict[str, Any]:

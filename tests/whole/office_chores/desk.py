@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Chore", "Desk", "words_of"]
+__all__ = ["Chore", "Desk"]
 
 Call = Callable[..., Any]
 """Calls a tool of the workbench by its name, with its arguments."""
@@ -20,6 +20,7 @@ class Chore(NamedTuple):
         holds: The words that each file holds at the end; none where it only has to be there.
         lacks: Words that it must not hold.
         cells: Values of cells of a workbook's first sheet.
+        reads_pictures: Whether it can only be done where pictures are read.
     """
 
     tasks: str
@@ -28,6 +29,7 @@ class Chore(NamedTuple):
     holds: Mapping[str, Sequence[str]]
     lacks: Mapping[str, Sequence[str]] = {}
     cells: Mapping[str, Mapping[str, Any]] = {}
+    reads_pictures: bool = False
 
     @property
     def numbers(self) -> list[str]:
@@ -38,11 +40,6 @@ class Chore(NamedTuple):
             first, _, last = numbers.partition("-")
             found += [f"{group}/{n}" for n in range(int(first), int(last or first) + 1)]
         return found
-
-
-def words_of(text: str) -> str:
-    """Text as words are looked for in it: in one case, with single blanks."""
-    return " ".join(text.split()).casefold()
 
 
 class Desk:

@@ -321,7 +321,7 @@ DOCUMENT_CHORES = (
         "3-8/5", ("score.xlsx",), _how_many,
         {"exams.pdf": ["midterm1: 7", "midterm2: 4"], "exams.docx": ["midterm1: 7", "midterm2: 4"]},
     ),
-    Chore("3-8/7", (SCORES,), _progress, {"progress.docx": ["5 students"]}),
+    Chore("3-8/7", (SCORES,), _progress, {"progress.docx": ["9 students"]}),
     Chore("3-47/0", (SCORES,), _rewards, {"statement.pdf": ["Carol"]}),
     Chore(
         "3-56/0", ("class_member.xlsx",), _homework_of_a_class,

@@ -118,7 +118,7 @@ def _cars(desk: Desk) -> None:
     desk.copy("car_inventory.xlsx", "cars/car_inventory.xlsx")
 
 
-PICTURE_CHORES = (
+_CHORES = (
     Chore("2-1/0", ("power_failure_notification.jpg",), _power_failure,
           {"power_failure.pdf": ["Electric Failure", "Power", "issue"]}),
     Chore("2-1/1", (MEETING,), _summary_of_a_meeting(), {"meeting.pdf": ["Location", "Project"]}),
@@ -150,4 +150,6 @@ PICTURE_CHORES = (
           _grades("transcripts_report.docx", printed="transcripts_report_pdf_version.pdf"),
           {"transcripts_report.docx": ["GPA"], "transcripts_report_pdf_version.pdf": ["GPA"]}),
 )  # fmt: skip
+
+PICTURE_CHORES = tuple(chore._replace(reads_pictures=True) for chore in _CHORES)
 """The chores, by the tasks that ask for them."""
