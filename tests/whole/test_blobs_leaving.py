@@ -379,7 +379,7 @@ def _ask_everything(daemon: RealDaemon, workbench_id: str, blobs: list[str], out
 
 
 @pytest.mark.parametrize(
-    "every", [pytest.param(4, marks=pytest.mark.full), pytest.param(1, marks=pytest.mark.soak)]
+    "every", [pytest.param(8, marks=pytest.mark.full), pytest.param(1, marks=pytest.mark.soak)]
 )
 def test_any_blob_damaged_in_turn(wire: Wired, tmp_path: Path, every: int) -> None:
     """Of a whole workbench: it is named, and no answer, file or prompt has a byte of it."""

@@ -184,7 +184,7 @@ def take_bomb(daemon: RealDaemon, server: BombServer, name: str) -> tuple[str, f
 def test_bombs_do_no_harm(short_dir: Path, backend: str) -> None:
     """Each bomb of 24 MiB: a typed error, no megabytes more, and nobody else notices."""
     quick = [name for name in BOMBS if name not in {"deltas", "thoughts", "places"}]
-    names = quick if backend == "asyncio" else quick[::4]
+    names = quick[::2] if backend == "asyncio" else quick[1::4]
     with bombed(short_dir, 24 << 20, backend) as (daemon, server):
         for name in names:
             take_bomb(daemon, server, name)

@@ -13,6 +13,7 @@ from kbd.formats import Change, CompareOptions, Comparison, Region, Source
 from kbd_docx import DocxFormat
 from kbd_docx.document import W, blocks
 from made_documents import body_of, edit
+from samples import half_or_all
 
 FORMAT = DocxFormat()
 EVERY = 25
@@ -56,9 +57,10 @@ def test_some_real_documents_differ_in_nothing_from_themselves(corpora: Path) ->
 
 @pytest.mark.corpora
 @pytest.mark.full
-def test_all_real_documents_differ_in_nothing_from_themselves(corpora: Path) -> None:
+@half_or_all
+def test_all_real_documents_differ_in_nothing_from_themselves(corpora: Path, every: int) -> None:
     """Whatever program made them."""
-    chosen = documents(corpora)
+    chosen = documents(corpora)[::every]
     read = [compare_with_itself(path) for path in chosen]
 
     assert sum(read) >= len(chosen) * 0.97
@@ -173,9 +175,12 @@ def test_operations_on_some_real_documents_are_told_exactly(corpora: Path, tmp_p
 
 @pytest.mark.corpora
 @pytest.mark.full
-def test_operations_on_all_real_documents_are_told_exactly(corpora: Path, tmp_path: Path) -> None:
+@half_or_all
+def test_operations_on_all_real_documents_are_told_exactly(
+    corpora: Path, tmp_path: Path, every: int
+) -> None:
     """Strict ones, templates, those with controls and tracked changes as well."""
-    chosen = documents(corpora)
+    chosen = documents(corpora)[::every]
     done = [check_operation(path, seed, tmp_path) for seed, path in enumerate(chosen)]
 
     assert sum(done) >= len(chosen) * 0.6

@@ -12,6 +12,7 @@ from pypdf import PdfReader
 from kbd.errors import FileReadFailed
 from kbd.formats import Region, Source
 from kbd_pdf import PdfFormat
+from samples import half_or_all
 
 PDF = PdfFormat()
 
@@ -74,11 +75,12 @@ def test_files_are_read_or_refused(corpora: Path) -> None:
 
 
 @pytest.mark.full
+@half_or_all
 def test_more_is_read_than_by_either_library(
-    corpora: Path, capsys: pytest.CaptureFixture[str]
+    corpora: Path, every: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of all of them, none is lost that one of the libraries can read."""
-    paths = files(corpora)
+    paths = files(corpora)[::every]
     ours = share(paths, looked_at, FileReadFailed)
     with warnings.catch_warnings(action="ignore"):
         pypdf = share(paths, by_pypdf, Exception)
@@ -87,8 +89,8 @@ def test_more_is_read_than_by_either_library(
         print(f"\npdf: {len(ours)} of {len(paths)} are mapped and read", end="")
         print(f" (pypdf alone {len(pypdf)}, pypdfium2 alone {len(pdfs)})")
     assert (pypdf | pdfs) - ours == set()
-    assert len(ours) > max(len(pypdf), len(pdfs))
-    assert len(ours) >= 342
+    assert len(ours) >= max(len(pypdf), len(pdfs))
+    assert len(ours) >= 342 // every
 
 
 def test_first_pages_are_drawn(corpora: Path) -> None:

@@ -107,7 +107,7 @@ def test_real_decks_give_what_they_have(corpora: Path, tmp_path: Path) -> None:
 @pytest.mark.corpora
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("every", "fewest"), [(2, 380), pytest.param(1, 820, marks=pytest.mark.soak)]
+    ("every", "fewest"), [(4, 190), pytest.param(1, 820, marks=pytest.mark.soak)]
 )
 def test_all_real_decks_give_what_they_have(
     corpora: Path, tmp_path: Path, every: int, fewest: int

@@ -32,6 +32,7 @@ from kbd.formats import Source
 from kbd.sheets.areas import cell_name
 from kbd_xlsx import XlsxFormat
 from real_workbooks import real_workbooks
+from samples import half_or_all
 
 SAMPLE_SEED = 75
 NEW = ["new", "x", 1, 2]
@@ -511,10 +512,13 @@ def test_the_diff_of_an_edit_is_the_edit(corpora: Path, tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.corpora
-def test_the_diff_of_an_edit_is_the_edit_in_all_workbooks(corpora: Path, tmp_path: Path) -> None:
+@half_or_all
+def test_the_diff_of_an_edit_is_the_edit_in_all_workbooks(
+    corpora: Path, tmp_path: Path, every: int
+) -> None:
     """The same of the whole corpus."""
     chosen = random.Random(SAMPLE_SEED + 1)
-    paths = real_workbooks(corpora)
+    paths = real_workbooks(corpora)[::every]
 
     assert _edits_are_told(paths, tmp_path, chosen) > 0.7 * len(paths)
 

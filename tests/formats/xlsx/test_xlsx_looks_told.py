@@ -220,7 +220,7 @@ def test_real_files_are_told_and_taken_from(corpora: Path, tmp_path: Path) -> No
 @pytest.mark.full
 @pytest.mark.corpora
 @pytest.mark.parametrize(
-    ("every", "fewest"), [(2, 1_800), pytest.param(1, 4_000, marks=pytest.mark.soak)]
+    ("every", "fewest"), [(4, 900), pytest.param(1, 4_000, marks=pytest.mark.soak)]
 )
 def test_all_real_files_are_told_and_taken_from(
     corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], every: int, fewest: int
