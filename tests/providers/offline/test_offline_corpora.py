@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 MAX_BYTES = 120_000
-EVERY = 10
+EVERY = 6
 """One in so many files of a kind, so that a run stays within minutes."""
 
 
