@@ -208,7 +208,7 @@ def _bare(content: Mapping[str, str], *, whole: bool) -> dict[str, str]:
 def tried_all(paths: Sequence[Path], tmp_path: Path) -> tuple[list[str], Counter[str]]:
     wrong: list[str] = []
     found: Counter[str] = Counter()
-    other = [
+    other: list[dict[str, Any]] = [
         {"op": "append_paragraph", "text": "Other", "style": "Heading 1"},
         {"op": "add_footnote", "paragraph": 1, "text": "its note"},
         {"op": "add_table", "rows": [["a", "b"]]},
