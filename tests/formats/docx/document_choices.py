@@ -341,6 +341,26 @@ def _split(facts: DocumentFacts) -> Choice | None:
     return None
 
 
+def _set_control(facts: DocumentFacts) -> Choice | None:
+    for control in facts.root.iter(f"{W}sdt"):
+        tag = control.find(f"{W}sdtPr/{W}tag")
+        name = "" if tag is None else tag.get(f"{W}val", "")
+        # Others than those of text are of kinds of their own.
+        plain = control.find(f"{W}sdtPr/{W}text") is not None
+        # The words of a placeholder are its own, and stay in the file.
+        if name and plain and control.find(f"{W}sdtPr/{W}showingPlcHdr") is None:
+            return Choice({"tag": name, "text": NEW}, frozenset([NEW]), None)
+    return None
+
+
+def _set_pages(_: DocumentFacts) -> Choice:
+    return Choice({"columns": 2, "margins": {"left": 1.1}, "orientation": "landscape"})
+
+
+def _break(facts: DocumentFacts) -> Choice | None:
+    return Choice({"after": 1, "kind": "continuous"}) if facts.paragraphs else None
+
+
 _TABLE = r"(row|column|cell|width|format|paragraph|table) "
 CHOICES: Mapping[str, Trying] = {
     "set_paragraphs": Trying(_set_all, r".*", r".*"),
@@ -365,5 +385,8 @@ CHOICES: Mapping[str, Trying] = {
     "delete_table_columns": Trying(_delete_columns, r".*", r".*"),
     "merge_table_cells": Trying(_merge, r".*", r".*"),
     "split_table_cell": Trying(_split, rf"{_TABLE}.*"),
+    "set_content_control": Trying(_set_control, r".*", r".*"),
+    "set_section": Trying(_set_pages, r"section (added|changed)"),
+    "insert_section_break": Trying(_break, r"section (added|changed)"),
 }
 """How each operation is tried; an operation that is not here fails a test."""

@@ -88,14 +88,7 @@ def _simplify(root: etree._Element) -> None:
         if not len(each) and not each.attrib:
             _drop(each)
     _drop_empty_bookmarks(root)
-    for section in root.findall(f"{W}body/{W}sectPr"):
-        # A body of one section may do without its settings.
-        if not len(section):
-            _drop(section)
-    for reference in reversed(list(root.iter(f"{W}headerReference", f"{W}footerReference"))):
-        # They stand first in the settings of a section; some files have them elsewhere.
-        if (section := reference.getparent()) is not None and section.tag == f"{W}sectPr":
-            section.insert(0, reference)
+    _settle_sections(root)
     _drop_empty_runs(root)
     for holder in list(root.iter(f"{W}ins", f"{W}moveTo")):
         before = holder.getprevious()
@@ -110,6 +103,18 @@ def _simplify(root: etree._Element) -> None:
     is_given = len(blocks) == 1 or (len(blocks) > 1 and blocks[-2].tag == f"{W}tbl")
     if is_given and blocks[-1].tag == f"{W}p" and not list(blocks[-1].iter(f"{W}r")):
         _drop(blocks[-1])
+
+
+def _settle_sections(root: etree._Element) -> None:
+    for section in root.findall(f"{W}body/{W}sectPr"):
+        # A body of one section may do without its settings.
+        if not len(section):
+            _drop(section)
+    for reference in reversed(list(root.iter(f"{W}headerReference", f"{W}footerReference"))):
+        # They stand first in the settings of a section; some files have them elsewhere.
+        settings = reference.getparent()
+        if settings is not None and settings.tag == f"{W}sectPr":
+            settings.insert(0, reference)
 
 
 def _strip(element: etree._Element) -> None:

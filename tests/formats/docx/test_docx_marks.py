@@ -78,6 +78,7 @@ def test_paragraphs_show_their_changes_and_by_whom(tmp_path: Path) -> None:
     found = [(each["paragraph"], each["text"]) for each in reading.objects["marked_paragraphs"]]
     assert found == expected
     assert f"Paragraph 2 with its changes: {costs}" in reading.warnings
+    assert f"In the table after paragraph 3, with changes: {costs}" in reading.warnings
     assert "It costs 14 EUR" in reading.text
     assert mapped(path)["tracked_changes"]["by_author"] == [
         {"author": "Ann", "insertions": 2, "deletions": 2},

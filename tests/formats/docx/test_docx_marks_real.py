@@ -66,6 +66,14 @@ CASES: dict[str, Case] = {
         ),
         frozenset((("added", "paragraph"),)),
     ),
+    "thread": (
+        (
+            {"op": "add_comment", "paragraph": 1, "text": "Zqc", "author": "Zq"},
+            {"op": "reply_comment", "comment": 1, "text": "Zqr", "author": "Zq"},
+            {"op": "resolve_comment", "comment": 1},
+        ),
+        frozenset((("added", "comment"), ("changed", "comment"))),
+    ),
     "break": (
         ({"op": "insert_section_break", "after": 1},),
         frozenset((("added", "section"), ("changed", "section"))),

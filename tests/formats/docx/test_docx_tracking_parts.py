@@ -194,3 +194,24 @@ def test_words_around_what_is_put_between_them_are_not_marked(
     assert [each.text for each in body.iter(f"{W}delText")] == deleted
     shown = [each.text for mark in body.iter(f"{W}ins") for each in mark.iter(f"{W}t")]
     assert shown == inserted
+
+
+def test_words_are_compared_where_a_run_was_divided_and_changed(tmp_path: Path) -> None:
+    """Of a text that was replaced in part, with a note behind a word, only the part is marked."""
+    path = made(tmp_path / "a.docx", para("The price is 1,200 EUR a month"))
+    edit(
+        path,
+        *tracked(
+            {"op": "replace_text", "search": "1,200", "replace": "1,350"},
+            {"op": "add_footnote", "paragraph": 1, "text": "n", "search": "EUR"},
+            {"op": "replace_text", "search": "month", "replace": "year"},
+        ),
+        to=tmp_path / "t.docx",
+    )
+    body = body_of(tmp_path / "t.docx")
+
+    assert [each.text for each in body.iter(f"{W}delText")] == ["1,200", "month"]
+    shown = [each.text for mark in body.iter(f"{W}ins") for each in mark.iter(f"{W}t")]
+    assert shown == ["1,350", "year"]
+    edit(tmp_path / "t.docx", {"op": "reject_changes"})
+    assert content_of(tmp_path / "out.docx") == content_of(path)

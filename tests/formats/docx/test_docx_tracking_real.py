@@ -80,7 +80,7 @@ def edits_of(path: Path) -> dict[str, Edits]:
             {"op": "format_paragraphs", "from": 1, "count": 2, "bold": True, "alignment": "right"},
         ],
         **_edits_of_table(),
-        **_edits_of_parts(path),
+        **_edits_of_parts(path, replace),
         "several": [
             replace,
             {"op": "delete_paragraphs", "from": 2},
@@ -112,7 +112,7 @@ def _edits_of_table() -> dict[str, Edits]:
     }
 
 
-def _edits_of_parts(path: Path) -> dict[str, Edits]:
+def _edits_of_parts(path: Path, replace: Mapping[str, Any]) -> dict[str, Edits]:
     """Return operations on notes, pages, the first control that holds text, another document."""
     found: dict[str, Edits] = {
         "notes": [
@@ -120,6 +120,7 @@ def _edits_of_parts(path: Path) -> dict[str, Edits]:
             {"op": "add_endnote", "paragraph": 1, "text": "at the\nend"},
         ],
         "between words": [
+            replace,
             {"op": "add_footnote", "paragraph": 1, "text": "a note", "search": "e"},
             {
                 "op": "add_hyperlink",
@@ -208,7 +209,7 @@ def _bare(content: Mapping[str, str], *, whole: bool) -> dict[str, str]:
 def tried_all(paths: Sequence[Path], tmp_path: Path) -> tuple[list[str], Counter[str]]:
     wrong: list[str] = []
     found: Counter[str] = Counter()
-    other = [
+    other: list[dict[str, Any]] = [
         {"op": "append_paragraph", "text": "Other", "style": "Heading 1"},
         {"op": "add_footnote", "paragraph": 1, "text": "its note"},
         {"op": "add_table", "rows": [["a", "b"]]},

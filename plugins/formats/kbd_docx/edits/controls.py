@@ -273,7 +273,10 @@ def _show(
     paragraphs = [each for each in holder if each.tag == PARAGRAPH]
     is_block = bool(paragraphs) or holder is not content
     model = paragraphs[0].find(f"{W}pPr") if paragraphs else None
-    for child in [each for each in holder if each.tag != f"{W}tcPr"]:
+    gone = [each for each in holder if each.tag != f"{W}tcPr"]
+    if not is_placeholder(settings):
+        edit.let_texts_go(gone)
+    for child in gone:
         holder.remove(child)
     if not is_block:
         holder.append(_text_run(text, look))

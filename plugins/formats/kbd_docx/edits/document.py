@@ -380,6 +380,10 @@ class DocumentEdit:
     def let_go(self, elements: Sequence[etree._Element]) -> None:
         """Note what elements say and refer to, for they go; the rest of that goes with them."""
         self.dropped_relations |= named_relations(elements)
+        self.let_texts_go(elements)
+
+    def let_texts_go(self, elements: Sequence[etree._Element]) -> None:
+        """Note what elements say, for they go."""
         # What goes with a mark stays readable, as it should.
         if not self.tracker.is_tracking:
             self.gone_texts.update(text for each in elements for text in paragraph_texts(each))

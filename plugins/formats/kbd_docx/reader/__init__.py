@@ -13,7 +13,7 @@
     unseen           text in the color of what is behind it, too small to be read, off the page
     boxes            what is behind the text of boxes, and whether these are on the page
     controls         content controls, with the paragraphs where they begin
-    marked           paragraphs with tracked changes shown in their text
+    change_marks     paragraphs with tracked changes shown in their text
     direct_formatting
                      formatting that paragraphs have beside their styles
     table_styles     what styles of tables put behind cells

@@ -34,6 +34,7 @@ from kbd_docx.document import (
     related,
 )
 from kbd_docx.reader.boxes import DocumentPages
+from kbd_docx.reader.change_marks import MarkedParagraphs
 from kbd_docx.reader.contents import (
     Changes,
     DocxChangeCount,
@@ -48,7 +49,6 @@ from kbd_docx.reader.controls import ControlList
 from kbd_docx.reader.direct_formatting import FormattingStretches
 from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.findings import StoryFindings
-from kbd_docx.reader.marked import MarkedParagraphs
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import ListLabels, StyleIndex
 from kbd_docx.reader.unseen import UnseenText, paper_color

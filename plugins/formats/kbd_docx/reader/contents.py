@@ -248,10 +248,12 @@ class DocxMarked(msgspec.Struct, frozen=True, array_like=True):
     Args:
         paragraph: Its number; that of the last one before a table that it is in.
         text: Its text with the changes in it: "costs [deleted by Ann: 12][inserted by Ann: 14]".
+        is_in_table: Whether it stands in a table.
     """
 
     paragraph: int
     text: str
+    is_in_table: bool = False
 
 
 class DocxChangeCount(msgspec.Struct, frozen=True, array_like=True):

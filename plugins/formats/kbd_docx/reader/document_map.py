@@ -146,7 +146,8 @@ def _count_entry(count: DocxChangeCount) -> dict[str, Any]:
 
 def marked_entry(marked: DocxMarked) -> dict[str, Any]:
     """Return a paragraph with tracked changes as readings list it."""
-    return {"paragraph": marked.paragraph, "text": marked.text}
+    entry: dict[str, Any] = {"paragraph": marked.paragraph, "text": marked.text}
+    return entry | ({"in_table": True} if marked.is_in_table else {})
 
 
 def formatting_entry(formatting: DocxFormatting) -> dict[str, Any]:

@@ -380,7 +380,10 @@ def _reading(
 def _marked_warnings(marked: Sequence[DocxMarked]) -> Iterator[str]:
     """Yield paragraphs with their changes in the text, the first of many."""
     for each in marked[:_MAX_MARKED]:
-        yield f"Paragraph {each.paragraph} with its changes: {each.text[:_MARKED_CHARS]}"
+        place = f"Paragraph {each.paragraph} with its changes"
+        if each.is_in_table:
+            place = f"In the table after paragraph {each.paragraph}, with changes"
+        yield f"{place}: {each.text[:_MARKED_CHARS]}"
     if len(marked) > _MAX_MARKED:
         left = len(marked) - _MAX_MARKED
         yield f"{left} more paragraphs have tracked changes; read single sections to see them."

@@ -4,7 +4,6 @@ A run that was left is compared by its words; what was put in or taken out is ma
 box in a run has paragraphs of its own, which are recorded like others.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Literal
@@ -22,13 +21,12 @@ from kbd_docx.revisions.runs import (
     divide_alike,
     emptied,
     made_run,
+    word_pieces,
 )
 from kbd_docx.revisions.snapshot import DocxSnapshot
 
 __all__ = ["InlineRecorder", "same_bytes"]
 
-# A figure is one word with its separators: half of one between marks reads as another figure.
-_WORDS = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)+|\w+|\s+|[^\w\s]")
 _TEXTS = frozenset((T, RUN_PROPERTIES, *(f"{W}{name}" for name in ("tab", "br", "cr"))))
 _DELETIONS = frozenset((f"{W}del", f"{W}moveFrom"))
 _INSERTIONS = frozenset((f"{W}ins", f"{W}moveTo"))
@@ -155,7 +153,7 @@ class InlineRecorder:
 
     def _record_run(self, run: etree._Element, was: etree._Element) -> None:
         """Record a run that was left: its words, its properties, and text boxes in it."""
-        then, now = list(_pieces(was)), list(self._own_pieces(run))
+        then, now = list(word_pieces(was)), list(self._own_pieces(run))
         same = [piece.key for piece in then] == [piece.key for piece in now]
         properties = was.find(RUN_PROPERTIES)
         if same:
@@ -193,7 +191,7 @@ class InlineRecorder:
 
     def _own_pieces(self, run: etree._Element) -> Iterator[RunPiece]:
         """Yield the pieces of a run that was left; text boxes in it are recorded on the way."""
-        for piece in _pieces(run):
+        for piece in word_pieces(run):
             element = piece.element
             was = self._snapshot.original(element) if element is not None else None
             if element is None or was is None or next(element.iter(PARAGRAPH), None) is None:
@@ -229,14 +227,5 @@ def _is_one_text(children: Sequence[etree._Element]) -> bool:
 
 def _joined(runs: Sequence[etree._Element]) -> etree._Element:
     """Return one run with the text of several."""
-    pieces = [piece for run in runs for piece in _pieces(run)]
+    pieces = [piece for run in runs for piece in word_pieces(run)]
     return made_run(runs[0], runs[0].find(RUN_PROPERTIES), pieces)
-
-
-def _pieces(run: etree._Element) -> Iterator[RunPiece]:
-    """Yield the words of a run, and what is no text in it."""
-    for child in run:
-        if child.tag == T:
-            yield from (RunPiece(word) for word in _WORDS.findall(child.text or ""))
-        elif child.tag != RUN_PROPERTIES:
-            yield RunPiece(etree.tostring(child, with_tail=False), child)

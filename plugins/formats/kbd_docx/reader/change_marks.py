@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from lxml import etree
 
-from kbd_docx.document import MC, PARAGRAPH, W
+from kbd_docx.document import MC, PARAGRAPH, TABLE, W
 from kbd_docx.reader.contents import DocxMarked
 
 __all__ = ["END_SIGN", "MarkedParagraphs"]
@@ -76,7 +76,7 @@ class MarkedParagraphs:
             if len(self.found) == _MAX_MARKED:
                 return
             if text := _marked(paragraph):
-                self.found.append(DocxMarked(number, text))
+                self.found.append(DocxMarked(number, text, block.tag == TABLE))
 
 
 def _marked(paragraph: etree._Element) -> str:
