@@ -29,12 +29,13 @@ METHODS = {
     },
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
+    "Odp": {"ExtractText", "GetInfo", "GetMap", "GetSlideContent"},
     "Ods": {"ExtractText", "GetInfo", "GetMap", "ReadRange"},
     "Odt": {"ExtractText", "GetInfo", "GetMap", "GetSectionContent"},
 }
 PREVIEWS = {
     "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdsPreviewPage",
-    "ReviewGetOdtPreviewPage",
+    "ReviewGetOdpPreviewSlide", "ReviewGetOdtPreviewPage",
     "ReviewGetXlsxPreviewPage", "ReviewGetPptxPreviewSlide", "ReviewGetImagePreview",
     "ReviewGetXlsxPreviewGrid",
 }  # fmt: skip

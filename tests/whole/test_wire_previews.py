@@ -31,6 +31,7 @@ PAGED = {
     "a.odt": ("ReviewGetOdtPreviewPage", "page"),
     "a.xlsx": ("ReviewGetXlsxPreviewPage", "page"),
     "a.pptx": ("ReviewGetPptxPreviewSlide", "slide_index"),
+    "a.odp": ("ReviewGetOdpPreviewSlide", "slide_index"),
 }
 """By the name of a file: its method, and the parameter that says which page."""
 

@@ -67,7 +67,7 @@ def deck_styles(common: str = "", automatic: str = "", master: str = "") -> str:
         f"<office:document-styles {_SPACES}><office:styles>{common}</office:styles>"
         '<office:automatic-styles><style:page-layout style:name="PL"><style:page-layout-properties '
         'fo:page-width="25.4cm" fo:page-height="19.05cm"/></style:page-layout>'
-        f'{automatic}</office:automatic-styles><office:master-styles><style:master-page '
+        f"{automatic}</office:automatic-styles><office:master-styles><style:master-page "
         'style:name="M1" style:display-name="Plain" style:page-layout-name="PL" '
         f'draw:style-name="Mdp1">{master}</style:master-page></office:master-styles>'
         "</office:document-styles>"
@@ -131,12 +131,16 @@ _TABLE = """<table:table><table:table-row><table:table-cell><text:p>Item</text:p
 _SLIDES = (
     slide(
         box("Logo", '<draw:image xlink:href="Pictures/1.png"/><svg:desc>a tree</svg:desc>')
-        + placeholder("outline", "one</text:p><text:list><text:list-item><text:p>two<text:s "
-                      'text:c="2"/>three</text:p></text:list-item></text:list><text:p>four')
+        + placeholder(
+            "outline",
+            "one</text:p><text:list><text:list-item><text:p>two<text:s "
+            'text:c="2"/>three</text:p></text:list-item></text:list><text:p>four',
+        )
         + placeholder("title", "Where we stand", at="0.2in")
         + placeholder("subtitle", ""),
         "Opening",
-        more=' presentation:use-footer-name="f1"', style="dp2",
+        more=' presentation:use-footer-name="f1"',
+        style="dp2",
     )
     + slide(
         placeholder("title", "Figures")
@@ -146,8 +150,11 @@ _SLIDES = (
         'svg:width="1in" svg:height="1in"><text:p>left</text:p></draw:rect><draw:line '
         'draw:name="Line" svg:x1="4in" svg:y1="6in" svg:x2="3in" svg:y2="5.5in"/></draw:g>'
         + box("Away", "<draw:text-box><text:p>beside</text:p></draw:text-box>", at="9in")
-        + box("Secret", "<draw:text-box><text:p>kept</text:p></draw:text-box>",
-              more=' draw:display="none"')
+        + box(
+            "Secret",
+            "<draw:text-box><text:p>kept</text:p></draw:text-box>",
+            more=' draw:display="none"',
+        )
         + '<draw:frame draw:name="Turned" svg:width="2in" svg:height="1in" draw:transform="rotate '
         '(1.5707963267949) translate (3in 4in)"><draw:text-box><text:p><text:a '
         'xlink:href="https://a.example/">there</text:a></text:p></draw:text-box></draw:frame>'

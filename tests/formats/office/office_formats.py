@@ -41,8 +41,8 @@ from kbd_pdf import PdfFormat
 from kbd_pptx import PptxFormat
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
-from ods_books import flat_book, ods_book, rich_book, row, sheet_contents, table
 from odp_decks import deck_content, deck_file, flat_deck, placeholder, rich_deck_file, slide
+from ods_books import flat_book, ods_book, rich_book, row, sheet_contents, table
 from odt_texts import content, flat, rich_text, text_file
 from office_packages import pack, rich_deck, rich_document, rich_workbook
 from pdf_forge import one_page, rows, shown, stream, text_pages
@@ -535,5 +535,5 @@ XLSX = OfficeCase(
 )  # fmt: skip
 
 OFFICE = (DOCX, PPTX, XLSX)
-PACKAGES: tuple[PackageCase, ...] = (*OFFICE, ODS, ODT)
+PACKAGES: tuple[PackageCase, ...] = (*OFFICE, ODP, ODS, ODT)
 FORMATS: tuple[FormatCase, ...] = (*PACKAGES, CSV, IMAGE, PDF, TEXT)
