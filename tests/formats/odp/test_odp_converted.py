@@ -21,7 +21,7 @@ NEAR_INCHES = 0.05
 """LibreOffice places shapes to the hundredth of a millimeter, and grows some to fit their text."""
 
 _WORD = re.compile(r"[^\W\d]\w{2,}")
-"""No figures: LibreOffice rounds those of charts, which are stored with errors of their last bit."""
+"""No figures: LibreOffice rounds those of charts, which are stored with errors of one bit."""
 
 _LABELS = {"Sound", "film", "Diagram", "column", "maybe", "hidden", "Embedded", "object", "bar"}
 """Words of labels, which differ where LibreOffice makes something else of a shape."""
