@@ -112,6 +112,14 @@ def text(folder: Path) -> Path:
     return folder / "a.odt"
 
 
+def converted_deck(folder: Path) -> Path:
+    """The same deck as OpenDocument, which LibreOffice made of it; its second slide is hidden."""
+    source, profile = deck(folder), (folder / "profile").as_uri()
+    command = ["soffice", f"-env:UserInstallation={profile}", "--headless", "--convert-to", "odp"]
+    subprocess.run([*command, "--outdir", folder, source], check=True, capture_output=True)
+    return folder / "a.odp"
+
+
 def picture(answer: dict[str, Any]) -> Image.Image:
     """The picture of an answer."""
     opened = Image.open(io.BytesIO(base64.b64decode(answer["base64"]))).convert("RGB")
@@ -129,7 +137,7 @@ def main_color(answer: dict[str, Any]) -> tuple[int, int, int]:
 
 @pytest.mark.full
 @pytest.mark.libreoffice
-@pytest.mark.parametrize("make", [document, text, workbook, deck])
+@pytest.mark.parametrize("make", [document, text, workbook, deck, converted_deck])
 def test_each_page_is_the_one_that_is_asked_for(
     daemon: RealDaemon, tmp_path: Path, make: Any
 ) -> None:
