@@ -223,7 +223,15 @@ def _new(files: Files, formats: FormatCatalog, handler: FormatHandler, path: str
 def _check_format(formats: FormatCatalog, handler: FormatHandler, name: FileName) -> None:
     found = formats.for_name(name)
     if found is None or found.name != handler.name:
-        raise ValidationFailed(f"{name} is not a {handler.name} file ({suffix_names(handler)})")
+        hint = ""
+        if found is not None and found.kind == handler.kind and not isinstance(found, Editable):
+            hint = (
+                f"; files of the format {found.name} are read, not edited: make a new "
+                f"{handler.name} file of what it holds"
+            )
+        raise ValidationFailed(
+            f"{name} is not a {handler.name} file ({suffix_names(handler)}){hint}"
+        )
 
 
 def suffix_names(handler: FormatHandler) -> str:

@@ -20,12 +20,14 @@ from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits.edit_tools import operations_tool
 from kbd_image import ImageFormat
+from kbd_odp import OdpFormat
 from kbd_odt import OdtFormat
 from kbd_pdf import PdfFormat
 from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
+from odp_decks import rich_deck_file
 from whole.seeded_operations import operations
 from whole.seeded_runs import FOLDERS, made
 
@@ -140,6 +142,7 @@ def test_all_formats_are_steady(corpora: Path, tmp_path: Path) -> None:
             edits = [operations(folder, chance, {}, 3) for _ in range(20)]
         check_steady(handler, {path.name: path for path in files}, work, edits=edits, rows=rows)
     note, letter = made(tmp_path / "made")
-    for each, path in ((TextFormat(), note), (OdtFormat(), letter)):
+    deck = rich_deck_file(tmp_path / "deck.odp")
+    for each, path in ((TextFormat(), note), (OdtFormat(), letter), (OdpFormat(), deck)):
         (tmp_path / each.name).mkdir()
         check_steady(each, {path.name: path}, tmp_path / each.name)

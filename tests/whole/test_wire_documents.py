@@ -12,6 +12,7 @@ from PIL import Image
 from pypdf import PdfWriter
 
 from kbd.client.blocking import RemoteError
+from odp_decks import rich_deck_file
 from pdf_forge import one_page, shown, stream
 from real_daemon import RealDaemon
 
@@ -29,12 +30,13 @@ METHODS = {
     },
     "Image": {"GetMetadata"},
     "Text": {"GetMap", "ReadLines"},
+    "Odp": {"ExtractText", "GetInfo", "GetMap", "GetSlideContent"},
     "Ods": {"ExtractText", "GetInfo", "GetMap", "ReadRange"},
     "Odt": {"ExtractText", "GetInfo", "GetMap", "GetSectionContent"},
 }
 PREVIEWS = {
     "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdsPreviewPage",
-    "ReviewGetOdtPreviewPage",
+    "ReviewGetOdpPreviewSlide", "ReviewGetOdtPreviewPage",
     "ReviewGetXlsxPreviewPage", "ReviewGetPptxPreviewSlide", "ReviewGetImagePreview",
     "ReviewGetXlsxPreviewGrid",
 }  # fmt: skip
@@ -108,6 +110,23 @@ def test_a_deck_is_made_and_looked_at(daemon: RealDaemon) -> None:
     assert daemon.ask("PptxGetStyles", **asked)["assets"]
     with pytest.raises(RemoteError, match="slide"):
         daemon.ask("PptxGetSlideContent", **asked, slide_index=7)
+
+
+def test_an_open_document_deck_is_looked_at_and_not_edited(
+    daemon: RealDaemon, tmp_path: Path
+) -> None:
+    """Its map, a slide, its text; an edit is refused with what to do instead."""
+    workbench_id = daemon.workbench(rich_deck_file(tmp_path / "a.odp"))
+    asked: dict[str, Any] = {"workbench_id": workbench_id, "path": "a.odp"}
+    assert daemon.ask("OdpGetInfo", **asked)["slide_count"] == 3
+    slides = daemon.ask("OdpGetMap", **asked)["slides"]
+    assert [slide["title"] for slide in slides] == ["Where we stand", "Figures", None]
+    content = daemon.ask("OdpGetSlideContent", **asked, slide_index=1)
+    assert content["tables"][0]["rows"][0] == ["Item", "Price"]
+    assert "say it slowly" in daemon.ask("OdpExtractText", **asked, slide_index=1)["text"]
+    add = {"op": "add_slide", "layout": "blank"}
+    with pytest.raises(RemoteError, match="format odp are read, not edited: make a new pptx file"):
+        daemon.ask("PptxApplyOps", **asked, ops=[add])
 
 
 def test_a_pdf_is_looked_at_and_shown(daemon: RealDaemon, tmp_path: Path) -> None:

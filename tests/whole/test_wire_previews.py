@@ -32,6 +32,7 @@ PAGED = {
     "a.odt": ("ReviewGetOdtPreviewPage", "page"),
     "a.xlsx": ("ReviewGetXlsxPreviewPage", "page"),
     "a.pptx": ("ReviewGetPptxPreviewSlide", "slide_index"),
+    "a.odp": ("ReviewGetOdpPreviewSlide", "slide_index"),
 }
 """By the name of a file: its method, and the parameter that says which page."""
 
@@ -112,6 +113,14 @@ def text(folder: Path) -> Path:
     return folder / "a.odt"
 
 
+def converted_deck(folder: Path) -> Path:
+    """The same deck as OpenDocument, which LibreOffice made of it; its second slide is hidden."""
+    source, profile = deck(folder), (folder / "profile").as_uri()
+    command = ["soffice", f"-env:UserInstallation={profile}", "--headless", "--convert-to", "odp"]
+    subprocess.run([*command, "--outdir", folder, source], check=True, capture_output=True)
+    return folder / "a.odp"
+
+
 def picture(answer: dict[str, Any]) -> Image.Image:
     """The picture of an answer."""
     opened = Image.open(io.BytesIO(base64.b64decode(answer["base64"]))).convert("RGB")
@@ -138,7 +147,7 @@ def drafted(daemon: RealDaemon, workbench_id: str, name: str) -> bytes:
 
 @pytest.mark.full
 @pytest.mark.libreoffice
-@pytest.mark.parametrize("make", [document, text, workbook, deck])
+@pytest.mark.parametrize("make", [document, text, workbook, deck, converted_deck])
 def test_each_page_is_the_one_that_is_asked_for(
     daemon: RealDaemon, tmp_path: Path, make: Any
 ) -> None:

@@ -53,7 +53,18 @@ def read_open_pieces(
             inside -= 1
             if not inside:
                 yield "piece", element
-                free_element(element)
+                _free_piece(element)
         else:
             yield "end", element
             free_element(element)
+
+
+def _free_piece(element: etree._Element) -> None:
+    """Free a piece from the inside: the parser still holds the drawings in it.
+
+    What is held is not freed with what is around it but moved out of there, which takes time that
+    grows with the square of all that is in it.
+    """
+    for each in reversed(list(element.iterdescendants(f"{DRAW}*"))):
+        each.clear()
+    free_element(element)

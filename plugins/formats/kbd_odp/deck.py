@@ -88,7 +88,7 @@ class DeckSlide(msgspec.Struct, frozen=True):
         footers: What its footer and its date say, each with a label.
         comments: Those on it, each in a line.
         links: Those on it.
-        digest: Equal for those that are alike but for their shapes and notes.
+        digest: Equal for those that are alike but for their shapes and notes; "" if not wanted.
     """
 
     index: int
@@ -125,8 +125,16 @@ class DeckReader:
         warnings: What could not be read, but need not be.
     """
 
-    def __init__(self, name: str, parts: Sequence[IO[bytes]], objects: EmbeddedObjects) -> None:
+    def __init__(
+        self,
+        name: str,
+        parts: Sequence[IO[bytes]],
+        objects: EmbeddedObjects,
+        *,
+        has_digests: bool = False,
+    ) -> None:
         self.name = name
+        self._has_digests = has_digests
         self.count = 0
         self.masters: dict[str, DeckMaster] = {}
         self.notices = OpenNotices()
@@ -215,7 +223,8 @@ class DeckReader:
             if element.get(f"{STYLE}family") == "drawing-page":
                 self._slide_styles[element.get(f"{STYLE}name", "")] = read_slide_style(element)
             self._styles.add(element)
-            self._add_said(element)
+            if self._has_digests:
+                self._add_said(element)
 
     def _add_said(self, element: etree._Element) -> None:
         """Note what an automatic style says: it may be called otherwise in the next version."""
@@ -269,7 +278,7 @@ class DeckReader:
             tuple(self._footers(page, style)),
             tuple(_comment(each, self._renderer) for each in page.iterchildren("{*}annotation")),
             tuple(dict.fromkeys(_links(page))),
-            element_digest(page, self._said, is_whole=False),
+            element_digest(page, self._said, is_whole=False) if self._has_digests else "",
         )
 
     def _count(self, shapes: int) -> None:
@@ -286,7 +295,8 @@ class DeckReader:
 
     def _shape(self, at: int, placed: PlacedElement, index: int) -> DeckShape:
         try:
-            return read_shape(at, placed, self._renderer, self._objects, self._said)
+            styles = self._said if self._has_digests else None
+            return read_shape(at, placed, self._renderer, self._objects, styles)
         except FileReadFailed as error:
             name = placed.element.get(f"{DRAW}name", "")
             self.warnings.append(f"The object {name} of slide {index + 1} is not shown: {error}")
@@ -411,12 +421,16 @@ class _Bounded:
 
 
 @contextmanager
-def open_deck(source: Source) -> Iterator[DeckReader]:
+def open_deck(source: Source, *, has_digests: bool = False) -> Iterator[DeckReader]:
     """Open a deck for one pass.
+
+    Args:
+        source: The deck.
+        has_digests: Whether its slides and shapes get the digests by which versions are compared.
 
     Raises:
         FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
     """
     is_flat = PurePath(source.name).suffix.lower() == KIND.flat_suffix
     with open_parts(source, KIND) as parts, open_objects(source, is_flat=is_flat) as objects:
-        yield DeckReader(source.name, parts, objects)
+        yield DeckReader(source.name, parts, objects, has_digests=has_digests)

@@ -11,7 +11,7 @@ ANIM = f"{{{_OASIS}animation:1.0}}"
 """Names of elements and attributes as lxml has them. OpenDocument 1.3, part 3: 10 (drawings and
 slides), 11 (charts)."""
 
-MAX_MARKS = 1_000_000
+MAX_MARKS = 600_000
 """Angle brackets in one part: one slide may be all of it, and a parsed element takes some 100
 bytes."""
 

@@ -82,7 +82,7 @@ class DeckShape(msgspec.Struct, frozen=True):
         alt_text: What it is said to show.
         file: The part or address of a picture.
         is_hidden: Whether it is not shown.
-        digest: Equal for those that are made alike.
+        digest: Equal for those that are made alike; "" if not wanted.
     """
 
     index: int
@@ -163,7 +163,7 @@ def read_shape(
     placed: PlacedElement,
     renderer: OpenTextRenderer,
     objects: EmbeddedObjects,
-    styles: Mapping[str, str],
+    styles: Mapping[str, str] | None,
 ) -> DeckShape:
     """Return a shape of a slide.
 
@@ -172,7 +172,7 @@ def read_shape(
         placed: Its element and place.
         renderer: For its texts.
         objects: The objects of the deck.
-        styles: What automatic styles say, by their names.
+        styles: What automatic styles say, by their names; None if no digest is wanted.
 
     Raises:
         FileReadFailed: The chart in it cannot be read.
@@ -202,7 +202,7 @@ def read_shape(
         index, kind, element.get(f"{DRAW}name", ""), element.get(f"{PRESENTATION}class", ""),
         placed.parent, placed.box, text.strip("\n"), rows, chart, alternative_text(element), file,
         element.get(f"{DRAW}display", "always") in ("none", "printer"),
-        element_digest(element, styles, is_whole=kind != "group"),
+        "" if styles is None else element_digest(element, styles, is_whole=kind != "group"),
     )  # fmt: skip
 
 

@@ -535,5 +535,5 @@ XLSX = OfficeCase(
 )  # fmt: skip
 
 OFFICE = (DOCX, PPTX, XLSX)
-PACKAGES: tuple[PackageCase, ...] = (*OFFICE, ODS, ODT)
+PACKAGES: tuple[PackageCase, ...] = (*OFFICE, ODP, ODS, ODT)
 FORMATS: tuple[FormatCase, ...] = (*PACKAGES, CSV, IMAGE, PDF, TEXT)

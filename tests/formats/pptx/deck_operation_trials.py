@@ -291,7 +291,9 @@ def _left_in_bytes(
     names = {name.lower(): name for name in before.entries}
     texts = {text for part in own for text in _part_texts(before, names.get(part.lower(), part))}
     if op != "delete_slide":
-        texts -= _part_texts(after, slide)
+        # What another shape of the slide says stays, also within a longer text.
+        stays = "\n".join(_part_texts(after, slide))
+        texts = {text for text in texts if text not in stays}
     titles = (" ".join("".join(map(str, e.itertext())).split()) for e in _titles(before, slide))
     if op == "delete_slide":
         texts |= {each for each in titles if len(each) >= _LONG}

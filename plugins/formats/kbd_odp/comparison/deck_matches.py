@@ -66,7 +66,22 @@ def match_slides(old: Sequence[DeckSlide], new: Sequence[DeckSlide]) -> DeckMatc
         theirs = [j for j in range(block.j1, block.j2) if j not in found.moved]
         pairs = pair_similar([old[i] for i in ours], [new[j] for j in theirs], _likeness, _LEAST)
         found.forward |= {ours[i]: theirs[j] for i, j in pairs}
+    _pair_titles(old, new, found)
     return found
+
+
+def _pair_titles(old: Sequence[DeckSlide], new: Sequence[DeckSlide], found: DeckMatches) -> None:
+    """Pair what is left and has the only slide of its title on the other side: it moved."""
+    kept = set(found.forward.values())
+    ours = [i for i in range(len(old)) if i not in found.forward and old[i].title]
+    theirs = [j for j in range(len(new)) if j not in kept and new[j].title]
+    counts = Counter(old[i].title for i in ours), Counter(new[j].title for j in theirs)
+    places = {new[j].title: j for j in theirs}
+    for i in ours:
+        title = old[i].title
+        if counts[0][title] == 1 == counts[1][title]:
+            found.forward[i] = places[title]
+            found.moved.add(places[title])
 
 
 def slide_events(

@@ -48,7 +48,7 @@ def read_version(source: Source) -> DeckVersion:
     Raises:
         FileReadFailed: It is no deck, encrypted, damaged, or past a limit.
     """
-    with open_deck(source) as deck:
+    with open_deck(source, has_digests=True) as deck:
         slides = tuple(deck.slides())
         warnings = deck_warnings(deck)
     parts: dict[str, tuple[int, str]] = {}

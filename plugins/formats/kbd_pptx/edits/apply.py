@@ -25,6 +25,7 @@ from kbd_pptx.edits.duplicates import duplicate_slide
 from kbd_pptx.edits.layout_change import set_layout
 from kbd_pptx.edits.notes import set_notes
 from kbd_pptx.edits.pictures import add_image, replace_image
+from kbd_pptx.edits.preview_picture import pictured_slide, warn_of_preview
 from kbd_pptx.edits.replacement import replace_text
 from kbd_pptx.edits.slides import add_slide, delete_slide, move_slide
 from kbd_pptx.edits.tables import (
@@ -161,8 +162,10 @@ def _apply_to(
         # By the entries: python-pptx adds a list of slides where there is none.
         slides = len(deck.entries)
         told, reached = told_slides(deck), _external_addresses(presentation.part.package)
+        pictured = pictured_slide(deck)
         changed = apply_in_order(operations, _operation_table(deck))
         update_app_properties(deck, told)
+        warn_of_preview(deck, pictured)
         rewriting, external = lending.returned(presentation.part.package)
     # A slide that was copied reaches out to what its original did before.
     new = tuple(each for each in external if each not in reached)
