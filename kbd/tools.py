@@ -23,6 +23,7 @@ from kbd.formats import (
     LayoutPart,
     PageLayout,
     Placement,
+    Preview,
     Printed,
     ReadAs,
     Reading,
@@ -228,6 +229,13 @@ class Formats(FormatCatalog, Protocol):
         `Editable.apply_with_files`; `kbd.editing.find_named_files` finds these.
         """
 
+    async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
+        """Return `Previewable.preview`; that of the printed document where a format is `Printable`.
+
+        Raises:
+            ToolWorkerUnavailable: The file would have to be printed, and no program is there.
+        """
+
     async def print(self, file: FileRef, target: Path) -> Printed:
         """Write a file of a `Printable` format as it is printed, in the format that is printed in.
 
@@ -332,6 +340,7 @@ class ToolContext(Protocol):
         arguments: Mapping[str, Any],
         *,
         limits: CallLimits | None = None,
+        with_program: bool = False,
     ) -> Any:
         """Call a module-level function of the tool's package in a worker process.
 
@@ -340,9 +349,16 @@ class ToolContext(Protocol):
         there is read, one that is not there yet is written. It starts no process, and reaches no
         network. A KbdError raised there is raised here with its code.
 
+        Args:
+            function: The function.
+            arguments: What it is called with, by keyword.
+            limits: What it may use; the tool's own if None.
+            with_program: Whether it may start the tool's `program`, which is confined as the call
+                is; the function is given its path as `program`, too.
+
         Raises:
             ToolTimeout: It passed a limit and was killed with all it started.
-            ToolWorkerUnavailable: It died.
+            ToolWorkerUnavailable: It died, or the program is not installed.
         """
 
 
@@ -383,6 +399,11 @@ class Tool(ABC):
         preload: Modules that the worker of its package imports once, before it forks for calls.
             `module:function` is called as well, in each process that waits for a call: the first
             use of a library in a fork takes longest. It must leave nothing that a call could see.
+        program: A program of the machine that its worker calls start, by the name under which it is
+            found on the search path; "" for none. Where it is not installed models are not offered
+            the tool, and a call of it is refused.
+        prints: Whether its work is `Formats.print`; where no program is there that prints, models
+            are not offered it either.
         wire_method: The method by which clients call it beside `ToolsCall`, its arguments as
             parameters; "" for none. It must have a `path` that is read.
     """
@@ -393,6 +414,8 @@ class Tool(ABC):
     effect: ClassVar[Effect]
     limits: ClassVar[CallLimits] = CallLimits()
     preload: ClassVar[tuple[str, ...]] = ()
+    program: ClassVar[str] = ""
+    prints: ClassVar[bool] = False
     wire_method: ClassVar[str] = ""
 
     @abstractmethod

@@ -179,7 +179,11 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     if call(client, "UserGetConsentMode")["mode"] == "allow_all":
         text = "files of every workbench may leave unasked: kbd egress --mode ask"
         yield _Finding(KNOWN, "consent", text)
-    workers = call(client, "ToolWorkerGetStatus")
+    yield from _worker_findings(call(client, "ToolWorkerGetStatus"))
+
+
+def _worker_findings(workers: dict[str, Any]) -> Iterator[_Finding]:
+    """Tell whether files can be worked on, how safely, and with which programs."""
     error = f": {workers['error']}" if workers.get("error") else ""
     text = "files can be opened" if workers["available"] else "no file can be opened"
     yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
@@ -189,6 +193,8 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     # One that was started by an older kbd tells nothing of it.
     if renderer := workers.get("renderer"):
         yield _renderer_finding(renderer["program"], renderer.get("reason", ""))
+    for needed in workers.get("programs", ()):
+        yield _program_finding(needed["tool"], needed["name"], needed["program"])
 
 
 def _sandbox_findings(sandbox: dict[str, Any]) -> Iterator[_Finding]:
@@ -208,6 +214,12 @@ def _renderer_finding(program: str, reason: str) -> _Finding:
     # Without one everything else works.
     text = f"documents are printed by {program}" if program else reason
     return _Finding(GOOD if program else KNOWN, "previews", text)
+
+
+def _program_finding(tool: str, name: str, program: str) -> _Finding:
+    # Without it all but this tool works.
+    text = f"{tool} works by {program}" if program else f"{tool} needs {name}: it is not installed"
+    return _Finding(GOOD if program else KNOWN, "programs", text)
 
 
 def _reason_suffix(row: dict[str, Any]) -> str:
@@ -243,6 +255,7 @@ def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
     """What a daemon that was started now would load: as it does, each on its own and in time."""
     from kbd.core.plugins.host import Plugins  # noqa: PLC0415 - as above
     from kbd.core.plugins.loading_trial import try_loading  # noqa: PLC0415 - likewise
+    from kbd.core.plugins.programs import program_path  # noqa: PLC0415 - likewise
     from kbd.core.runtime.own_output import silent_output  # noqa: PLC0415 - likewise
     from kbd.core.runtime.paths import Home  # noqa: PLC0415 - likewise
     from kbd.core.runtime.settings import Settings  # noqa: PLC0415 - likewise
@@ -256,8 +269,12 @@ def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
     # What a plugin prints while it is imported is no finding.
     with silent_output():
         left_out = try_loading(settings, os.environ)
-        statuses = Plugins.discover(settings, environment=os.environ, left_out=left_out).statuses
-    for status in statuses:
+        plugins = Plugins.discover(settings, environment=os.environ, left_out=left_out)
+    for owned in plugins.tools:
+        if owned.item.program:
+            program = str(program_path(owned.item) or "")
+            yield _program_finding(owned.item.name, owned.item.program, program)
+    for status in plugins.statuses:
         row = {"reason": status.reason}
         text = "can be loaded" if status.status == "loaded" else status.status.replace("_", " ")
         told = f"{status.name} {status.version} {text}{_reason_suffix(row)}"

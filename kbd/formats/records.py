@@ -284,6 +284,8 @@ class Preview(msgspec.Struct, frozen=True):
         height: In pixels.
         count: How many pages, slides or frames the file has.
         warnings: What differs from what people would see.
+        size: The width and height of what is shown, upright: of a page in points, of a picture in
+            its own pixels; None where that is not known.
     """
 
     data: bytes
@@ -292,6 +294,7 @@ class Preview(msgspec.Struct, frozen=True):
     height: int
     count: int = 1
     warnings: tuple[str, ...] = ()
+    size: tuple[float, float] | None = None
 
 
 class Printed(msgspec.Struct, frozen=True):

@@ -36,6 +36,7 @@ __all__ = [
     "SandboxInfo",
     "SearchInfo",
     "SetAsideFile",
+    "ToolProgram",
     "ToolWorkerGetStatus",
     "ToolWorkerStatus",
     "WorkedFormat",
@@ -131,6 +132,20 @@ class RendererInfo(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | Unset = UNSET
 
 
+class ToolProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """A program of the machine that a tool needs.
+
+    Args:
+        tool: The tool.
+        name: What the program is called.
+        program: Its path; "" for none: then the tool is not offered to models, and refused.
+    """
+
+    tool: str
+    name: str
+    program: str
+
+
 class SetAsideFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that no worker gets any more until the daemon starts again.
 
@@ -155,6 +170,7 @@ class ToolWorkerStatus(Answer):
         workers: How many worker processes there are.
         sandbox: How they are confined.
         renderer: What prints documents for previews.
+        programs: What else tools need of the machine.
         error: Why none can be started.
         set_aside: The files that are not read any more, for they killed their workers; absent if
             there are none.
@@ -164,6 +180,7 @@ class ToolWorkerStatus(Answer):
     workers: int
     sandbox: SandboxInfo
     renderer: RendererInfo
+    programs: tuple[ToolProgram, ...] = ()
     error: str | Unset = UNSET
     set_aside: tuple[SetAsideFile, ...] | Unset = UNSET
 

@@ -36,6 +36,8 @@ from kbd.formats import (
     Mappable,
     PageLayout,
     Placement,
+    Preview,
+    Previewable,
     Printable,
     Printed,
     Readable,
@@ -318,6 +320,12 @@ class _Formats(_Catalog):
             applied, results=found.results, result_warnings=found.warnings
         )
 
+    async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Previewable):
+            raise ValidationFailed(f"{file.name} cannot be shown as a picture")
+        return handler.preview(_source(file), index, edge_px)
+
     async def print(self, file: FileRef, target: Path) -> Printed:
         handler = self.for_name(file.name)
         if not isinstance(handler, Printable):
@@ -392,6 +400,7 @@ class Workbench:
     Attributes:
         limits: The limits that the last `isolate` call asked for, or None.
         readings: How tables were read, by file and sheet, as tools have noted it.
+        program: Where the program is that tools start; None for a machine without it.
         now_us: The time of the calls in microseconds since 1970 UTC; set it as a test needs it.
     """
 
@@ -400,6 +409,7 @@ class Workbench:
         self._files = _Files(root, self._formats)
         self._recall = _Recall()
         self.limits: CallLimits | None = None
+        self.program: str | None = None
         self.readings: dict[tuple[FileName, str | None], TableReading] = {}
         self.now_us = 1_763_750_000_000_000
 
@@ -451,10 +461,19 @@ class Workbench:
         arguments: Mapping[str, Any],
         *,
         limits: CallLimits | None = None,
+        with_program: bool = False,
     ) -> Any:
-        """Call a function here, its arguments and answer packed and unpacked on the way."""
+        """Call a function here, its arguments and answer packed and unpacked on the way.
+
+        With a program it is given `program`, the path of the one that this bench was told.
+        """
         self.limits = limits
-        return _crossed(function(**_crossed(dict(arguments))))
+        given = dict(arguments)
+        if with_program:
+            if self.program is None:
+                raise ToolWorkerUnavailable("the program is not installed", retryable=False)
+            given["program"] = self.program
+        return _crossed(function(**_crossed(given)))
 
     async def call(self, tool: Tool, **arguments: Any) -> ToolResult:
         """Call a tool as the agent does: validate, run, let what it put land, keep the result.

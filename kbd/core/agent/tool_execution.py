@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import anyio
 import msgspec
+from anyio.to_thread import run_sync
 
 from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, LoopVerdict, loop_verdict
@@ -21,6 +22,7 @@ from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.guards import PluginFailed, guarded
 from kbd.core.plugins.host import Plugin
+from kbd.core.plugins.programs import find_program
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import RunLimits
@@ -178,17 +180,21 @@ class ToolExecution:
         arguments: Mapping[str, Any],
         *,
         limits: CallLimits | None = None,
+        with_program: bool = False,
     ) -> Any:
         """Call a function of the tool's package in a worker; see `ToolContext.isolate`."""
         tool = self.entry.tool
         self._add_plugin(self.entry.plugin)
+        program = await run_sync(find_program, tool) if with_program else None
+        given = arguments if program is None else {**arguments, "program": str(program)}
         return await self._workers.call(
             self.entry.plugin.name,
             function_name(function),
-            arguments,
+            given,
             limits or tool.limits,
             what=tool.name,
             failure=_failure_type(tool),
+            program=program,
         )
 
     async def inspect(self) -> tuple[str, ...]:

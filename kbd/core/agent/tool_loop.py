@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import anyio
 import msgspec
+from anyio.to_thread import run_sync
 
 from kbd.core.agent.budget import LoopVerdict, call_fingerprint, check_budget, cost_of, loop_verdict
 from kbd.core.agent.context_window import calibrate_model
@@ -35,14 +36,16 @@ from kbd.core.agent.transcript import Objection, Transcript, find_fault, is_cut_
 from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
 from kbd.core.domain.run_state import Chain, Run, Turn
 from kbd.core.plugins.catalog import ToolEntry
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.guards import answer_of
 from kbd.core.plugins.host import Plugin
+from kbd.core.plugins.programs import is_equipped
 from kbd.core.runtime.settings import RunLimits
 from kbd.errors import AgentLoopDetected, KbdError, TurnLimit, ValidationFailed
 from kbd.events.base import CallNotes, PluginUsed, ReplyCall
 from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolRefused, ToolReturned
 from kbd.messages import Message
-from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
+from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest, ToolSchema
 from kbd.types import BlobHash, Phase, Seq
 
 __all__ = [
@@ -236,7 +239,7 @@ async def _build_request(
     opening = await _opening_messages(context, spec, context.current.chain.opening, transcript)
     # The last turn is offered no tool, so that it ends in a text.
     offered = context.catalog.tools_for(spec.phase) if number < spec.limit else ()
-    schemas = tuple(entry.schema for entry in offered)
+    schemas = await run_sync(_equipped_schemas, offered, context.formats)
     run = context.current
     transcript.add_turns(run.chain)
     fitted = transcript.fit(schemas, _measured_model(context))
@@ -269,6 +272,13 @@ def _tool_choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required",
         return "none"
     first = PHASES[phase].first_choice if not run.chain.turns else "auto"
     return "auto" if first == "required" and "tool_choice" in run.without else first
+
+
+def _equipped_schemas(
+    offered: tuple[ToolEntry, ...], formats: FormatCalls
+) -> tuple[ToolSchema, ...]:
+    """Return the schemas of the tools that have on this machine what they need."""
+    return tuple(entry.schema for entry in offered if is_equipped(entry.tool, formats.can_print))
 
 
 def _measured_model(context: RunContext) -> ModelInfo:

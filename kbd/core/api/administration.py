@@ -8,6 +8,8 @@ from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.domain.event_text import title_line
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.programs import program_path
 from kbd.core.plugins.worker_pool import SandboxLevel
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
@@ -75,6 +77,7 @@ class DaemonMethods:
             workers=status.workers,
             sandbox=_sandbox_info(status.sandbox),
             renderer=renderer,
+            programs=await run_sync(_tool_programs, self._context.catalog),
             error=status.error if status.error is not None else msgspec.UNSET,
             set_aside=tuple(
                 wire.SetAsideFile(
@@ -151,6 +154,19 @@ class DaemonMethods:
             return ""
         # Before it is cut: a part of a key is not known as one.
         return title_line(self._context.egress.redaction.text(name), MAX_NAME_CHARACTERS)
+
+
+def _tool_programs(catalog: Catalog) -> tuple[wire.ToolProgram, ...]:
+    """Return what tools need of the machine beside what prints. Looks at the disk."""
+    return tuple(
+        wire.ToolProgram(
+            tool=entry.tool.name,
+            name=entry.tool.program,
+            program=str(program_path(entry.tool) or ""),
+        )
+        for entry in catalog.tools()
+        if entry.tool.program
+    )
 
 
 def _sandbox_info(sandbox: SandboxLevel) -> wire.SandboxInfo:

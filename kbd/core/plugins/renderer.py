@@ -230,6 +230,14 @@ class PrintedDocuments:
         self._shelves = ShelfCache(cache / "printed", renderer.limits.cache_bytes)
         self._stage = stage
 
+    def has_program(self) -> bool:
+        """Tell whether there is a program to print with. Looks at the disk."""
+        try:
+            self._renderer.find()
+        except ToolWorkerUnavailable:
+            return False
+        return True
+
     async def print(
         self, request: PrintRequest, counts: PageCounts
     ) -> tuple[FileRef, RendererProgram]:

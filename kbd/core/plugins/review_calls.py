@@ -74,6 +74,10 @@ class ReviewCalls(WorkerCalls):
         warnings = (*shown.warnings, _layout_warning(document.program))
         return msgspec.structs.replace(shown, warnings=warnings)
 
+    def can_print(self) -> bool:
+        """Tell whether a program is there that prints documents. Looks at the disk."""
+        return self._printed is not None and self._printed.has_program()
+
     async def print(self, file: FileRef, target: Path) -> Printed:
         """Write a file's printed document to `target`; see `kbd.tools.Formats.print`.
 

@@ -53,13 +53,22 @@ def _preview(source: Source, index: int, edge_px: int, *, tolerant: bool) -> Pre
         check_pixels(source.name, *picture.size, needed)
         picture.seek(index)
         check_pixels(source.name, *picture.size)
+        # Before it is decoded: of a JPEG file that may be a smaller one.
+        size = picture.size
         shown, is_stretched = _thumbnail(picture, edge_px)
     warnings = [_DAMAGED] if tolerant else []
     if is_stretched:
         warnings.append(_STRETCHED)
     data, mime_type, notes = _encoded(shown, is_photo=kind == "JPEG")
+    is_turned = (size[0] > size[1]) != (shown.width > shown.height) and size[0] != size[1]
     return Preview(
-        data, mime_type, shown.width, shown.height, min(frames, MAX_FRAMES), (*warnings, *notes)
+        data,
+        mime_type,
+        shown.width,
+        shown.height,
+        min(frames, MAX_FRAMES),
+        (*warnings, *notes),
+        size[::-1] if is_turned and shown.width != shown.height else size,
     )
 
 

@@ -47,7 +47,8 @@ class OdsFormat(FormatHandler, Mappable, Celled, Tabular, Printable):
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
     print_notes: ClassVar[tuple[str, ...]] = (
-        "Formulas show the results that the file holds; without one, what the program works out.",
+        "Formulas show the results that the file holds; those without one, what is worked out now.",
+        "TODAY and the like, and headers with a date, show the day of printing.",
         "Hidden sheets, rows and columns are left out, and what lies outside of print areas.",
         "A column shows what it has room for: longer texts are cut, figures rounded or shown as ###.",
     )

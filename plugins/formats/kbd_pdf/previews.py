@@ -37,7 +37,9 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
         picture = draw_page(found, index, edge_px)
         data, mime_type = _encoded(picture)
         width, height = picture.size
-        return Preview(data, mime_type, width, height, found.page_count, found.warnings)
+        assert found.document is not None
+        size = found.document.get_page_size(index)
+        return Preview(data, mime_type, width, height, found.page_count, found.warnings, size)
 
 
 def draw_page(found: OpenedPdf, index: int, edge_px: int) -> Image.Image:

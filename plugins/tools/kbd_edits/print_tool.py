@@ -33,6 +33,7 @@ class PrintTool(Tool):
 
     arguments = PrintArguments
     effect: ClassVar[Effect] = Effect.WRITE
+    prints: ClassVar[bool] = True
     wire_method: ClassVar[str] = "FilePrint"
 
     def __init__(self, formats: FormatCatalog, shown_by: FormatHandler) -> None:

@@ -55,6 +55,7 @@ class ConfinedWorkbench(Workbench):
         arguments: Mapping[str, Any],
         *,
         limits: CallLimits | None = None,
+        with_program: bool = False,
     ) -> Any:
         """Call a function in a worker."""
         return await self.workers.call("tables", function_name(function), arguments, limits)

@@ -33,10 +33,11 @@ class CountingWorkbench(Workbench):
         arguments: Mapping[str, Any],
         *,
         limits: CallLimits | None = None,
+        with_program: bool = False,
     ) -> Any:
         """Note the function and call it."""
         self.asked.append(function)
-        return await super().isolate(function, arguments, limits=limits)
+        return await super().isolate(function, arguments, limits=limits, with_program=with_program)
 
 
 @pytest.fixture

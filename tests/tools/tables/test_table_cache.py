@@ -29,6 +29,7 @@ class SlowWorkbench(Workbench):
         arguments: Mapping[str, Any],
         *,
         limits: CallLimits | None = None,
+        with_program: bool = False,
     ) -> Any:
         """Wait and call a function."""
         await anyio.sleep(0.01)
@@ -36,7 +37,7 @@ class SlowWorkbench(Workbench):
             self.made += 1
             if self.fails:
                 raise FileReadFailed("the disk is gone")
-        return await super().isolate(function, arguments, limits=limits)
+        return await super().isolate(function, arguments, limits=limits, with_program=with_program)
 
 
 @pytest.fixture
