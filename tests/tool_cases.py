@@ -215,6 +215,18 @@ CASES: Mapping[str, Case] = MappingProxyType(
                 ({"path": "a.docx", "target_path": ".x/x.pdf"}, "SANDBOX_VIOLATION", "dot"),
             ),
         ),
+        "save_page_picture": Case(
+            {"path": "a.pdf", "target_path": "page.JPG", "edge_px": 300},
+            {"path": "page.JPG", "source": "a.pdf", "page": 1, "page_count": 1, "height": 300},
+            (
+                ({"path": "a.pdf", "target_path": "x.gif"}, "VALIDATION_FAILED", ".png"),
+                ({"path": "a.pdf", "target_path": "n.txt"}, "VALIDATION_FAILED", "n.txt"),
+                ({"path": "a.pdf", "target_path": "x.png", "page": 9}, "VALIDATION_FAILED", "page"),
+                ({"path": "t.csv", "target_path": "x.png"}, "VALIDATION_FAILED", "t.csv"),
+                ({"path": "xa.pdf", "target_path": "x.png"}, "NOT_FOUND", "a.pdf"),
+                ({"path": "a.pdf", "target_path": "../x.png"}, "SANDBOX_VIOLATION", "leave"),
+            ),
+        ),
         "xlsx_get_styles": _styles("a.xlsx"),
         "docx_get_styles": _styles("a.docx"),
         "pptx_get_styles": _styles("a.pptx"),

@@ -50,6 +50,7 @@ CASES = MappingProxyType(
         "pdf_operations": None,
         # It needs an office program to make any file; its refusal is a case of `test_wire_tools`.
         "print_to_pdf": None,
+        "save_page_picture": None,
         # These write into a file that is there, and make none.
         "xlsx_copy_assets": None,
         "docx_copy_assets": None,

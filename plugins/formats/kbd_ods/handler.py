@@ -50,7 +50,7 @@ class OdsFormat(FormatHandler, Mappable, Celled, Tabular, Printable):
         "Formulas show the results that the file holds; those without one, what is worked out now.",
         "TODAY and the like, and headers with a date, show the day of printing.",
         "Hidden sheets, rows and columns are left out, and what lies outside of print areas.",
-        "A column shows what it has room for: longer texts are cut, figures rounded or shown as ###.",
+        "A column shows what fits: longer texts are cut, figures rounded or shown as ###.",
     )
 
     def info(self, source: Source) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class Desk:
     def seen(self, path: str) -> list[str]:
         """The lines of a picture."""
         found = self.call("recognize_text", path=path)
-        return [line["text"] for line in found["lines"]]
+        return [line["text"] for page in found["pages"] for line in page["lines"]]
 
     def document(self, path: str, *paragraphs: str, rows: Sequence[Sequence[Any]] = ()) -> None:
         """Write a Word document: a heading, paragraphs, and a table with a header row."""
@@ -110,6 +110,12 @@ class Desk:
         source = f"{path.removesuffix('.pdf')} (source).docx"
         self.document(source, *paragraphs, rows=rows)
         self.call("print_to_pdf", path=source, target_path=path)
+
+    def poster(self, path: str, *paragraphs: str) -> None:
+        """Draw a picture: a document, whose page is saved."""
+        source = f"{path.rpartition('.')[0]} (source).docx"
+        self.document(source, *paragraphs)
+        self.call("save_page_picture", path=source, target_path=path)
 
     def sheet(self, path: str, rows: Sequence[Sequence[Any]]) -> None:
         """Write a workbook of one sheet."""

@@ -132,6 +132,21 @@ def _prediction(path: str) -> Any:
     return do
 
 
+def _prices_as_post(desk: Desk) -> None:
+    _prediction("house_price.docx")(desk)
+    desk.call("save_page_picture", path="house_price.docx", target_path="housing.jpg")
+
+
+def _reward_of_the_best(desk: Desk) -> None:
+    query = (
+        "SELECT string_agg(Name, ' and '), max(midterm1) FROM data "
+        "WHERE midterm1 = (SELECT max(midterm1) FROM data)"
+    )
+    ((names, score),) = desk.rows(SCORES, query)
+    desk.document("reward.docx", "Reward", f"{names}: {score}, the best score.")
+    desk.call("save_page_picture", path="reward.docx", target_path="reward.jpg")
+
+
 def _named_by_number(desk: Desk) -> None:
     found = re.search(r"Student ID:\s*(\w+)", "\n".join(desk.lines("homework_withname.docx")))
     assert found is not None
@@ -323,6 +338,14 @@ DOCUMENT_CHORES = (
     ),
     Chore("3-8/7", (SCORES,), _progress, {"progress.docx": ["9 students"]}),
     Chore("3-47/0", (SCORES,), _rewards, {"statement.pdf": ["Carol"]}),
+    Chore(
+        "3-55/0", (SCORES,), _reward_of_the_best,
+        {"reward.docx": ["Tina and Rachel"], "reward.jpg": ()},
+    ),
+    Chore(
+        "3-64/0", ("house_price_index.xlsx",), _prices_as_post,
+        {"house_price.docx": ["in 2030"], "housing.jpg": ()},
+    ),
     Chore(
         "3-56/0", ("class_member.xlsx",), _homework_of_a_class,
         {"hw1.docx": ["read book and write essay"]},

@@ -103,11 +103,7 @@ SURVEY = (
 PRICES = tuple(
     (f"{year}-01-01", f"{16.9 + (year - 1975) * 6.25:.2f}") for year in range(1975, 1990)
 )
-INVENTORY = (
-    ("Car ID", "Miles", "Color"),
-    ("FD06MTG001", "40326.8", "Black"),
-    ("FD06MTG002", "44974.8", "White"),
-)
+INVENTORY = ("0 FD06MTG001 40326.8 Black", "1 FD06MTG002 44974.8 White")
 STUDENTS = (
     "Alice: 100", "Bob: 222", "Carol: 333", "David: 250", "Eva: 180", "Frank: 275", "Grace: 190",
 )  # fmt: skip
@@ -199,6 +195,8 @@ _INPUTS: Mapping[str, Callable[[], bytes]] = MappingProxyType(
         "contract_agreement.pdf": lambda: _page(*CONTRACT),
         "concert_post.pdf": lambda: _page(*CONCERT),
         "fellowship_application.pdf": lambda: _page(*APPLICATION),
+        "google_form.pdf": lambda: _page("Form", "Name: Mary Major", "Email: mary@example.com"),
+        "resume.pdf": lambda: _page("Mary Major", "mary@example.com, Seattle"),
         "Invoice.pdf": lambda: _page(*INVOICE),
         "Invoice_2.pdf": lambda: _page(*SECOND_INVOICE),
         "market_analysis.pdf": lambda: _page("Market Analysis and Marketing Plan", "How Large?"),

@@ -149,7 +149,43 @@ def _agenda(desk: Desk) -> None:
     desk.text("meetings/meeting_agenda.txt", "\n".join(desk.lines("meeting_agenda.pdf")))
 
 
+def _post_as_picture(desk: Desk) -> None:
+    desk.call("save_page_picture", path=CONCERT, target_path="concert_post.jpg")
+
+
+def _welcome(desk: Desk) -> None:
+    name = desk.after("Name", "google_form.pdf")
+    desk.poster("welcome.jpg", "Welcome", f"We are glad that you come, {name}.")
+
+
+def _notice(desk: Desk) -> None:
+    desk.call("save_page_picture", path=CONCERT, target_path="notification.jpg")
+    desk.document("concert_activaty.docx", *desk.lines(CONCERT))
+    last = {"op": "add_image", "image": "notification.jpg", "alt_text": "The notice"}
+    desk.call("docx_operations", path="concert_activaty.docx", operations=[last])
+
+
+def _card(desk: Desk) -> None:
+    text = " ".join(desk.lines("resume.pdf"))
+    address = re.findall(r"[\w.]+@[\w.]+\w", text)[0]
+    name = desk.lines("resume.pdf")[0]
+    desk.poster("contact.jpg", name, address)
+    desk.sheet("contact.xlsx", [("Name", "Mail"), (name, address)])
+
+
+def _homework_as_pages(desk: Desk) -> None:
+    _printed_homework(desk)
+    desk.call("save_page_picture", path="A12345homework.pdf", target_path="A12345homework.jpg")
+
+
 PAGE_CHORES = (
+    Chore("1-18/0", (CONCERT,), _post_as_picture, {"concert_post.jpg": ()}),
+    Chore("2-3/0", ("google_form.pdf",), _welcome, {"welcome.jpg": ()}),
+    Chore("3-16/0", (CONCERT,), _notice,
+          {"notification.jpg": (), "concert_activaty.docx": ["John Smith"]}),
+    Chore("3-18/0", ("resume.pdf",), _card, {"contact.jpg": (), "contact.xlsx": ["@"]}),
+    Chore("3-70/0", ("A12345homework.docx",), _homework_as_pages,
+          {"A12345homework.pdf": ["CSE 221"], "A12345homework.jpg": ()}),
     Chore(
         "1-18/1", (CONCERT,), _invitation,
         {"concert_invitation.pdf": ["John Smith plays on July 15, 2024."]},
