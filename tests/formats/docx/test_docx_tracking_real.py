@@ -241,6 +241,7 @@ _MOVED = 10
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("share", range(8))
 def test_tracked_edits_of_all_real_documents(corpora: Path, tmp_path: Path, share: int) -> None:
     """Accepted they are the plain edit, rejected the original; python-docx reads them."""
