@@ -10,6 +10,8 @@
     receipts     facts for receipts: parts by their hashes, changed ones by what they hold
     theme        colors and fonts of themes, and what a color of a drawing comes to
     open_document  package of an OpenDocument file, and the names in it
+    open_text    the text of such files: paragraphs, lists, tables, what is seen of them
+    open_active  what such a file runs, fetches or has embedded
     pictures     pictures that are put in: what they are by their bytes, and how large
     paint        the colors that a fill of a drawing shows, and letters on them
 

@@ -8,6 +8,7 @@ Names of elements and attributes are as lxml has them. OpenDocument 1.3, part 3 
 (structure), 4-9 (text and tables), 10 (drawings), 16 (styles).
 """
 
+import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ __all__ = [
     "open_metadata",
     "open_package",
     "open_parts",
+    "part_digests",
 ]
 
 _KIND = "application/vnd.oasis.opendocument."
@@ -124,6 +126,30 @@ def open_package(source: Source, kind: DocumentKind) -> Iterator[Package]:
         _check_kind(package, kind)
         _check_encryption(package)
         yield package
+
+
+def part_digests(package: Package, passed: tuple[str, ...]) -> dict[str, tuple[int, str]]:
+    """Return the size and the digest of each part; what cannot be unpacked counts as it is packed.
+
+    Args:
+        package: The document.
+        passed: The beginnings of the names of those that are left out.
+    """
+    found = {}
+    for entry in package.entries:
+        name = entry.filename
+        if name.endswith("/") or name.startswith(passed):
+            continue
+        digest, size = hashlib.sha256(), 0
+        try:
+            with package.open(name) as file:
+                while data := file.read(1 << 20):
+                    digest.update(data)
+                    size += len(data)
+        except FileReadFailed:
+            digest.update(package.packed(entry))
+        found[name] = (size, digest.hexdigest())
+    return found
 
 
 def _check_size(name: str, size: int, most: int) -> None:

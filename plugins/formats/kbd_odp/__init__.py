@@ -3,8 +3,9 @@
 `handler` declares the format; `packages` opens a file of it, zipped or flat; `deck` reads it slide
 by slide, with `shapes` for what stands on one, `boxes` for where, `charts` for the charts in it,
 and `backgrounds` for what slides are painted with. `slide_text` writes a slide as text; `deck_map`
-and `regions` answer with the map and with text; `comparison` with what differs between two
-versions.
+and `regions` answer with the map and with text, with `warnings` of what a reader must know;
+`comparison` with what differs between two versions, `active_content` with what a deck runs, fetches
+or has embedded.
 """
 
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ from kbd_odp.shapes import (
     read_shape,
 )
 
-__all__ = ["MAX_SLIDES", "DeckReader", "DeckSlide", "SlideLink", "open_deck"]
+__all__ = ["MAX_SLIDES", "DeckLink", "DeckSlide", "OdpReader", "open_deck"]
 
 MAX_SLIDES = 10_000
 MAX_SLIDE_SHAPES = 10_000
@@ -67,7 +67,7 @@ _DEFAULT_SIZE = (28 / 2.54, 21 / 2.54)
 _LABELS = re.compile(r"\[(?:maybe )?hidden: ([^\]]*)\]")
 
 
-class SlideLink(msgspec.Struct, frozen=True):
+class DeckLink(msgspec.Struct, frozen=True):
     """A link on a slide: the text that it stands on, "" for a shape, and where it leads."""
 
     text: str
@@ -100,7 +100,7 @@ class DeckSlide(msgspec.Struct, frozen=True):
     notes: str = ""
     footers: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
-    links: tuple[SlideLink, ...] = ()
+    links: tuple[DeckLink, ...] = ()
     digest: str = ""
 
     @property
@@ -115,7 +115,7 @@ class DeckSlide(msgspec.Struct, frozen=True):
         return None if title is None else " ".join(_LABELS.sub(r"\1", title.text).split())
 
 
-class DeckReader:
+class OdpReader:
     """A deck, open for one pass.
 
     Attributes:
@@ -385,12 +385,12 @@ def _comment(element: etree._Element, renderer: OpenTextRenderer) -> str:
     return f"{', '.join(filter(None, (author, date)))}: {text}"
 
 
-def _links(page: etree._Element) -> Iterator[SlideLink]:
+def _links(page: etree._Element) -> Iterator[DeckLink]:
     for element in page.iter(f"{TEXT}a", f"{DRAW}a", f"{PRESENTATION}event-listener"):
         href = element.get(f"{XLINK}href", "").strip()
         if href:
             said = element.itertext() if element.tag == f"{TEXT}a" else ()
-            yield SlideLink(" ".join("".join(map(str, said)).split()), href)
+            yield DeckLink(" ".join("".join(map(str, said)).split()), href)
 
 
 def _out_of_range(name: str, count: int, index: int) -> str:
@@ -421,7 +421,7 @@ class _Bounded:
 
 
 @contextmanager
-def open_deck(source: Source, *, has_digests: bool = False) -> Iterator[DeckReader]:
+def open_deck(source: Source, *, has_digests: bool = False) -> Iterator[OdpReader]:
     """Open a deck for one pass.
 
     Args:
@@ -433,4 +433,4 @@ def open_deck(source: Source, *, has_digests: bool = False) -> Iterator[DeckRead
     """
     is_flat = PurePath(source.name).suffix.lower() == KIND.flat_suffix
     with open_parts(source, KIND) as parts, open_objects(source, is_flat=is_flat) as objects:
-        yield DeckReader(source.name, parts, objects, has_digests=has_digests)
+        yield OdpReader(source.name, parts, objects, has_digests=has_digests)

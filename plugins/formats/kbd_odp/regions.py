@@ -10,7 +10,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd_odp.deck import DeckReader, DeckSlide, open_deck
+from kbd_odp.deck import DeckSlide, OdpReader, open_deck
 from kbd_odp.shapes import DeckShape
 from kbd_odp.slide_text import is_off_slide, reading_order, slide_text
 from kbd_odp.warnings import deck_warnings
@@ -74,7 +74,7 @@ def passages(source: Source) -> Iterator[Passage]:
                 yield Passage(text[start : start + MAX_READ_CHARS], slide.place, region)
 
 
-def _read(deck: DeckReader, region: Region) -> tuple[Reading, list[_SlideReading]]:
+def _read(deck: OdpReader, region: Region) -> tuple[Reading, list[_SlideReading]]:
     foreign = set(region.named()) - {"slide_index"}
     if foreign:
         raise ValidationFailed(f"{deck.name} is read by slide_index, not by {min(foreign)}")
@@ -102,7 +102,7 @@ def _cut(slide: DeckSlide) -> _SlideReading:
     return _SlideReading(slide, text[:MAX_READ_CHARS], note)
 
 
-def _reading(deck: DeckReader, slides: list[_SlideReading], index: int | None) -> Reading:
+def _reading(deck: OdpReader, slides: list[_SlideReading], index: int | None) -> Reading:
     """Join the texts of slides, each under its place if there are several."""
     count, after = deck.count, len(slides)
     notes = [each.note for each in slides if each.note]

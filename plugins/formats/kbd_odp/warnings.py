@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from kbd_odp.deck import DeckReader
+from kbd_odp.deck import OdpReader
 
 __all__ = ["deck_warnings"]
 
 
-def deck_warnings(deck: DeckReader) -> tuple[str, ...]:
+def deck_warnings(deck: OdpReader) -> tuple[str, ...]:
     """Return what a reader must know of the slides that were passed, each once."""
     return tuple(dict.fromkeys(_warnings(deck)))
 
 
-def _warnings(deck: DeckReader) -> Iterator[str]:
+def _warnings(deck: OdpReader) -> Iterator[str]:
     yield from deck.warnings
     notices = deck.notices
     if notices.hidden:

@@ -98,7 +98,8 @@ def test_a_picture_counts_by_what_it_holds(tmp_path: Path) -> None:
         deck_file(tmp_path / name, shown, parts={"Pictures/1.png": data})
         for name, data in (("one", b"a"), ("two", b"b"))
     ]
-    found = FORMAT.compare(*(Source(path, "a.odp") for path in paths), CompareOptions())
+    before, after = (Source(path, "a.odp") for path in paths)
+    found = FORMAT.compare(before, after, CompareOptions())
     assert told(list(found.changes)) == [("slide 1, Logo", "changed", "picture")]
 
 

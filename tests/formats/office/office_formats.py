@@ -134,7 +134,7 @@ def _odp_parts() -> Parts:
         return entries(deck_file(Path(folder, "good"), harvest))
 
 
-def _nested_groups(_: str, depth: int) -> str:
+def _nested_deck_groups(_: str, depth: int) -> str:
     shape = "<draw:rect><text:p>deep</text:p></draw:rect>"
     return deck_content(slide(f"{'<draw:g>' * depth}{shape}{'</draw:g>' * depth}"))
 
@@ -149,7 +149,7 @@ ODP = PackageCase(
     text_part="content.xml",
     word="apple",
     vital=(),
-    nested=_nested_groups,
+    nested=_nested_deck_groups,
 )
 
 

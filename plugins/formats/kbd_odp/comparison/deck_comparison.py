@@ -15,7 +15,7 @@ from kbd.formats import (
 )
 from kbd.formats.alignment import match_rows
 from kbd_odp.comparison.deck_matches import DeckMatches, match_shapes, match_slides, slide_events
-from kbd_odp.comparison.deck_version import DeckVersion, read_version
+from kbd_odp.comparison.deck_version import OdpVersion, read_version
 from kbd_odp.comparison.slide_changes import (
     add_whole_slide,
     cell_place,
@@ -68,7 +68,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     return out.comparison()
 
 
-def _compare(old: DeckVersion, new: DeckVersion, out: ChangeList) -> None:
+def _compare(old: OdpVersion, new: OdpVersion, out: ChangeList) -> None:
     found = match_slides(old.slides, new.slides)
     for i, j in slide_events(old.slides, new.slides, found):
         if i < 0:
@@ -88,7 +88,7 @@ def _compare(old: DeckVersion, new: DeckVersion, out: ChangeList) -> None:
     _compare_parts(old, new, out)
 
 
-def _compare_parts(old: DeckVersion, new: DeckVersion, out: ChangeList) -> None:
+def _compare_parts(old: OdpVersion, new: OdpVersion, out: ChangeList) -> None:
     """Add the parts that differ; what has another name than before has changed for nobody."""
     ours, theirs = set(old.parts.values()), set(new.parts.values())
     for name in sorted({*old.parts, *new.parts}):
@@ -117,7 +117,7 @@ def trace(
     return tuple(_traced(place, old, new, found) for place in places)
 
 
-def _traced(place: Place, old: DeckVersion, new: DeckVersion, found: DeckMatches) -> Trace:
+def _traced(place: Place, old: OdpVersion, new: OdpVersion, found: DeckMatches) -> Trace:
     if place.slide is None:
         part = place.part or ""
         if part == "properties":

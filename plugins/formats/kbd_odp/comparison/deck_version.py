@@ -1,21 +1,18 @@
 """One version of a deck as it is compared: its slides, and the other parts by what they hold."""
 
-import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
 
 import msgspec
 
-from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.office.open_document import open_package
-from kbd.opc.package import Package
+from kbd.office.open_document import open_package, part_digests
 from kbd_odp.deck import DeckSlide, open_deck
 from kbd_odp.deck_map import facts
 from kbd_odp.packages import KIND
 from kbd_odp.warnings import deck_warnings
 
-__all__ = ["DeckVersion", "read_version"]
+__all__ = ["OdpVersion", "read_version"]
 
 _DERIVED = ("Thumbnails/", "META-INF/", "mimetype", "Configurations2/", "ObjectReplacements/")
 """Parts that are made of others at each save."""
@@ -25,7 +22,7 @@ _STAMPS = ("format", "slide_count", "modified_at")
 """Facts that are no properties, or are set anew at each save."""
 
 
-class DeckVersion(msgspec.Struct, frozen=True):
+class OdpVersion(msgspec.Struct, frozen=True):
     """All of a version.
 
     Args:
@@ -42,7 +39,7 @@ class DeckVersion(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def read_version(source: Source) -> DeckVersion:
+def read_version(source: Source) -> OdpVersion:
     """Read a version of a deck.
 
     Raises:
@@ -54,26 +51,10 @@ def read_version(source: Source) -> DeckVersion:
     parts: dict[str, tuple[int, str]] = {}
     if PurePath(source.name).suffix.lower() != KIND.flat_suffix:
         with open_package(source, KIND) as package:
-            parts = dict(_parts(package))
+            parts = part_digests(package, (*_DERIVED, *_READ))
     told = facts(source)
     properties = {name: str(value) for name, value in told.items() if name not in _STAMPS}
-    return DeckVersion(tuple(_held(each, parts) for each in slides), parts, properties, warnings)
-
-
-def _parts(package: Package) -> Iterator[tuple[str, tuple[int, str]]]:
-    for entry in package.entries:
-        name = entry.filename
-        if name.endswith("/") or name in _READ or name.startswith(_DERIVED):
-            continue
-        digest, size = hashlib.sha256(), 0
-        try:
-            with package.open(name) as file:
-                while data := file.read(1 << 20):
-                    digest.update(data)
-                    size += len(data)
-        except FileReadFailed:
-            digest.update(package.packed(entry))
-        yield name, (size, digest.hexdigest())
+    return OdpVersion(tuple(_held(each, parts) for each in slides), parts, properties, warnings)
 
 
 def _held(slide: DeckSlide, parts: Mapping[str, tuple[int, str]]) -> DeckSlide:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+import msgspec
+
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import diff_words, match_rows
 from kbd_odp.comparison.deck_matches import match_shapes, said
@@ -56,7 +58,7 @@ def cell_place(table: Place, row: int | None = None, column: int | None = None) 
     title = table.title
     title += "" if row is None else f", row {row + 1}"
     title += "" if column is None else f", column {column + 1}"
-    return Place(title, slide=table.slide, shape=table.shape, row=row, column=column)
+    return msgspec.structs.replace(table, title=title, row=row, column=column)
 
 
 def add_whole_slide(slide: DeckSlide, kind: ChangeKind, out: ChangeList) -> None:

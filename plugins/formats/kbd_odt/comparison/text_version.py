@@ -4,7 +4,7 @@ Automatic styles have names that each save gives anew: they count as what they s
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import PurePath
 from typing import Any
@@ -12,13 +12,22 @@ from typing import Any
 import msgspec
 from lxml import etree
 
-from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.office.open_document import DRAW, META, OFFICE, STYLE, SVG, TABLE, TEXT, XLINK, count
+from kbd.office.open_document import (
+    DRAW,
+    META,
+    OFFICE,
+    STYLE,
+    SVG,
+    TABLE,
+    TEXT,
+    XLINK,
+    count,
+    part_digests,
+)
 from kbd.office.open_text.renderer import OpenNotices, OpenTextRenderer
 from kbd.office.open_text.styles import OpenStyles
 from kbd.opc import reading_errors
-from kbd.opc.package import Package
 from kbd_odt.document import HEADING, MARGINS, OdtDocument, read_document, read_pieces
 from kbd_odt.packages import FLAT_SUFFIX, open_metadata, open_package, open_parts
 
@@ -134,7 +143,7 @@ def read_version(source: Source) -> OdtVersion:
     parts: dict[str, tuple[int, str]] = {}
     if PurePath(source.name).suffix.lower() != FLAT_SUFFIX:
         with open_package(source) as package:
-            parts = dict(_parts(package))
+            parts = part_digests(package, (*_DERIVED, *_READ))
     reader = _VersionReader(source.name, {name: digest for name, (_, digest) in parts.items()})
     with open_parts(source) as files:
         for file in files:
@@ -146,22 +155,6 @@ def read_version(source: Source) -> OdtVersion:
         document, tuple(reader.blocks), reader.common, _properties(source), parts, reader.margins,
         reader.whole.hexdigest(),
     )  # fmt: skip
-
-
-def _parts(package: Package) -> Iterator[tuple[str, tuple[int, str]]]:
-    for entry in package.entries:
-        name = entry.filename
-        if name.endswith("/") or name in _READ or name.startswith(_DERIVED):
-            continue
-        digest, size = hashlib.sha256(), 0
-        try:
-            with package.open(name) as file:
-                while data := file.read(1 << 20):
-                    digest.update(data)
-                    size += len(data)
-        except FileReadFailed:
-            digest.update(package.packed(entry))
-        yield name, (size, digest.hexdigest())
 
 
 def _properties(source: Source) -> dict[str, str]:

@@ -19,6 +19,7 @@ charts          charts added, and their data and titles changed
 chart_data      the data of a chart, and the workbook behind it
 chart_markup    the elements of charts
 chart_types     a chart made one of another type
+preview_picture  what the preview in the file still shows
 pictures        pictures put onto slides, or in the place of others
 drawn_shapes    text boxes and shapes added; shapes moved, resized and described
 text_fit        text that is too long for its shape
