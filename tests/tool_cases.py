@@ -227,6 +227,16 @@ CASES: Mapping[str, Case] = MappingProxyType(
                 ({"path": "a.pdf", "target_path": "../x.png"}, "SANDBOX_VIOLATION", "leave"),
             ),
         ),
+        "recognize_text": Case(
+            {"path": "a.pdf", "pages": "1"},
+            lambda found: [line["text"] for line in found["pages"][0]["lines"]] == ["Page"],
+            (
+                ({"path": "t.csv"}, "VALIDATION_FAILED", "be looked at"),
+                ({"path": "a.pdf", "pages": "9"}, "VALIDATION_FAILED", "has 1 page"),
+                ({"path": "a.pdf", "pages": "0"}, "VALIDATION_FAILED", "2,7-9"),
+                *READING,
+            ),
+        ),
         "xlsx_get_styles": _styles("a.xlsx"),
         "docx_get_styles": _styles("a.docx"),
         "pptx_get_styles": _styles("a.pptx"),
@@ -254,7 +264,7 @@ CASES: Mapping[str, Case] = MappingProxyType(
     }
 )
 
-PROGRAMS = MappingProxyType({"print_to_pdf": "soffice"})
+PROGRAMS = MappingProxyType({"print_to_pdf": "soffice", "recognize_text": "tesseract"})
 """Tools that need a program of the machine."""
 
 WORKING = {name: case for name, case in CASES.items() if which(PROGRAMS.get(name, "env"))}

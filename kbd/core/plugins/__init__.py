@@ -29,6 +29,7 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     review_calls     comparisons, grids and pages, as the review calls them
     rebase_calls     operations carried over and lines merged, as a rebase calls them
     format_calls     a format's other capabilities as tools and the daemon call them
+    programs         programs of the machine that tools start
     renderer         the office program that prints documents, and what it has printed
     print_job        one print: a copy, a profile, the program and its end
     packed_comparison  a comparison in pieces that hold nobody up

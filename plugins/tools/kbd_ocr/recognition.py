@@ -8,6 +8,7 @@ readings do not agree on is uncertain, whatever the confidence.
 
 import io
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,6 +34,9 @@ SURE, SURE_FIGURE = 60.0, 80.0
 
 MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 """Of what the program prints; a full page has 100 KB."""
+
+_GROUP_BEFORE = re.compile(r"(?:^|\D)\d{1,3}[.,]$")
+_GROUP_AFTER = re.compile(r"\d{3}(?:\D|$)")
 
 _WORD_LEVEL = "5"
 _COLUMNS = 12
@@ -183,18 +187,30 @@ def _line(
         confidence=round(sum(word.confidence for word in words) / len(words)),
         uncertain=tuple(
             (word.text, round(word.confidence), other)
-            for word in words
+            for place, word in enumerate(words)
             if (other := _doubt(word, others)) is not None
+            or (other := _whole_figure(words, place)) is not None
         ),
     )
+
+
+def _whole_figure(words: Sequence[RecognizedWord], place: int) -> str | None:
+    """Return the figure that a word may be a part of, divided behind a thousand; None for none."""
+    for first in (place, place - 1):
+        if 0 <= first < len(words) - 1:
+            before, after = words[first].text, words[first + 1].text
+            if _GROUP_BEFORE.search(before) and _GROUP_AFTER.match(after):
+                return before + after
+    return None
 
 
 def _doubt(word: RecognizedWord, others: Sequence[RecognizedWord]) -> str | None:
     """Return what a second reading has in the place of an uncertain word; None for a sure one."""
     there = [other for other in others if _overlaps(word.box, other.box)]
     text = " ".join(other.text for other in there)
-    # A word may be divided in one of the readings.
-    is_agreed = "".join(word.text.split()) in "".join(text.split())
+    # The second may divide a word. Where it has more than the first, that was divided, and a part
+    # of a figure is another figure.
+    is_agreed = text.replace(" ", "") == word.text or word.text in [each.text for each in there]
     other = "" if is_agreed else text
     has_digits = _has_digit(word.text) or (not is_agreed and _has_digit(text))
     if word.confidence < (SURE_FIGURE if has_digits else SURE) or (has_digits and not is_agreed):

@@ -14,8 +14,8 @@ from kbd_ocr.recognition import RecognizedLine, RecognizedPage, recognize
 
 __all__ = ["RecognizeArguments", "RecognizeText", "chosen_pages"]
 
-MAX_PAGES = 3
-"""Pages of one call: a full one takes 4 s, and a call may take 30."""
+MAX_PAGES = 2
+"""Pages of one call: a full one takes 4 s, a dense one three times that, and a call may take 30."""
 
 EDGE_PX = 4096
 """As large as pages are drawn: the letters of an A4 page have 350 dots an inch."""
