@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shutil import which
 from types import MappingProxyType
 from typing import Any
 
@@ -39,7 +40,7 @@ def marked(chore: Chore, value: Any, name: str) -> Any:
     if any(each.endswith((".pdf", ".jpg")) for each in made):
         marks.append(pytest.mark.libreoffice)
     if chore.reads_pictures:
-        marks.append(pytest.mark.soak)
+        marks.append(pytest.mark.skipif(which("tesseract") is None, reason="Tesseract is missing"))
     return pytest.param(value, marks=marks, id=name)
 
 

@@ -35,7 +35,7 @@ class PictureArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ]
     page: Annotated[int, Meta(description="Which page, slide or frame, from 1.", ge=1)] = 1
     edge_px: Annotated[
-        int, Meta(description="Pixels of the longer edge, at most.", ge=16, le=4096)
+        int, Meta(description="Pixels of the longer edge, at most.", ge=1, le=4096)
     ] = EDGE_PX
 
 

@@ -103,7 +103,7 @@ SURVEY = (
 PRICES = tuple(
     (f"{year}-01-01", f"{16.9 + (year - 1975) * 6.25:.2f}") for year in range(1975, 1990)
 )
-INVENTORY = ("0 FD06MTG001 40326.8 Black", "1 FD06MTG002 44974.8 White")
+INVENTORY = ("1 FD86MTG431 43326.8 Black", "2 FD86MTG572 44974.8 White")
 STUDENTS = (
     "Alice: 100", "Bob: 222", "Carol: 333", "David: 250", "Eva: 180", "Frank: 275", "Grace: 190",
 )  # fmt: skip

@@ -140,7 +140,7 @@ _CHORES = (
     Chore("3-25/0", ("homework.jpg",), _homework(printed="new_homework.pdf"),
           {"homework.docx": ["CSE 240A"], "new_homework.pdf": ["CSE 240A Homework"]}),
     Chore("3-32/0", ("car_inventory.pdf",), _cars, {"cars/car_inventory.xlsx": ()}, {},
-          {"car_inventory.xlsx": {"B2": "FD06MTG001", "B3": "FD06MTG002"}}),
+          {"car_inventory.xlsx": {"B2": "FD86MTG431", "B3": "FD86MTG572"}}),
     Chore("3-37/0", (SCORES,), _all_scores, {}, {},
           {"scores/scores.xlsx": {"A2": "Alice", "B4": 333, "A8": "Grace", "B8": 190}}),
     Chore("3-69/0", ("transcripts.pdf",), _transcript_as_sheet,
