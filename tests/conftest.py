@@ -53,6 +53,9 @@ process, plays a job or loads a table beside many that are alike, and a newcomer
 minutes. The second tier has all."""
 ONE_OF = 5
 
+PROGRAMS = {"libreoffice": ("soffice", "LibreOffice"), "tesseract": ("tesseract", "Tesseract")}
+"""Programs that tests need, by the marks that say so: what starts each, and its name."""
+
 
 def _backend_of(item: pytest.Item) -> str:
     """Return the backend that a test runs on; "" if it runs on none."""
@@ -94,6 +97,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.full)
             seen[item.path.name] += 1
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose program is not on this machine, with the reason."""
+    for mark, (program, name) in PROGRAMS.items():
+        if item.get_closest_marker(mark) and shutil.which(program) is None:
+            pytest.skip(f"{name} is not on this machine")
 
 
 def _is_thinned(item: pytest.Item) -> bool:

@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from shutil import which
 from types import MappingProxyType
 from typing import Any
 
@@ -40,7 +39,7 @@ def marked(chore: Chore, value: Any, name: str) -> Any:
     if any(each.endswith((".pdf", ".jpg")) for each in made):
         marks.append(pytest.mark.libreoffice)
     if chore.reads_pictures:
-        marks.append(pytest.mark.skipif(which("tesseract") is None, reason="Tesseract is missing"))
+        marks.append(pytest.mark.tesseract)
     return pytest.param(value, marks=marks, id=name)
 
 

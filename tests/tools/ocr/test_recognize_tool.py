@@ -23,7 +23,6 @@ pytestmark = pytest.mark.anyio
 
 TESSERACT = shutil.which("tesseract")
 
-needs_tesseract = pytest.mark.skipif(TESSERACT is None, reason="Tesseract is not installed")
 
 WORDS = (("Total", 96.0, 100), ("458-7890", 90.0, 200), ("EUR", 40.0, 330), ("12", 70.0, 430))
 """What the program for tests reads first, with its confidence and its place."""
@@ -225,7 +224,7 @@ def test_pages_that_are_none_are_refused(text: str) -> None:
         chosen_pages(text)
 
 
-@needs_tesseract
+@pytest.mark.tesseract
 @pytest.mark.full
 async def test_a_picture_is_read(bench: Workbench) -> None:
     """Its lines at their places, the same each time; one without text says so."""
@@ -245,7 +244,7 @@ async def test_a_picture_is_read(bench: Workbench) -> None:
     assert "No text was found on page 1." in blank.value["warnings"]
 
 
-@needs_tesseract
+@pytest.mark.tesseract
 @pytest.mark.full
 @pytest.mark.parametrize("size", [12, 16, 28])
 async def test_no_figure_is_wrong_without_a_word(bench: Workbench, size: int) -> None:
@@ -273,7 +272,7 @@ async def test_no_figure_is_wrong_without_a_word(bench: Workbench, size: int) ->
     assert right >= (0.9 if size > 12 else 0.5)
 
 
-@needs_tesseract
+@pytest.mark.tesseract
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "figures"),
