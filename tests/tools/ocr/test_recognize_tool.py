@@ -1,7 +1,6 @@
 """The tool that reads text in pictures: with a program for tests, and with Tesseract."""
 
 import io
-import os
 import random
 import shutil
 from collections import Counter
@@ -70,14 +69,6 @@ def picture(lines: list[str], size: int = 28, width: int = 900) -> bytes:
     buffer = io.BytesIO()
     drawn.save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def from_corpora(name: str) -> bytes:
-    """A picture of the corpora."""
-    folder = os.environ.get("KBD_CORPORA")
-    if not folder or not (path := Path(folder, "image", name)).is_file():
-        pytest.skip("the corpora are not here")
-    return path.read_bytes()
 
 
 @pytest.fixture
@@ -273,6 +264,7 @@ async def test_no_figure_is_wrong_without_a_word(bench: Workbench, size: int) ->
 
 
 @pytest.mark.tesseract
+@pytest.mark.corpora
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "figures"),
@@ -286,11 +278,11 @@ async def test_no_figure_is_wrong_without_a_word(bench: Workbench, size: int) ->
     ],
 )  # fmt: skip
 async def test_pictures_of_offices_are_read(
-    bench: Workbench, name: str, figures: list[str]
+    bench: Workbench, corpora: Path, name: str, figures: list[str]
 ) -> None:
     """Each figure that a person sees in them is there."""
     bench.program = TESSERACT
-    bench.add(name, from_corpora(name))
+    bench.add(name, (corpora / "image" / name).read_bytes())
     done = await bench.call(tool_of(bench), path=name)
 
     words = " ".join(line["text"] for line in done.value["pages"][0]["lines"]).split()
