@@ -32,6 +32,7 @@ def test_an_answer_leaves_out_what_there_is_not() -> None:
             "workers": 0,
             "sandbox": {"level": "rlimits"},
             "renderer": {"program": ""},
+            "programs": [],
         },
     }
 

@@ -12,9 +12,24 @@ from kbd.formats import Applied, Source
 from kbd_pptx import PptxFormat
 from kbd_pptx.operations import OPERATIONS
 
-__all__ = ["FORMAT", "edit", "make", "operations", "slides", "talk_deck", "texts"]
+__all__ = [
+    "FORMAT",
+    "PREVIEW_WARNING",
+    "edit",
+    "make",
+    "operations",
+    "slides",
+    "talk_deck",
+    "texts",
+]
 
 FORMAT = PptxFormat()
+
+PREVIEW_WARNING = (
+    "The preview picture of the file (docProps/thumbnail.jpeg) still shows its first slide as it "
+    "was."
+)
+"""What is told of an edit of the first slide; decks that python-pptx made have such a picture."""
 
 # python-pptx tells no types of it.
 COLOUR: Any = RGBColor

@@ -12,7 +12,7 @@ from pptx.dml.color import RGBColor
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from deck_edits import edit, make, slides
+from deck_edits import PREVIEW_WARNING, edit, make, slides
 from deck_judge import DeckFile, changed_parts
 from kbd.errors import ValidationFailed
 
@@ -113,7 +113,7 @@ def test_data_and_title_change_and_the_look_stays(charted: Path, out: Path) -> N
     )  # fmt: skip
 
     chart = chart_of(out).chart
-    assert applied.warnings == ()
+    assert applied.warnings == (PREVIEW_WARNING,)
     assert shown(chart) == (["x", "y", "z"], {"A": [1, 2, 0], "B": [1, 2, 1], "C": [1, 2, 2]})
     assert book_of(chart)[0] == [None, "A", "B", "C"]
     assert str(chart.plots[0].series[0].format.fill.fore_color.rgb) == COLOUR
@@ -147,7 +147,8 @@ def test_what_the_workbook_held_beside_is_named(charted: Path, out: Path) -> Non
     deck.save(str(charted))
     applied = edit(charted, {"op": "set_chart", "index": 0, "categories": ["x", "y"]}, to=out)
 
-    (warning,) = applied.warnings
+    warning, preview = applied.warnings
+    assert preview == PREVIEW_WARNING
     assert "behind Chart 2 held 2 sheets and formulas; it was written anew" in warning
 
 

@@ -6,7 +6,7 @@ import pptx
 import pytest
 from lxml import etree
 
-from deck_edits import edit, make, slides, texts
+from deck_edits import PREVIEW_WARNING, edit, make, slides, texts
 from deck_judge import DeckFile, changed_parts
 from kbd.errors import ValidationFailed
 from linked_decks import (
@@ -262,6 +262,7 @@ def test_signed_final_and_locked_decks_are_told(five: Path, out: Path) -> None:
     applied = edit(five, {"op": "set_slide_text", "index": 0, "title": "S7"}, to=out)
 
     assert titles(out) == "71234"
-    told = " ".join(applied.warnings)
-    assert len(applied.warnings) == 3
+    *warnings, preview = applied.warnings
+    told = " ".join(warnings)
+    assert (len(warnings), preview) == (3, PREVIEW_WARNING)
     assert all(word in told for word in ("signed", "final", "password"))

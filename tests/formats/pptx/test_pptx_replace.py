@@ -13,7 +13,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from deck_edits import edit, slides, texts
+from deck_edits import PREVIEW_WARNING, edit, slides, texts
 from kbd_pptx.edits.replacement import replace_in_paragraph
 from kbd_pptx.presentation import A
 from linked_decks import listed_twice, patched
@@ -143,6 +143,7 @@ def test_what_is_not_reached_is_told(deck: Path, tmp_path: Path) -> None:
     assert applied.warnings == (
         "Charts on slide 1 hold the text, too; they are not reached.",
         "Layouts on slide 1 hold the text, too; they are not reached.",
+        PREVIEW_WARNING,
     )
 
 
@@ -164,7 +165,10 @@ def test_categories_of_later_charts_are_told(deck: Path, tmp_path: Path) -> None
     )
     applied = edit(deck, {"op": "replace_text", "search": "Dear", "replace": "Hi"}, to=out)
 
-    assert applied.warnings == ("Charts on slide 1 hold the text, too; they are not reached.",)
+    assert applied.warnings == (
+        "Charts on slide 1 hold the text, too; they are not reached.",
+        PREVIEW_WARNING,
+    )
 
 
 def test_case_and_place_can_be_told(deck: Path, tmp_path: Path) -> None:
