@@ -34,11 +34,9 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
         if not 0 <= index < found.page_count:
             msg = f"{source.name} has {found.page_count} pages; page {index + 1} is not one of them"
             raise ValidationFailed(msg)
-        picture = draw_page(found, index, edge_px)
+        picture, size = _drawn_page(found, index, edge_px)
         data, mime_type = _encoded(picture)
         width, height = picture.size
-        assert found.document is not None
-        size = found.document.get_page_size(index)
         return Preview(data, mime_type, width, height, found.page_count, found.warnings, size)
 
 
@@ -53,6 +51,13 @@ def draw_page(found: OpenedPdf, index: int, edge_px: int) -> Image.Image:
     Raises:
         FileReadFailed: The page is damaged, or past a limit.
     """
+    return _drawn_page(found, index, edge_px)[0]
+
+
+def _drawn_page(
+    found: OpenedPdf, index: int, edge_px: int
+) -> tuple[Image.Image, tuple[float, float]]:
+    """Return a page as a picture, and its width and height in points; raises as `draw_page`."""
     if found.document is None:
         raise FileReadFailed(f"{found.name} is damaged: its pages cannot be drawn")
     found.cost.check(index)
@@ -63,7 +68,7 @@ def draw_page(found: OpenedPdf, index: int, edge_px: int) -> Image.Image:
         raise FileReadFailed(msg) from error
     try:
         _check_pictures(page, found.name, index)
-        return _drawn(page, edge_px)
+        return _drawn(page, edge_px), page.get_size()
     finally:
         page.close()
 

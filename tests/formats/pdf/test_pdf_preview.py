@@ -1,5 +1,6 @@
 """Pages of PDF files as pictures."""
 
+import contextlib
 import io
 import random
 from pathlib import Path
@@ -7,12 +8,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.formats import Preview, Source
 from kbd_pdf import PdfFormat
 from pdf_forge import FLATE, locked_by_owner, one_page, packed, rows, shown, stream, text_pages
 
 PDF = PdfFormat()
+DAMAGE_SEED = 3
 
 
 def previewed(tmp_path: Path, data: bytes, index: int = 0, edge_px: int = 400) -> Preview:
@@ -135,3 +137,18 @@ def test_a_page_is_the_same_each_time(tmp_path: Path) -> None:
     """Repeated calls give the same bytes."""
     data = text_pages(rows(2))
     assert previewed(tmp_path, data, 1) == previewed(tmp_path, data, 1)
+
+
+def test_a_page_of_a_damaged_file_is_drawn_or_refused_by_name(tmp_path: Path) -> None:
+    """Whatever byte is another one: a picture with its size in points, or a typed error."""
+    whole = text_pages(["One", "Two", "Three"])
+    chance, drawn = random.Random(DAMAGE_SEED), 0
+    path = tmp_path / "damaged.pdf"
+    for _ in range(600):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 30)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        with contextlib.suppress(KbdError):
+            drawn += PDF.preview(Source(path, path.name), 1, 60).size is not None
+    assert 100 < drawn < 600
