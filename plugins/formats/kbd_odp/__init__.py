@@ -4,8 +4,7 @@
 by slide, with `shapes` for what stands on one, `boxes` for where, `charts` for the charts in it,
 and `backgrounds` for what slides are painted with. `slide_text` writes a slide as text; `deck_map`
 and `regions` answer with the map and with text, with `warnings` of what a reader must know;
-`comparison` with what differs between two versions, `active_content` with what a deck runs, fetches
-or has embedded.
+`comparison` with what differs between two versions.
 """
 
 from collections.abc import Sequence

@@ -36,7 +36,7 @@ class OdpFormat(FormatHandler, Mappable, Composed, Printable, Comparable, Inspec
     }
     preload = (
         "kbd_odp.deck_map", "kbd_odp.regions", "kbd_odp.comparison.deck_comparison",
-        "kbd_odp.active_content",
+        "kbd.office.open_active",
     )  # fmt: skip
     guidance = (
         "Read-only; to change such a deck, write a new .pptx file. The map lists slides, counted "
@@ -107,6 +107,7 @@ class OdpFormat(FormatHandler, Mappable, Composed, Printable, Comparable, Inspec
 
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
         """Return what a deck runs, fetches or has embedded, and no other one has."""
-        from kbd_odp import active_content  # noqa: PLC0415 - 30 ms for lxml
+        from kbd.office.open_active import open_active_content  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_odp.packages import KIND  # noqa: PLC0415 - likewise
 
-        return active_content.active_content(source, known)
+        return open_active_content(source, known, KIND)

@@ -3,8 +3,7 @@
 `handler` declares the format; `packages` opens a file of it, zipped or flat; `document`
 reads it once and gathers what it holds, section by section.
 Paragraphs and tables are rendered as in all such files (`kbd.office.open_text`).
-`reader` answers with the map and with text, `comparison` with what differs between two versions,
-`active_content` with what a text runs, fetches or has embedded.
+`reader` answers with the map and with text, `comparison` with what differs between two versions.
 """
 
 from collections.abc import Sequence

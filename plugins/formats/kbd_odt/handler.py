@@ -35,7 +35,7 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable, Inspec
         ".fodt": "application/vnd.oasis.opendocument.text-flat-xml",
     }
     preload = (
-        "kbd_odt.reader", "kbd_odt.comparison.text_comparison", "kbd_odt.active_content",
+        "kbd_odt.reader", "kbd_odt.comparison.text_comparison", "kbd.office.open_active",
     )  # fmt: skip
     guidance = (
         "Read-only; to change such a text, write a new document. The map lists sections; then "
@@ -98,6 +98,7 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable, Inspec
 
     def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
         """Return what a text runs, fetches or has embedded, and no other one has."""
-        from kbd_odt import active_content  # noqa: PLC0415 - 30 ms for lxml
+        from kbd.office.open_active import open_active_content  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_odt.packages import KIND  # noqa: PLC0415 - likewise
 
-        return active_content.active_content(source, known)
+        return open_active_content(source, known, KIND)
