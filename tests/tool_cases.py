@@ -233,7 +233,8 @@ CASES: Mapping[str, Case] = MappingProxyType(
             (
                 ({"path": "t.csv"}, "VALIDATION_FAILED", "be looked at"),
                 ({"path": "a.pdf", "pages": "9"}, "VALIDATION_FAILED", "has 1 page"),
-                ({"path": "a.pdf", "pages": "0"}, "VALIDATION_FAILED", "2,7-9"),
+                ({"path": "a.pdf", "pages": "0"}, "VALIDATION_FAILED", "counted from 1"),
+                ({"path": "a.pdf", "pages": "one"}, "VALIDATION_FAILED", "2,7-9"),
                 *READING,
             ),
         ),

@@ -37,6 +37,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     total_labels   labels of rows that sum others up, in many languages
     capabilities   what a handler declares, and what it may inherit
     layout         what formats that are `LaidOut` tell of pages
+    page_numbers   numbers of pages as people write them: "1-5", "2,7-9"
     named_files    fields of operations that name another file of the workbench
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, unique and as a heading

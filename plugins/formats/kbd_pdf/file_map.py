@@ -16,14 +16,13 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.formats.page_numbers import MAX_PAGES, format_page_numbers
 from kbd_pdf.documents import OpenedPdf, may_have_actions, open_by_pypdf, open_pdf
 from kbd_pdf.pages import (
     CHUNK_PAGES,
-    MAX_PAGES,
     cached_guessed_pages,
     cached_textless_pages,
     clean,
-    format_page_numbers,
     guessed_warning,
     page_label,
     text_state,

@@ -10,19 +10,17 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd.formats.page_numbers import MAX_PAGES, format_page_numbers, parse_page_numbers
 from kbd_pdf.documents import DrawingCost, OpenedPdf, open_by_pypdf, open_pdf
 from kbd_pdf.pages import (
     CHUNK_PAGES,
-    MAX_PAGES,
     cache_guessed_pages,
     cache_textless_pages,
     clean,
-    format_page_numbers,
     guessed_warning,
     hidden_text_of,
     is_guessed,
     page_label,
-    parse_page_numbers,
     text_of,
     told_by,
 )

@@ -14,8 +14,9 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, StreamObject
 
 from kbd.formats.active import ActiveContent
+from kbd.formats.page_numbers import MAX_PAGES
 from kbd_pdf.form_fields import FormField, fields_of
-from kbd_pdf.pages import MAX_PAGES, clean
+from kbd_pdf.pages import clean
 
 __all__ = ["Actions", "Structure", "add_actions", "read_structure"]
 

@@ -8,11 +8,12 @@ from msgspec import Meta
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Preview, Previewable, Printable
+from kbd.formats.page_numbers import format_page_numbers, parse_page_numbers
 from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_ocr.recognition import RecognizedLine, RecognizedPage, recognize
 
-__all__ = ["RecognizeArguments", "RecognizeText", "chosen_pages"]
+__all__ = ["RecognizeArguments", "RecognizeText"]
 
 MAX_PAGES = 2
 """Pages of one call: a full one takes 4 s, a dense one three times that, and a call may take 30."""
@@ -86,7 +87,8 @@ class RecognizeText(Tool):
         if not isinstance(handler, Previewable | Printable):
             reason = context.files.describe(file).get("reason", "its format is not drawn")
             raise ValidationFailed(f"{file.name} cannot be looked at: {reason}")
-        wanted = None if arguments.pages is None else chosen_pages(arguments.pages)
+        told = arguments.pages
+        wanted = None if told is None else sorted(parse_page_numbers(told, None, file.name))
         drawn = wanted[0] if wanted else 1
         first = await context.formats.preview(file, drawn - 1, EDGE_PX)
         if wanted and wanted[-1] > first.count:
@@ -127,36 +129,12 @@ async def _read(
         raise FileReadFailed(msg) from None
 
 
-def chosen_pages(text: str) -> list[int]:
-    """Return the numbers of pages that a text like "2,7-9" means, in order, each once.
-
-    Raises:
-        ValidationFailed: It means none.
-    """
-    found: dict[int, None] = {}
-    for part in text.split(","):
-        first, dash, last = (each.strip() for each in part.partition("-"))
-        ends = (first, last if dash else first)
-        if not all(each.isascii() and each.isdigit() and len(each) <= 6 for each in ends):
-            break
-        begin, end = map(int, ends)
-        if not 1 <= begin <= end:
-            break
-        found.update(dict.fromkeys(range(begin, end + 1)))
-    else:
-        return sorted(found)
-    msg = f"pages is {text[:80]!r}, and is written as 1-3 or 2,7-9, counted from 1"
-    raise ValidationFailed(msg)
-
-
 def _chunk_info(taken: list[int], whole: list[int], count: int) -> ChunkInfo | None:
     """Return which part of all pages was read; None if it is all."""
     if taken == list(range(1, count + 1)):
         return None
     total = -(-len(whole) // MAX_PAGES)
-    ends = str(taken[0]) if len(taken) == 1 else f"{taken[0]}-{taken[-1]}"
-    places = ends if taken[-1] - taken[0] == len(taken) - 1 else ",".join(map(str, taken))
-    return ChunkInfo(0, total, len(taken) < len(whole), places)
+    return ChunkInfo(0, total, len(taken) < len(whole), format_page_numbers(taken))
 
 
 def _result(

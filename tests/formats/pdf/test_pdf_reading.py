@@ -12,8 +12,8 @@ from pypdf.annotations import FreeText, Text
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd.formats.page_numbers import format_page_numbers, parse_page_numbers
 from kbd_pdf import PdfFormat
-from kbd_pdf.pages import format_page_numbers, parse_page_numbers
 from pdf_forge import locked_by_owner, one_page, rows, shown, stream, text_pages
 
 PDF = PdfFormat()

@@ -15,7 +15,6 @@ from kbd.testing.tools import Workbench, check_tool
 from kbd.tools import Tool
 from kbd_image import ImageFormat
 from kbd_ocr import kbd_register_tools
-from kbd_ocr.recognize_tool import chosen_pages
 from kbd_text import TextFormat
 
 pytestmark = pytest.mark.anyio
@@ -198,21 +197,6 @@ async def test_a_program_that_fails_is_told(
     bench.program = fake(tmp_path, WORDS, act)
     with pytest.raises(kind, match=told):
         await bench.call(tool_of(bench), path="a.png")
-
-
-@pytest.mark.parametrize(
-    ("text", "pages"), [("1", [1]), ("1-3", [1, 2, 3]), (" 7 - 8, 2,2", [2, 7, 8])]
-)
-def test_pages_are_named_as_elsewhere(text: str, pages: list[int]) -> None:
-    """By numbers from 1 and ranges, each page once."""
-    assert chosen_pages(text) == pages
-
-
-@pytest.mark.parametrize("text", ["", "0", "3-1", "1-", "-2", "1,,2", "²", "9" * 9, "1-2-3"])
-def test_pages_that_are_none_are_refused(text: str) -> None:
-    """With how they are written."""
-    with pytest.raises(ValidationFailed, match=r"1-3 or 2,7-9"):
-        chosen_pages(text)
 
 
 @pytest.mark.tesseract

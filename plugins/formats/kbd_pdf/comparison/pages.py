@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import align, diff_words, find_moves, pair_similar
+from kbd.formats.page_numbers import format_page_numbers
 from kbd_pdf.comparison.version import MAX_DRAWN, MAX_SHADE, PageFacts, PdfVersion
-from kbd_pdf.pages import format_page_numbers
 
 __all__ = [
     "ItemPair",

@@ -11,10 +11,11 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.formats.page_numbers import MAX_PAGES
 from kbd_pdf.comparison.objects import ObjectFacts, numbered, read_objects
 from kbd_pdf.documents import OpenedPdf, may_have_actions, open_by_pypdf, open_pdf
 from kbd_pdf.file_map import MAX_ENTRIES, contents, contents_by_pypdf, document_info
-from kbd_pdf.pages import MAX_PAGES, clean, page_label, text_of
+from kbd_pdf.pages import clean, page_label, text_of
 from kbd_pdf.previews import draw_page
 from kbd_pdf.reader import MAX_NOTE_CHARACTERS, MAX_NOTES, links_of, notes_of
 from kbd_pdf.structure import MAX_WHOLE, Structure, read_structure

@@ -17,18 +17,13 @@ from kbd.formats import (
     Region,
     Source,
 )
+from kbd.formats.page_numbers import format_page_numbers, parse_page_numbers
 from kbd.formats.records import GridMerge
 from kbd_pdf.documents import OpenedPdf, open_pdf
 from kbd_pdf.layout.tables import PageTable, tables_of_page
 from kbd_pdf.layout.text import text_of_lines
 from kbd_pdf.layout.words import PageView, PlacedWord, WordBox, words_of
-from kbd_pdf.pages import (
-    clean,
-    format_page_numbers,
-    guessed_warning,
-    is_guessed,
-    parse_page_numbers,
-)
+from kbd_pdf.pages import clean, guessed_warning, is_guessed
 
 __all__ = ["read_layout"]
 

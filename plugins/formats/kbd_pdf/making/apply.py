@@ -15,11 +15,11 @@ from pypdf import PdfReader, PdfWriter
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
+from kbd.formats.page_numbers import MAX_PAGES, format_page_numbers, parse_page_numbers
 from kbd_pdf.documents import open_by_pypdf
 from kbd_pdf.making.form_values import fill_form
 from kbd_pdf.making.operations import AddPages, FillForm, KeepPages, RotatePages
 from kbd_pdf.making.page_sets import drop_signatures, drop_xfa, take_pages, turn
-from kbd_pdf.pages import MAX_PAGES, format_page_numbers, parse_page_numbers
 from kbd_pdf.streams import check_streams
 from kbd_pdf.structure import read_structure
 
