@@ -334,6 +334,27 @@ class ToolContext(Protocol):
             row_count: Its rows.
         """
 
+    async def call_tool(
+        self, tool: str, arguments: Mapping[str, Any], *, job: str = ""
+    ) -> "ToolResult":
+        """Call another tool as a part of this call, and return what it returned.
+
+        It sees what this call and the calls before it wrote; what it writes lands with this call,
+        or not at all. It has the time of a call of its own. The log has it beside this call's
+        result, with what it was given.
+
+        Args:
+            tool: The tool's name.
+            arguments: As a model would give them.
+            job: The hash of the job that the call is a step of, for the log; "" for none.
+
+        Raises:
+            NotFound: There is no such tool.
+            ValidationFailed: The arguments do not fit; or a tool that only reads calls one that
+                writes, or a call within a call makes one more.
+            KbdError: As the tool raises.
+        """
+
     async def isolate(
         self,
         function: Callable[..., Any],

@@ -1,4 +1,4 @@
 """Jobs: small declarative programs over tables and documents, written by rules, models or people.
 
-    records    what a job is: inputs, steps, checks
+records    what a job is: inputs, steps, checks
 """

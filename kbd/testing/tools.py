@@ -221,13 +221,33 @@ class _Files:
         self._files[name] = FileRef(name, blob, len(data), path, external)
         return self._files[name]
 
-    def land(self) -> tuple[FileName, ...]:
-        """Make what was put the current files, as the draft does when a call succeeds."""
+    def written(self) -> dict[FileName, tuple[Path, tuple[str, ...]]]:
+        """Return what was put and is not settled, for `restore`."""
+        return dict(self._staged)
+
+    def restore(self, written: dict[FileName, tuple[Path, tuple[str, ...]]]) -> None:
+        """Take back what was put since `written` was asked for."""
+        self._staged = dict(written)
+
+    def settle(self) -> None:
+        """Make what was put the current files, for the call that goes on."""
         for name, (staged, external) in self._staged.items():
             self.store(name, staged.read_bytes(), external)
-        landed = tuple(self._staged)
+        self._staged.clear()
+
+    def land(self) -> None:
+        """Make what was put the current files, as the draft does when a call succeeds."""
+        self.settle()
         self.drop()
-        return landed
+
+    def current(self) -> dict[FileName, FileRef]:
+        """Return the current files, for `revert`."""
+        return dict(self._files)
+
+    def revert(self, files: dict[FileName, FileRef]) -> None:
+        """Make files the current ones again, as happens when a call fails."""
+        self._files = dict(files)
+        self.drop()
 
     def drop(self) -> None:
         """Forget what was put and remove what was staged, as happens when a call ends."""
@@ -396,6 +416,7 @@ class Workbench:
     Args:
         root: An empty folder.
         handlers: The formats to offer.
+        tools: The tools that tools may call as a part of their own calls.
 
     Attributes:
         limits: The limits that the last `isolate` call asked for, or None.
@@ -404,8 +425,12 @@ class Workbench:
         now_us: The time of the calls in microseconds since 1970 UTC; set it as a test needs it.
     """
 
-    def __init__(self, root: Path, handlers: Iterable[FormatHandler] = ()) -> None:
+    def __init__(
+        self, root: Path, handlers: Iterable[FormatHandler] = (), tools: Iterable[Tool] = ()
+    ) -> None:
         self._formats = _Formats(handlers)
+        self._tools = {tool.name: tool for tool in tools}
+        self._is_step = False
         self._files = _Files(root, self._formats)
         self._recall = _Recall()
         self.limits: CallLimits | None = None
@@ -482,14 +507,36 @@ class Workbench:
             ValidationFailed: The arguments do not fit the tool's record.
             KbdError: What the tool raised; nothing landed.
         """
-        record = record_of(arguments, tool.arguments)
+        record, before = record_of(arguments, tool.arguments), self._files.current()
         try:
             result = await tool.run(self, record)
         except BaseException:
-            self._files.drop()
+            self._files.revert(before)
             raise
         self._files.land()
         self._recall.results.append(msgspec.json.encode(result.value))
+        return result
+
+    async def call_tool(
+        self, tool: str, arguments: Mapping[str, Any], *, job: str = ""
+    ) -> ToolResult:
+        """Call one of the tools as a part of a call; see `ToolContext.call_tool`."""
+        del job
+        if tool not in self._tools:
+            raise NotFound(f"there is no tool {tool}")
+        if self._is_step:
+            raise ValidationFailed(f"a step of a call cannot call {tool}")
+        called = self._tools[tool]
+        record, before = record_of(arguments, called.arguments), self._files.written()
+        self._is_step = True
+        try:
+            result = await called.run(self, record)
+        except BaseException:
+            self._files.restore(before)
+            raise
+        finally:
+            self._is_step = False
+        self._files.settle()
         return result
 
 
