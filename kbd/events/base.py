@@ -10,10 +10,10 @@ from kbd.types import BlobHash, CallId, FileName, ReadAs
 __all__ = [
     "Actor",
     "CallNotes",
-    "CallStep",
     "Fact",
     "FileVersion",
     "ModelShare",
+    "NestedCall",
     "PluginUsed",
     "Recorded",
     "RecordedReadAs",
@@ -133,7 +133,7 @@ class TableRead(msgspec.Struct, frozen=True, omit_defaults=True):
     row_count: int = 0
 
 
-class CallStep(msgspec.Struct, frozen=True, omit_defaults=True):
+class NestedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """Call of a tool that another call made as a part of its own.
 
     Args:
@@ -157,13 +157,13 @@ class CallNotes(msgspec.Struct, frozen=True, omit_defaults=True):
         readings: How the tables were read that it worked with.
         is_look: Whether it only looked at them: what it tells counts where no other call worked
             with tables.
-        steps: The calls of other tools that it made, in order.
+        nested: The calls of other tools that it made, in order.
     """
 
     told: tuple[str, ...] = ()
     readings: tuple[TableRead, ...] = ()
     is_look: bool = False
-    steps: tuple[CallStep, ...] = ()
+    nested: tuple[NestedCall, ...] = ()
 
 
 class ModelShare(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -39,7 +39,7 @@ from kbd.errors import (
     UserCanceled,
     ValidationFailed,
 )
-from kbd.events.base import CallNotes, CallStep, ModelShare, ReplyCall, TableRead
+from kbd.events.base import CallNotes, ModelShare, NestedCall, ReplyCall, TableRead
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.formats import TableReading
@@ -67,7 +67,7 @@ __all__ = [
 INLINE_BYTES = 64 * 1024
 """Results and arguments above this are blobs; the log holds what is read often."""
 
-MAX_STEPS = 1000
+MAX_NESTED = 1000
 """Calls of other tools that one call may make: a job with a file for each of many values."""
 
 STEP_CHARACTERS = 4000
@@ -103,7 +103,7 @@ class ToolExecution:
 
     Attributes:
         worked: The plugins that worked for it, in the order of their first work.
-        steps: The calls of other tools that it made.
+        nested: The calls of other tools that it made.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class ToolExecution:
         # Until it is executed there is no limit to move.
         self._scope, self._limit_s = anyio.CancelScope(), 0.0
         self.worked: list[Plugin] = []
-        self.steps: list[CallStep] = []
+        self.nested: list[NestedCall] = []
         self._readings: dict[tuple[FileName, str], TableRead] = {}
 
     @property
@@ -210,7 +210,7 @@ class ToolExecution:
             raise
         finally:
             shown = text if len(text) <= STEP_CHARACTERS else text[:STEP_CHARACTERS] + "…"
-            self.steps.append(CallStep(tool, shown, job, error_code))
+            self.nested.append(NestedCall(tool, shown, job, error_code))
         return result
 
     def _check_step(self, entry: ToolEntry) -> None:
@@ -222,8 +222,8 @@ class ToolExecution:
         if entry.tool.effect is Effect.WRITE and own.effect is not Effect.WRITE:
             msg = f"{own.name} only reads, and cannot call {name}, which writes"
             raise ValidationFailed(msg)
-        if len(self.steps) >= MAX_STEPS:
-            msg = f"{own.name} made {MAX_STEPS:,} calls of tools, and may make no more"
+        if len(self.nested) >= MAX_NESTED:
+            msg = f"{own.name} made {MAX_NESTED:,} calls of tools, and may make no more"
             raise ValidationFailed(msg)
 
     async def _run_step(self, entry: ToolEntry, given: Any) -> ToolResult:
@@ -299,7 +299,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
         worked: The plugins that worked for it.
         outside: The model or embedder that had a part in it, also if it failed.
         readings: How the tables were read that it worked with, also if it failed.
-        steps: The calls of other tools that it made, also if it failed.
+        nested: The calls of other tools that it made, also if it failed.
     """
 
     result: ToolResult | None = None
@@ -309,14 +309,14 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     worked: tuple[Plugin, ...] = ()
     outside: ModelShare | None = None
     readings: tuple[TableRead, ...] = ()
-    steps: tuple[CallStep, ...] = ()
+    nested: tuple[NestedCall, ...] = ()
 
     @property
     def notes(self) -> CallNotes:
         """What the log keeps of how its figures came about."""
         told = () if self.result is None else self.result.told
         is_look = self.result is not None and self.result.is_look
-        return CallNotes(told, self.readings, is_look, self.steps)
+        return CallNotes(told, self.readings, is_look, self.nested)
 
 
 def admit_call(catalog: Catalog, phase: Phase, call: ReplyCall, text: str) -> tuple[ToolEntry, Any]:
@@ -454,7 +454,7 @@ def _outcome(call: ToolExecution, outcome: ToolOutcome) -> ToolOutcome:
     """Return an outcome with what had a part in the call."""
     return msgspec.structs.replace(
         outcome, worked=tuple(call.worked), outside=call.outside, readings=call.readings,
-        steps=tuple(call.steps),
+        nested=tuple(call.nested),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from kbd.core.sessions.runs import open_files
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
-from kbd.events.base import CallNotes, CallStep, ModelShare, PluginUsed
+from kbd.events.base import CallNotes, ModelShare, NestedCall, PluginUsed
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
@@ -40,12 +40,12 @@ class CallShare(msgspec.Struct, frozen=True):
     Args:
         worked: The plugins that worked for it.
         outside: The model or embedder that did, if one did.
-        steps: The calls of other tools that it made.
+        nested: The calls of other tools that it made.
     """
 
     worked: tuple[Plugin, ...] = ()
     outside: ModelShare | None = None
-    steps: tuple[CallStep, ...] = ()
+    nested: tuple[NestedCall, ...] = ()
 
 
 _NO_SHARE = CallShare()
@@ -137,7 +137,7 @@ class ClientCall:
             saw=self._saw,
             worked=tuple([await self._used(plugin) for plugin in self.share.worked]),
             outside=self.share.outside,
-            noted=CallNotes(steps=self.share.steps) if self.share.steps else None,
+            noted=CallNotes(nested=self.share.nested) if self.share.nested else None,
         )
 
     async def _used(self, plugin: Plugin) -> PluginUsed:

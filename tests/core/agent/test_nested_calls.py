@@ -8,7 +8,7 @@ from agent_rig import Opened, Rig, call, said, say, two_items
 from kbd.core.agent.tool_execution import STEP_CHARACTERS
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.events.base import CallStep
+from kbd.events.base import NestedCall
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.providers import ModelReply, ModelRequest
@@ -50,11 +50,11 @@ def end_of(rig: Rig) -> ToolReturned:
     return returned
 
 
-def steps_of(rig: Rig) -> tuple[CallStep, ...]:
+def steps_of(rig: Rig) -> tuple[NestedCall, ...]:
     """The steps that the log has of it."""
     noted = end_of(rig).noted
     assert noted is not None
-    return noted.steps
+    return noted.nested
 
 
 async def test_steps_see_each_other_and_land_with_the_call(opened: Opened) -> None:
@@ -76,7 +76,7 @@ async def test_the_log_has_each_step_with_its_job(opened: Opened) -> None:
     rig = await composed(opened, [written("a.txt", "one")])
 
     (step,) = steps_of(rig)
-    assert step == CallStep("write_note", '{"path":"a.txt","content":"one"}', "feed")
+    assert step == NestedCall("write_note", '{"path":"a.txt","content":"one"}', "feed")
 
 
 async def test_long_arguments_of_a_step_are_cut_in_the_log(opened: Opened) -> None:
