@@ -426,7 +426,7 @@ class Tool(ABC):
         prints: Whether its work is `Formats.print`; where no program is there that prints, models
             are not offered it either.
         wire_method: The method by which clients call it beside `ToolsCall`, its arguments as
-            parameters; "" for none. It must have a `path` that is read.
+            parameters; "" for none.
     """
 
     name: ClassVar[str]
