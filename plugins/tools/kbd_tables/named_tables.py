@@ -20,7 +20,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.tools import ToolContext
 from kbd_tables.cache import OpenTable, TableCache, TableRef, is_table, tabular_handler
 from kbd_tables.jobs import QueryLimits, worker_limits
-from kbd_tables.table_names import DATA, TableCatalog, TableName, check_names
+from kbd_tables.table_names import DATA, TableCatalog, TableName
 
 __all__ = ["Answered", "KnownTotal", "StatementCall", "ask_many", "ask_tables"]
 
@@ -162,7 +162,6 @@ async def _ask(tables: TableCache, context: ToolContext, call: StatementCall) ->
     """Run the statements of a call, with the tables that they turn out to need."""
     file = context.files.get(call.ref.path)
     tabular_handler(context, file)
-    check_names(call.tables)
     given = []
     for called, ref in call.tables.items():
         other = context.files.get(ref.path)

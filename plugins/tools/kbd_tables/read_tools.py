@@ -23,8 +23,10 @@ from kbd_tables.cache import (
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
 from kbd_tables.named_tables import Answered, KnownTotal, StatementCall, ask_tables
 from kbd_tables.open_questions import check_figures
+from kbd_tables.table_names import check_names
 
 __all__ = [
+    "CalledTable",
     "HowToRead",
     "OtherTable",
     "OtherTables",
@@ -67,18 +69,36 @@ class OtherTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     read_as: HowToRead = ReadAs()
 
 
+class CalledTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A table with the name that statements call it by."""
+
+    name: str
+    path: TablePath
+    source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
+
+
 OtherTables = Annotated[
-    dict[str, OtherTable],
-    Meta(description="Other tables by a name each for SQL; it goes before names of files."),
+    dict[str, OtherTable] | tuple[CalledTable, ...],
+    Meta(description="Other tables, each under a name for SQL; it goes before names of files."),
 ]
+"""By name, or as a list: servers that hold a model to a schema know no names that it makes up."""
 
 
-def other_refs(tables: Mapping[str, OtherTable]) -> dict[str, TableRef]:
-    """Return the tables that a call gives names to, by these."""
-    return {
-        name: TableRef(table.path, table.source_sheet, table.read_as)
-        for name, table in tables.items()
-    }
+def other_refs(
+    tables: Mapping[str, OtherTable] | Sequence[CalledTable],
+) -> dict[str, TableRef]:
+    """Return the tables that a call gives names to, by these.
+
+    Raises:
+        ValidationFailed: A name is given twice, or cannot name a table.
+    """
+    if isinstance(tables, Mapping):
+        named: list[tuple[str, OtherTable | CalledTable]] = list(tables.items())
+    else:
+        named = [(table.name, table) for table in tables]
+    check_names([name for name, _ in named])
+    return {name: TableRef(table.path, table.source_sheet, table.read_as) for name, table in named}
 
 
 class NamedTable:

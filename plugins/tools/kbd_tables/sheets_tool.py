@@ -13,11 +13,14 @@ from msgspec import Meta
 
 from kbd.errors import ValidationFailed
 from kbd.formats import (
+    ChartForm,
+    ColumnName,
     FormatHandler,
     Placement,
     ReadAs,
     SheetForm,
     SheetRows,
+    TotalFunction,
     WrittenSheet,
     WrittenTables,
 )
@@ -41,10 +44,64 @@ from kbd_tables.jobs import QueryLimits, lost_figures_note
 from kbd_tables.named_tables import Answered, StatementCall, ask_many
 from kbd_tables.read_tools import HowToRead, OtherTables, SourceSheet, TablePath, other_refs
 
-__all__ = ["FileExport", "SheetExport", "SheetsArguments", "TableExportSheets"]
+__all__ = ["FileExport", "FormArguments", "SheetExport", "SheetsArguments", "TableExportSheets"]
 
+_Width = Annotated[float, Meta(gt=0, le=255)]
 _MOST_SHEETS = 500
 _MOST_FILES = 500
+
+
+class TotalChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A total below a column."""
+
+    column: ColumnName
+    function: TotalFunction
+
+
+class FormatChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The number format of a column, as spreadsheets write it."""
+
+    column: ColumnName
+    format: str
+
+
+class WidthChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The width of a column in characters."""
+
+    column: ColumnName
+    width: _Width
+
+
+class FormArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a sheet has beside its rows: a `SheetForm`, its columns by name or as lists."""
+
+    title: Annotated[str, Meta(description="A line above the headings.")] = ""
+    totals: Annotated[
+        dict[ColumnName, TotalFunction] | tuple[TotalChoice, ...],
+        Meta(description="Totals in a last row, as formulas; count counts filled cells."),
+    ] = {}
+    totals_label: str = "Total"
+    formats: Annotated[
+        dict[ColumnName, str] | tuple[FormatChoice, ...],
+        Meta(description="Number formats by column; fractions have #,##0.00 without."),
+    ] = {}
+    widths: dict[ColumnName, _Width] | tuple[WidthChoice, ...] = {}
+    plain: Annotated[bool, Meta(description="No styles at all.")] = False
+    chart: ChartForm | None = None
+
+    @property
+    def form(self) -> SheetForm:
+        """The same with its columns by name."""
+        totals, formats, widths = self.totals, self.formats, self.widths
+        if not isinstance(totals, dict):
+            totals = {each.column: each.function for each in totals}
+        if not isinstance(formats, dict):
+            formats = {each.column: each.format for each in formats}
+        if not isinstance(widths, dict):
+            widths = {each.column: each.width for each in widths}
+        return SheetForm(
+            self.title, totals, self.totals_label, formats, widths, self.plain, self.chart
+        )
 
 
 class SheetExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -53,8 +110,9 @@ class SheetExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     query: Annotated[str, Meta(description="A reading SQL statement as in table_query.")]
     sheet: Annotated[str, Meta(description="The sheet of a workbook.")] = "Sheet1"
     form: Annotated[
-        SheetForm, Meta(description="What the sheet has beside its rows; by default it is styled.")
-    ] = SheetForm()
+        FormArguments,
+        Meta(description="What the sheet has beside its rows; headings are styled without, too."),
+    ] = FormArguments()
 
 
 class FileExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -266,7 +324,7 @@ async def _written(
     # A format with several suffixes writes what the suffix says: commas or tabs.
     staged = context.files.stage(PurePosixPath(output.name).suffix)
     sheets = [
-        SheetRows(path, output.placement(place), output.wanted.sheets[place].form)
+        SheetRows(path, output.placement(place), output.wanted.sheets[place].form.form)
         for place, path in enumerate(rows)
     ]
     written = await context.formats.write_tables(output.handler, output.source, sheets, staged)

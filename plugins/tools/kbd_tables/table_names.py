@@ -137,8 +137,11 @@ def check_names(names: Iterable[str]) -> None:
             )
         if name.casefold() == DATA:
             raise ValidationFailed(f"{DATA} is the table at path; name another one otherwise")
-        if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise ValidationFailed(f"to SQL the names {other} and {name} are the same")
+        if name.casefold() in seen:
+            raise ValidationFailed(
+                f"to SQL the names {seen[name.casefold()]} and {name} are the same"
+            )
+        seen[name.casefold()] = name
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
