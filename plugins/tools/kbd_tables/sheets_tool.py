@@ -327,7 +327,10 @@ async def _written(
         SheetRows(path, output.placement(place), output.wanted.sheets[place].form.form)
         for place, path in enumerate(rows)
     ]
-    written = await context.formats.write_tables(output.handler, output.source, sheets, staged)
+    try:
+        written = await context.formats.write_tables(output.handler, output.source, sheets, staged)
+    except ValidationFailed as error:
+        raise ValidationFailed(f"{output.name}: {error.message}", detail=error.detail) from error
     notes, told = list[str](), list[str]()
     for name, found in zip(output.names, answered, strict=True):
         own = _statement_notes(found)

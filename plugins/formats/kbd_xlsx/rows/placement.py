@@ -181,20 +181,22 @@ def _pivots(book: BookEdit, sheet: str) -> Iterator[tuple[str, Area]]:
                 yield root.get("name", ""), parse_area(location.get("ref", "A1"), EVERYWHERE)
 
 
-def first_row(package: Package, sheet: str, strings: str) -> list[str]:
+def first_row(package: Package, sheet: str, strings: str, *, width: int = 1) -> list[str]:
     """Return the values of the first row that has any, as text, blank cells left out.
 
     Args:
         package: The workbook.
         sheet: The sheet's part.
         strings: The part of shared texts, "" if there is none.
+        width: How many names are looked for: where these are several, a row with one value above
+            them is a title.
 
     Raises:
         FileReadFailed: A part is damaged.
     """
     for row in _elements(package, sheet, "row"):
         found = [value for cell in row.iterchildren("{*}c") if (value := _value(cell))]
-        if found:
+        if len(found) >= min(width, 2):
             shared = {whole_number(text) for kind, text in found if kind == "s"}
             texts = _shared(package, strings, shared) if shared and strings else {}
             return [texts.get(text, "") if kind == "s" else text for kind, text in found]
@@ -317,7 +319,7 @@ def _below(
     if table is None:
         part, strings = book.part(placement.sheet), _strings(package, book.main)
         note = _checked_end(book, package, placement.sheet, used, strings)
-        header = first_row(package, part, strings)
+        header = first_row(package, part, strings, width=len(names))
         warnings = (_header_note(header, names), *((note,) if note else ()))
         # Not as names look, nor as what may be a total.
         like = used.bottom if used.bottom > used.top and not note else 0
