@@ -28,9 +28,11 @@ from kbd.formats import (
     ReadAs,
     Reading,
     Region,
+    SheetRows,
     Table,
     TableReading,
     Written,
+    WrittenTables,
 )
 from kbd.search import Search
 from kbd.types import BlobHash, Effect, FileName, FocusHint
@@ -273,6 +275,15 @@ class Formats(FormatCatalog, Protocol):
         target: Path,
     ) -> Written:
         """Return `Tabular.write_table`."""
+
+    async def write_tables(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        sheets: Sequence[SheetRows],
+        target: Path,
+    ) -> WrittenTables:
+        """Return `Tabular.write_tables`."""
 
 
 class Recall(Protocol):

@@ -21,6 +21,10 @@ BOLD = [
         "cells": [{"cell": "A1", "value": 7, "style": {"font_bold": True}}],
     }
 ]
+SHEETS = {
+    "target_path": "sheets.xlsx",
+    "sheets": [{"sheet": "S", "query": "SELECT a FROM data", "form": {"totals": {"a": "sum"}}}],
+}
 PARAGRAPH = [{"op": "append_paragraph", "text": "Hello"}]
 PAGES = [{"op": "add_pages", "file": "a.pdf"}]
 SLIDE = [{"op": "add_slide", "layout": "title_only", "title": "Hello"}]
@@ -168,6 +172,27 @@ CASES: Mapping[str, Case] = MappingProxyType(
                     {"path": "t.csv", "target_path": "../o.csv", "format": "csv"},
                     "SANDBOX_VIOLATION",
                     "leave",
+                ),
+            ),
+        ),
+        "table_export_sheets": Case(
+            {"path": "t.csv", "outputs": [SHEETS]},
+            lambda found: found["outputs"][0]["sheets"][0]["totals"] == {"a": 4},
+            (
+                (
+                    {"path": "t.csv", "outputs": [{**SHEETS, "target_path": "o.pdf"}]},
+                    "VALIDATION_FAILED",
+                    "o.pdf",
+                ),
+                (
+                    {"path": "t.csv", "outputs": [SHEETS], "tables": {"no name": {"path": "x"}}},
+                    "VALIDATION_FAILED",
+                    "no name",
+                ),
+                (
+                    {"path": "t.csv", "outputs": [SHEETS], "tables": {"x": {"path": "none.csv"}}},
+                    "NOT_FOUND",
+                    "none.csv",
                 ),
             ),
         ),

@@ -44,12 +44,14 @@ from kbd.formats import (
     ReadAs,
     Reading,
     Region,
+    SheetRows,
     Source,
     Styled,
     Table,
     TableReading,
     Tabular,
     Written,
+    WrittenTables,
 )
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.testing.formats import calculate_open
@@ -392,6 +394,22 @@ class _Formats(_Catalog):
             raise ValidationFailed(f"{handler.name} files are not tables")
         getter = _source(source) if source else None
         written = handler.write_table(getter, rows, placement, target)
+        found = calculate_open(handler, Source(target, target.name), written)
+        return msgspec.structs.replace(
+            written, results=found.results, result_warnings=found.warnings
+        )
+
+    async def write_tables(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        sheets: Sequence[SheetRows],
+        target: Path,
+    ) -> WrittenTables:
+        if not isinstance(handler, Tabular):
+            raise ValidationFailed(f"{handler.name} files are not tables")
+        getter = _source(source) if source else None
+        written = handler.write_tables(getter, tuple(sheets), target)
         found = calculate_open(handler, Source(target, target.name), written)
         return msgspec.structs.replace(
             written, results=found.results, result_warnings=found.warnings

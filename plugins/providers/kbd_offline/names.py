@@ -1,15 +1,11 @@
-"""Names: folding them for comparison, sheet names, free file names. Pure."""
+"""Names: folding them for comparison, free file names. Pure."""
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
-__all__ = ["fold", "free_name", "sheet_name", "sheet_names", "split_suffix", "tokens"]
+__all__ = ["fold", "free_name", "split_suffix", "tokens"]
 
-MAX_SHEET_CHARS = 31
-"""Characters of a sheet's name that workbooks allow."""
-
-_NOT_IN_SHEETS = frozenset("[]:*?/\\")
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -40,30 +36,6 @@ def singular(word: str) -> str:
     if word.endswith(("ches", "shes", "xes", "sses")):
         return word[:-2]
     return word.removesuffix("s")
-
-
-def sheet_name(wanted: str, taken: Collection[str]) -> str:
-    """Return a legal sheet name that is not among the taken ones, whatever their case."""
-    shown = "".join(c if c.isprintable() and c not in _NOT_IN_SHEETS else " " for c in wanted)
-    # Excel takes no apostrophe at either end, and the cut may bring one to the end.
-    name = " ".join(shown.split()).strip("' ")[:MAX_SHEET_CHARS].strip("' ") or "(blank)"
-    # Workbooks keep this name for themselves.
-    name = f"({name})" if name.casefold() == "history" else name
-    known = {other.casefold() for other in taken}
-    candidate, number = name, 2
-    while candidate.casefold() in known:
-        ending = f" ({number})"
-        candidate = name[: MAX_SHEET_CHARS - len(ending)].rstrip() + ending
-        number += 1
-    return candidate
-
-
-def sheet_names(wanted: Iterable[str], taken: Collection[str] = ()) -> tuple[str, ...]:
-    """Return a legal, unique sheet name for each wanted one."""
-    names: list[str] = []
-    for name in wanted:
-        names.append(sheet_name(name, [*taken, *names]))
-    return tuple(names)
 
 
 def split_suffix(path: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from kbd.sheets.sheet_names import sheet_names
 from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import read_sheets
@@ -28,7 +29,7 @@ from kbd_offline.intents import (
     TableIntent,
 )
 from kbd_offline.interpretation import refused, understand
-from kbd_offline.names import sheet_names, split_suffix
+from kbd_offline.names import split_suffix
 from kbd_offline.questions import as_answered, check_questions, compared_columns
 from kbd_offline.request_text import UnclearError
 from kbd_offline.table_choice import Reader, TableChoice, choose_sheet, choose_table, with_notes

@@ -110,7 +110,7 @@ class ChartWriter:
             ValidationFailed: There is no such chart, or it cannot be changed so.
         """
         book, title = self._book, self._book.title(operation.sheet)
-        titles = self._titles(title)
+        titles = self.titles(title)
         drawing, root, drawn = find_drawn(book, title, "chart", operation.chart, titles)
         try:
             done = self._changed(operation, title, drawing, drawn)
@@ -126,7 +126,7 @@ class ChartWriter:
     def delete(self, operation: DeleteChart) -> str:
         """Delete a chart with the parts that only it needs, and say which."""
         title = self._book.title(operation.sheet)
-        titles = self._titles(title)
+        titles = self.titles(title)
         drawing, root, drawn = find_drawn(self._book, title, "chart", operation.chart, titles)
         remove_anchor(self._book, drawing, root, drawn)
         return f"{title}: {drawn.name} deleted"
@@ -203,7 +203,7 @@ class ChartWriter:
                 return found
             row = max(under) + 2
 
-    def _titles(self, sheet: str) -> dict[str, str]:
+    def titles(self, sheet: str) -> dict[str, str]:
         """Return what is written over the charts of a sheet, by their names."""
         drawing = drawing_part(self._book, sheet)
         if not drawing:
