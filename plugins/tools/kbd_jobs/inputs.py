@@ -1,28 +1,24 @@
 """Inputs of a job bound to the files of a workbench: which file and sheet, and whether they fit."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.jobs.records import Input, Job, ValueType
-from kbd.jobs.shapes import ShapeColumn
+from kbd.jobs.columns import ShapeColumn
+from kbd.jobs.records import Input, Job
+from kbd.jobs.shapes import GivenTable, misfits
 from kbd.tools import ToolContext
 from kbd_jobs.step_calls import StepCalls
 
-__all__ = ["BoundInput", "bind_inputs", "find_files"]
+__all__ = ["BoundInput", "bind_inputs", "file_name", "find_files"]
 
 MAX_LISTED = 20
 """Names that an error lists."""
-
-_HELD: Mapping[str, ValueType] = {
-    "string": "text", "integer": "number", "float": "number", "boolean": "boolean",
-    "date": "date", "datetime": "datetime",
-}  # fmt: skip
-"""What a column of a type holds, in the words of jobs."""
 
 
 class BoundInput(msgspec.Struct, frozen=True):
@@ -32,7 +28,7 @@ class BoundInput(msgspec.Struct, frozen=True):
         input: The input.
         path: The file.
         sheet: The sheet, where one has to be named.
-        columns: The columns as the file has them; none of an input that is no table.
+        table: Its columns; None for an input that is no table.
         row_count: Its rows.
         warnings: What must be known of how it was read.
     """
@@ -40,34 +36,59 @@ class BoundInput(msgspec.Struct, frozen=True):
     input: Input
     path: str
     sheet: str | None = None
-    columns: tuple[ShapeColumn, ...] = ()
+    table: GivenTable | None = None
     row_count: int = 0
     warnings: tuple[str, ...] = ()
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments that name it to a table tool."""
-        sheet = {"source_sheet": self.sheet} if self.sheet else {}
-        said = msgspec.to_builtins(self.input.read_as)
-        return {"path": self.path, **sheet, **({"read_as": said} if said else {})}
+        named: dict[str, Any] = {"path": self.path}
+        if self.sheet:
+            named["source_sheet"] = self.sheet
+        if said := msgspec.to_builtins(self.input.read_as):
+            named["read_as"] = said
+        return named
 
 
 def find_files(context: ToolContext, pattern: str, what: str) -> tuple[str, ...]:
-    """Return the files that a name or a pattern with `*` and `?` means, sorted.
+    """Return the files that a name, or a pattern with `*` and `?`, means, sorted.
+
+    Args:
+        context: The job's.
+        pattern: The name.
+        what: What wants it, for the error.
 
     Raises:
         ValidationFailed: There is none.
     """
-    names = context.files.names()
+    names = list(context.files.names())
     # A file may be called like a pattern: its own name means it first.
-    found = [name for name in names if name == pattern] or [
-        name for name in names if fnmatchcase(name, pattern)
-    ]
+    found = [name for name in names if name == pattern]
+    found = found or [name for name in names if fnmatchcase(name, pattern)]
     if found:
         return tuple(found)
     near = difflib.get_close_matches(pattern, names, 3, 0.5) or names[:MAX_LISTED]
-    there = f"; there are {', '.join(near)}" if near else "; the workbench is empty"
+    there = f"; there are: {', '.join(near)}" if near else "; the workbench is empty"
     raise ValidationFailed(f"{what}: there is no file {pattern}{there}")
+
+
+def file_name(template: str, inputs: Sequence[BoundInput], value: str | None = None) -> str:
+    """Return the name of a file that a job writes.
+
+    Args:
+        template: As the job has it: `{input}` is the name of that input's file without suffix.
+        inputs: The inputs.
+        value: What `{value}` stands for.
+    """
+    name = template
+    for each in inputs:
+        name = name.replace(f"{{{each.input.name}}}", PurePosixPath(each.path).stem)
+    if value is not None:
+        # A value is a part of one name: it opens no folder and hides no file.
+        clean = "".join(" " if sign in '/\\:*?"<>|' or ord(sign) < 32 else sign for sign in value)
+        name = name.replace("{value}", " ".join(clean.split()).lstrip(".") or "_")
+    return name
 
 
 async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:
@@ -80,12 +101,10 @@ async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:
     """
     bound: dict[str, BoundInput] = {}
     for each in job.inputs:
-        if each.name in bound:
-            raise ValidationFailed(f"two inputs are called {each.name}")
-        found = find_files(calls.context, each.file, f"input {each.name}")
+        found = find_files(calls.context, each.file, f'input "{each.name}"')
         if len(found) > 1:
             raise ValidationFailed(
-                f"input {each.name}: {len(found)} files fit {each.file}: "
+                f'input "{each.name}": {len(found)} files fit {each.file}: '
                 f"{', '.join(found[:MAX_LISTED])}; name one"
             )
         (path,) = found
@@ -97,81 +116,63 @@ async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:
 
 
 async def _bind_table(calls: StepCalls, wanted: Input, path: str) -> BoundInput:
-    sheets: Sequence[str | None] = (wanted.sheet,)
-    if wanted.sheet is None:
-        info = await calls.call("get_file_info", path=path)
-        filled = [str(each["name"]) for each in info.get("sheets", ()) if each.get("range")]
-        sheets = filled if len(filled) > 1 else (None,)
-    tables = [await _read_shape(calls, wanted, path, sheet) for sheet in sheets]
+    tables = [
+        await _read_table(calls, BoundInput(wanted, path, sheet))
+        for sheet in await _sheets(calls, wanted, path)
+    ]
     if len(tables) == 1:
         (table,) = tables
-        if fault := await _find_fault(calls, table):
-            raise ValidationFailed(f"input {wanted.name}: {path}: {fault}")
-        return table
-    fitting = [table for table in tables if await _find_fault(calls, table) is None]
+        if faults := await _faults(calls, table):
+            raise ValidationFailed(f'input "{wanted.name}": {path}: {"; ".join(faults)}')
+        return await _fitted(calls, table)
+    fitting = [table for table in tables if not await _faults(calls, table)]
     if len(fitting) == 1:
-        return fitting[0]
+        return await _fitted(calls, fitting[0])
     names = ", ".join(str(table.sheet) for table in fitting or tables)
-    what = "none of its sheets has the columns" if not fitting else "several sheets have them"
-    raise ValidationFailed(f"input {wanted.name}: {path}: {what}: {names}; name one as `sheet`")
+    what = "several sheets have the columns" if fitting else "no sheet has the columns"
+    raise ValidationFailed(f'input "{wanted.name}": {path}: {what}: {names}; name it as `sheet`')
 
 
-async def _read_shape(
-    calls: StepCalls, wanted: Input, path: str, sheet: str | None
-) -> BoundInput:
-    named = BoundInput(wanted, path, sheet)
+async def _sheets(calls: StepCalls, wanted: Input, path: str) -> Sequence[str | None]:
+    """Return the sheets that may be the input; None stands for the only table of a file."""
+    if wanted.sheet is not None:
+        return (wanted.sheet,)
+    info = await calls.call("get_file_info", path=path)
+    filled = [str(sheet["name"]) for sheet in info.get("sheets", ()) if sheet.get("range")]
+    return filled if len(filled) > 1 else (None,)
+
+
+async def _read_table(calls: StepCalls, named: BoundInput) -> BoundInput:
     found = await calls.call("table_get_map", **named.arguments)
+    columns = tuple(ShapeColumn(each["name"], each["type"]) for each in found["columns"])
     return msgspec.structs.replace(
         named,
-        columns=tuple(ShapeColumn(each["name"], each["type"]) for each in found["columns"]),
+        table=GivenTable(columns, named.path),
         row_count=int(found["row_count"]),
         warnings=tuple(found.get("warnings", ())),
     )
 
 
-async def _find_fault(calls: StepCalls, table: BoundInput) -> str | None:
-    """Return how a table differs from its input's shape, or None."""
-    wanted = table.input
-    by_name = {column.name.casefold(): column for column in table.columns}
-    missing = [name for name in wanted.columns if name.casefold() not in by_name]
-    if missing:
-        known = [column.name for column in table.columns]
-        near = difflib.get_close_matches(missing[0], known, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        return f"there is no column {', '.join(missing)}; there are {_listed(known)}{hint}"
-    if not wanted.others:
-        named = {name.casefold() for name in wanted.columns}
-        strange = [column.name for column in table.columns if column.name.casefold() not in named]
-        if strange:
-            return f"there are columns that are not known: {_listed(strange)}"
-    retyped = [
-        (name, kind, by_name[name.casefold()])
-        for name, kind in wanted.columns.items()
-        if not _fits(kind, by_name[name.casefold()])
-    ]
-    # A column without any value is of no type: it fits whatever is due.
-    empty = await _empty_columns(calls, table) if retyped and table.row_count else None
-    for name, kind, column in retyped:
-        if empty is not None and column.name not in empty:
-            return f"column {name} holds {_HELD[column.type]}s where {kind}s are due"
-    return None
+async def _faults(calls: StepCalls, bound: BoundInput) -> tuple[str, ...]:
+    """Return in what a table is not of the shape of its input."""
+    assert bound.table is not None
+    faults = misfits(bound.input, bound.table)
+    if not faults:
+        return ()
+    fitted = await _fitted(calls, bound)
+    assert fitted.table is not None
+    return misfits(bound.input, fitted.table)
 
 
-def _fits(kind: ValueType, column: ShapeColumn) -> bool:
-    held = _HELD[column.type]
-    return kind in ("any", held) or (kind == "time" and held == "text") or (
-        kind == "datetime" and held == "date"
-    )  # fmt: skip
-
-
-async def _empty_columns(calls: StepCalls, table: BoundInput) -> frozenset[str]:
-    """Return the columns without any value."""
-    described = await calls.call("table_describe", **table.arguments)
-    return frozenset(each["name"] for each in described["columns"] if not each["non_null_count"])
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return ", ".join(names[:MAX_LISTED]) + more
-
-
+async def _fitted(calls: StepCalls, bound: BoundInput) -> BoundInput:
+    """Return a table whose columns without any value are of no type: they fit whatever is due."""
+    assert bound.table is not None
+    if not misfits(bound.input, bound.table):
+        return bound
+    described = await calls.call("table_describe", **bound.arguments)
+    empty = {each["name"] for each in described["columns"] if not each["non_null_count"]}
+    columns = tuple(
+        ShapeColumn(column.name) if column.name in empty else column
+        for column in bound.table.columns
+    )
+    return msgspec.structs.replace(bound, table=GivenTable(columns, bound.path))
