@@ -4,7 +4,8 @@ What a job is:
 
     records          inputs, steps, checks
     documents        the same as TOML and JSON, and the hash of a job
-    words            the same in plain English
+    words            the same in plain English, before it runs
+    expression_words conditions and values in words
 
 Expressions, over the columns of a row:
 
@@ -29,6 +30,8 @@ SQL of DuckDB:
     figure_sql       figures of groups, cells of pivots, values of splits
     sql_text         quoted names and values, what counts as one, rounding
     checks           what must hold of every step and what a job says must hold, as one query
+    step_checks      the rules of each step
+    check_rules      rules, and what the answers to their questions mean
 
 Nothing here reads or writes a file, or asks what time it is.
 """

@@ -34,7 +34,7 @@ from kbd.jobs.terms import (
     UnaryTerm,
     children_of,
 )
-from kbd.jobs.tokens import Token, expression_fault, tokens_of
+from kbd.jobs.tokens import ExpressionToken, expression_fault, tokens_of
 
 __all__ = ["MAX_DEPTH", "parse_expression"]
 
@@ -91,7 +91,7 @@ def parse_expression(text: str) -> Term:
     return term
 
 
-def _too_deep(text: str, at: Term | Token) -> ValidationFailed:
+def _too_deep(text: str, at: Term | ExpressionToken) -> ValidationFailed:
     return expression_fault(
         text, at.start, f"it is nested more than {MAX_DEPTH} levels deep; derive columns of parts"
     )
@@ -118,10 +118,10 @@ class _Parser:
         return term
 
     @property
-    def _now(self) -> Token:
+    def _now(self) -> ExpressionToken:
         return self._tokens[self._place]
 
-    def _take(self) -> Token:
+    def _take(self) -> ExpressionToken:
         token = self._now
         if token.kind != "end":
             self._place += 1
@@ -137,12 +137,12 @@ class _Parser:
             return True
         return False
 
-    def _need(self, written: str) -> Token:
+    def _need(self, written: str) -> ExpressionToken:
         if not self._is(written):
             raise self._fault(self._unexpected(repr(written)))
         return self._take()
 
-    def _fault(self, what: str, at: Token | None = None) -> ValidationFailed:
+    def _fault(self, what: str, at: ExpressionToken | None = None) -> ValidationFailed:
         return expression_fault(self._text, (at or self._now).start, what)
 
     def _unexpected(self, expected: str) -> str:
@@ -201,13 +201,13 @@ class _Parser:
                 self._place -= token.kind != "end"
                 raise self._fault(self._unexpected("a value"))
 
-    def _negative(self, sign: Token) -> Term:
+    def _negative(self, sign: ExpressionToken) -> Term:
         if self._now.kind == "number":
             token = self._take()
             return LiteralTerm(-_number(token.text), sign.start, token.end)
         return UnaryTerm("-", self._term(_SIGN), sign.start)
 
-    def _word(self, token: Token) -> Term:
+    def _word(self, token: ExpressionToken) -> Term:
         match token.text:
             case "null":
                 return LiteralTerm(None, token.start, token.end)
@@ -244,7 +244,7 @@ class _Parser:
             raise self._fault(f"{token.written[:40]} is no {kind} such as {kind} '{form}'", token)
         return LiteralTerm(value, start, token.end)
 
-    def _case(self, token: Token) -> Term:
+    def _case(self, token: ExpressionToken) -> Term:
         branches: list[tuple[Term, Term]] = []
         if not self._is("when"):
             raise self._fault(self._unexpected("when"))
@@ -256,7 +256,7 @@ class _Parser:
         self._need("end")
         return CaseTerm(tuple(branches), otherwise, token.start)
 
-    def _call(self, token: Token) -> Term:
+    def _call(self, token: ExpressionToken) -> Term:
         spec = FUNCTIONS.get(token.text)
         if spec is None:
             raise self._fault(_unknown_function(token.text), token)
@@ -298,7 +298,7 @@ class _Parser:
             case written:
                 return BinaryTerm(_OPERATORS[written], left, self._term(binding), token.start)
 
-    def _test(self, left: Term, word: str, token: Token, *, negated: bool) -> Term:
+    def _test(self, left: Term, word: str, token: ExpressionToken, *, negated: bool) -> Term:
         if word == "in":
             self._need("(")
             choices = self._list()

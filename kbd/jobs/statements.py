@@ -32,12 +32,12 @@ from kbd.jobs.records import (
 from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of
 from kbd.jobs.sql_text import identifier
 from kbd.jobs.step_shapes import PivotValues, TableShape, found_column
-from kbd.jobs.step_sql import Relation, StepContext, columns_sql, step_sql
+from kbd.jobs.step_sql import SqlTable, StepContext, columns_sql, step_sql
 
 __all__ = [
     "MAX_PIVOT_VALUES",
     "CompiledJob",
-    "PartValue",
+    "SplitValue",
     "WantedValues",
     "compile_job",
     "pivot_values",
@@ -65,7 +65,7 @@ class WantedValues(msgspec.Struct, frozen=True):
     sql: str
 
 
-class PartValue(msgspec.Struct, frozen=True):
+class SplitValue(msgspec.Struct, frozen=True):
     """Value by which rows are split, as text; None for rows without one. And how many they are."""
 
     value: str | None
@@ -82,15 +82,20 @@ class CompiledJob(msgspec.Struct, frozen=True):
             not there.
         ctes: The SELECT of each table in SQL, in order.
         order: The hidden column of places, quoted.
+        hidden: One more name that no column has, quoted.
+        today: The day of `today()`.
+        pivots: The values of pivots' columns by the step's number.
         wanted: Queries for values that are needed to compile the rest.
     """
 
     job: Job
     shapes: JobShapes
-    relations: Mapping[str, Relation]
+    relations: Mapping[str, SqlTable]
     ctes: Mapping[str, "CommonTable"]
     order: str
+    hidden: str
     today: date
+    pivots: Mapping[int, PivotValues]
     wanted: tuple[WantedValues, ...] = ()
 
     def rows(self, table: str, *, for_sheet: bool = False) -> str:
@@ -131,11 +136,17 @@ class CompiledJob(msgspec.Struct, frozen=True):
             [relation.name],
         )
 
-    def _split(self, step: int) -> tuple[SplitStep, Relation]:
+    def _split(self, step: int) -> tuple[SplitStep, SqlTable]:
         split, source = self.job.steps[step - 1], self.shapes.sources[step - 1]
         assert isinstance(split, SplitStep)
         assert source is not None
         return split, self.relations[source]
+
+    def context(self, step: int) -> StepContext:
+        """Return what the SQL of a step hangs on."""
+        return StepContext(
+            self.order, self.hidden, self.today, self.relations, self.pivots.get(step, ())
+        )
 
     def statement(self, select: str, names: Sequence[str]) -> str:
         """Return a query with the CTEs that it needs before it.
@@ -174,17 +185,17 @@ def compile_job(
     known = pivots or {}
     shapes = shapes_of(job, given, known)
     names = {column.name for shape in shapes.tables.values() for column in shape.columns}
-    order = free_name("row of the file", names)
-    part = free_name("part of the step", names)
-    relations: dict[str, Relation] = {}
+    order = identifier(free_name("row of the file", names))
+    part = identifier(free_name("part of the step", names))
+    relations: dict[str, SqlTable] = {}
     ctes: dict[str, CommonTable] = {}
     for each in job.inputs:
         if each.kind == "table":
             shape = shapes.tables[each.name]
-            relation = Relation(identifier(f"{each.name}, rows"), shape, shapes.files[each.name])
+            relation = SqlTable(identifier(f"{each.name}, rows"), shape, shapes.files[each.name])
             relations[each.name] = relation
             ctes[relation.name] = CommonTable(
-                f"SELECT {columns_sql(shape)}, row_number() OVER () AS {identifier(order)}"
+                f"SELECT {columns_sql(shape)}, row_number() OVER () AS {order}"
                 f" FROM {identifier(each.name)}",
                 (),
             )
@@ -202,13 +213,11 @@ def compile_job(
             query = values_sql(column, source.name, limit=MAX_PIVOT_VALUES + 1)
             wanted.append(WantedValues(number, column.name, _with_ctes(ctes, query, [source.name])))
             continue
-        context = StepContext(
-            identifier(order), identifier(part), today, relations, known.get(number, ())
-        )
+        context = StepContext(order, part, today, relations, known.get(number, ()))
         sql = step_sql(step, source, shapes.tables[made], context)
-        relations[made] = Relation(identifier(made), shapes.tables[made], shapes.files[made])
+        relations[made] = SqlTable(identifier(made), shapes.tables[made], shapes.files[made])
         ctes[identifier(made)] = CommonTable(sql, tuple(relations[name].name for name in reads))
-    return CompiledJob(job, shapes, relations, ctes, identifier(order), today, tuple(wanted))
+    return CompiledJob(job, shapes, relations, ctes, order, part, today, known, tuple(wanted))
 
 
 def _reads(step: TableStep, source: str | None) -> tuple[str, ...]:
@@ -238,7 +247,7 @@ def _shown(shape: TableShape, *, for_sheet: bool) -> str:
     )
 
 
-def split_values(rows: Sequence[Sequence[Any]]) -> tuple[PartValue, ...]:
+def split_values(rows: Sequence[Sequence[Any]]) -> tuple[SplitValue, ...]:
     """Return the answer to a query for values.
 
     Args:
@@ -247,7 +256,7 @@ def split_values(rows: Sequence[Sequence[Any]]) -> tuple[PartValue, ...]:
     Raises:
         ValidationFailed: A value is too long to name anything.
     """
-    found = tuple(PartValue(value, int(count)) for value, count in rows)
+    found = tuple(SplitValue(value, int(count)) for value, count in rows)
     for part in found:
         if part.value is not None and len(part.value) > _MAX_VALUE_CHARACTERS:
             raise ValidationFailed(

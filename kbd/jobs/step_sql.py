@@ -51,7 +51,7 @@ from kbd.jobs.step_shapes import (
 )
 from kbd.jobs.terms import columns_of
 
-__all__ = ["Relation", "StepContext", "alike_keys", "columns_sql", "key_match", "step_sql"]
+__all__ = ["SqlTable", "StepContext", "alike_keys", "columns_sql", "key_match", "step_sql"]
 
 _SQL_TYPES: Mapping[ShapeType, str] = {
     "string": "VARCHAR", "integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN",
@@ -59,7 +59,7 @@ _SQL_TYPES: Mapping[ShapeType, str] = {
 }  # fmt: skip
 
 
-class Relation(msgspec.Struct, frozen=True):
+class SqlTable(msgspec.Struct, frozen=True):
     """A table that SQL may read.
 
     Args:
@@ -87,12 +87,12 @@ class StepContext(msgspec.Struct, frozen=True):
     order: str
     part: str
     today: date
-    tables: Mapping[str, Relation]
+    tables: Mapping[str, SqlTable]
     values: PivotValues = ()
 
 
 def step_sql(  # noqa: C901 - a case a step
-    step: TableStep, source: Relation, made: TableShape, context: StepContext
+    step: TableStep, source: SqlTable, made: TableShape, context: StepContext
 ) -> str:
     """Return the SELECT of a step's table, with its hidden column.
 
@@ -174,7 +174,7 @@ def _partition(shape: TableShape, names: Sequence[str]) -> str:
     return f"PARTITION BY {', '.join(keys)} " if keys else ""
 
 
-def _selected(step: SelectStep, source: Relation, made: TableShape, order: str) -> str:
+def _selected(step: SelectStep, source: SqlTable, made: TableShape, order: str) -> str:
     renamed = {
         folded(new): found_column(source.shape, old).name for old, new in step.rename.items()
     }
@@ -185,7 +185,7 @@ def _selected(step: SelectStep, source: Relation, made: TableShape, order: str) 
     return f"SELECT {', '.join(parts)}, {order} FROM {source.name}"
 
 
-def _derived(step: DeriveStep, source: Relation, context: StepContext) -> str:
+def _derived(step: DeriveStep, source: SqlTable, context: StepContext) -> str:
     """Return a SELECT for each run of columns that need none of each other, one in the other."""
     columns = list(source.shape.columns)
     sql = source.name
@@ -218,7 +218,7 @@ def _layer(columns: Sequence[ShapeColumn], layer: Mapping[str, str], sql: str, o
     return f"SELECT {', '.join(parts)}, {order} FROM {sql}"
 
 
-def _joined(step: JoinStep, source: Relation, other: Relation, order: str) -> str:
+def _joined(step: JoinStep, source: SqlTable, other: SqlTable, order: str) -> str:
     pairs = joined_columns(step, source.shape, other.shape)
     match_sql = key_match(pairs)
     if step.kind == "missing":
@@ -268,7 +268,7 @@ def _united(step: UnionStep, made: TableShape, context: StepContext) -> str:
     return f"SELECT {columns_sql(made)}, {place_sql} FROM ({' UNION ALL '.join(parts)})"
 
 
-def _deduplicated(step: DeduplicateStep, source: Relation, context: StepContext) -> str:
+def _deduplicated(step: DeduplicateStep, source: SqlTable, context: StepContext) -> str:
     names = step.by or [column.name for column in source.shape.columns]
     alike = alike_keys(source.shape, names, exact=step.exact)
     way = " DESC" if step.keep == "last" else ""
@@ -281,7 +281,7 @@ def _deduplicated(step: DeduplicateStep, source: Relation, context: StepContext)
     )
 
 
-def _top(step: TopStep, source: Relation, context: StepContext) -> str:
+def _top(step: TopStep, source: SqlTable, context: StepContext) -> str:
     shape, order = source.shape, context.order
     ways = _ways(shape, step.by)
     counted = "rank()" if step.ties else "row_number()"
@@ -296,7 +296,7 @@ def _top(step: TopStep, source: Relation, context: StepContext) -> str:
     )
 
 
-def _share(step: ShareStep, source: Relation, order: str) -> str:
+def _share(step: ShareStep, source: SqlTable, order: str) -> str:
     value = f"CAST({identifier(found_column(source.shape, step.column).name)} AS DOUBLE)"
     window = f"OVER ({_partition(source.shape, step.within).rstrip()})"
     whole, sizes = f"sum({value}) {window}", f"sum(abs({value})) {window}"
@@ -308,7 +308,7 @@ def _share(step: ShareStep, source: Relation, order: str) -> str:
     )
 
 
-def _running(step: RunningStep, source: Relation, context: StepContext) -> str:
+def _running(step: RunningStep, source: SqlTable, context: StepContext) -> str:
     shape, order = source.shape, context.order
     column = found_column(shape, step.column)
     value = f"coalesce({identifier(column.name)}, 0)"
@@ -325,7 +325,7 @@ def _running(step: RunningStep, source: Relation, context: StepContext) -> str:
 
 
 def _compared(
-    step: CompareStep, source: Relation, other: Relation, made: TableShape, order: str
+    step: CompareStep, source: SqlTable, other: SqlTable, made: TableShape, order: str
 ) -> str:
     keys = [(found_column(source.shape, name), found_column(other.shape, name)) for name in step.on]
     pairs = compared_columns(step, source.shape, other.shape)

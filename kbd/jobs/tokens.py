@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 
-__all__ = ["MAX_CHARACTERS", "Token", "expression_fault", "tokens_of"]
+__all__ = ["MAX_CHARACTERS", "ExpressionToken", "expression_fault", "tokens_of"]
 
 MAX_CHARACTERS = 4_000
 """Of an expression: as many as its field in a job takes."""
@@ -31,7 +31,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _INSTEAD = {"==": "=", "&&": "and", "!": "not", "^": "*", "|": "or", "&": "and", ";": "nothing"}
 
 
-class Token(msgspec.Struct, frozen=True):
+class ExpressionToken(msgspec.Struct, frozen=True):
     """A piece of an expression.
 
     Args:
@@ -61,7 +61,7 @@ def expression_fault(text: str, start: int, what: str) -> ValidationFailed:
     return ValidationFailed(f"character {start + 1} of the expression{before}: {what}")
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[ExpressionToken]:
     """Return the tokens of an expression, with one of kind `end` behind them.
 
     Raises:
@@ -76,7 +76,7 @@ def tokens_of(text: str) -> list[Token]:
         raise expression_fault(
             text, control.start(), f"{control[0]!r} is no character of expressions"
         )
-    found: list[Token] = []
+    found: list[ExpressionToken] = []
     place = 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -87,33 +87,35 @@ def tokens_of(text: str) -> list[Token]:
             found.append(_token(text, match))
     if not found:
         raise ValidationFailed("the expression is empty")
-    return [*found, Token("end", "", "the end", len(text), len(text))]
+    return [*found, ExpressionToken("end", "", "the end", len(text), len(text))]
 
 
-def _token(text: str, found: re.Match[str]) -> Token:
+def _token(text: str, found: re.Match[str]) -> ExpressionToken:
     written, start, end = found[0], found.start(), found.end()
     match found.lastgroup:
         case "text":
-            return Token("text", written[1:-1].replace("''", "'"), written, start, end)
+            return ExpressionToken("text", written[1:-1].replace("''", "'"), written, start, end)
         case "name":
             name = written[1:-1].replace('""', '"')
             if not name:
                 raise expression_fault(text, start, "a column's name stands between the quotes")
-            return Token("name", name, written, start, end)
+            return ExpressionToken("name", name, written, start, end)
         case "number":
             if sum(map(str.isdigit, written)) > _MAX_DIGITS:
                 raise expression_fault(
                     text, start, f"a number has at most {_MAX_DIGITS} digits; a text has quotes"
                 )
-            return Token("number", written, written, start, end)
+            return ExpressionToken("number", written, written, start, end)
         case "word":
-            return Token("word", written.lower(), written, start, end)
+            return ExpressionToken("word", written.lower(), written, start, end)
         case _:
             if written in _INSTEAD:
                 raise expression_fault(
                     text, start, f"{written!r} is not known; write {_INSTEAD[written]} instead"
                 )
-            return Token("sign", "<>" if written == "!=" else written, written, start, end)
+            return ExpressionToken(
+                "sign", "<>" if written == "!=" else written, written, start, end
+            )
 
 
 def _unknown(text: str, place: int) -> str:
