@@ -1,6 +1,6 @@
 """Rows written into the sheets of a workbook, new or not, whose other contents stay as they are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, get_args
@@ -255,6 +255,7 @@ class _Landing:
         figures: dict[str, Any] = {}
         if count and formed.has_totals:
             cells, figures = formed.totals(heading + 1, placing.next_row - 1)
+            self._know(placing.next_row, figures)
             placing.line(cells)
         chart = None
         if count:
@@ -271,6 +272,13 @@ class _Landing:
         found = self._result(whole, count, (*notes, *summed, *formed.warnings))
         written = msgspec.structs.replace(found.written, totals=figures)
         return msgspec.structs.replace(found, written=written, chart=chart)
+
+    def _know(self, row: int, figures: Mapping[str, Any]) -> None:
+        """Note that totals have their results: the rows above hold values alone."""
+        known = self._book.results.known.setdefault(self._title, set())
+        known.update(
+            (row, place) for place, column in enumerate(self._columns, 1) if column.name in figures
+        )
 
     def _rows(
         self, rows: _Rows, placing: RowPlacer, seen: ColumnWidths | FormedSheet
