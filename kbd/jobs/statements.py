@@ -18,9 +18,11 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.jobs.columns import free_name
+from kbd.jobs.expression_sql import expression_sql
 from kbd.jobs.figure_sql import part_condition, values_sql
 from kbd.jobs.records import (
     CompareStep,
+    FillStep,
     Job,
     JoinStep,
     OutputStep,
@@ -134,6 +136,28 @@ class CompiledJob(msgspec.Struct, frozen=True):
             f"SELECT {_shown(TableShape(kept), for_sheet=for_sheet)} FROM {relation.name}"
             f" WHERE {condition} ORDER BY {self.order}",
             [relation.name],
+        )
+
+    def filled(self, step: int) -> str | None:
+        """Return the query for the texts of a fill step: a row for each file, in their order.
+
+        Its columns are the step's values, then the one that names each file, if one does; None
+        where the step reads nothing of a table.
+        """
+        fill, source = self.job.steps[step - 1], self.shapes.sources[step - 1]
+        assert isinstance(fill, FillStep)
+        if source is None or not (fill.values or fill.each):
+            return None
+        relation = self.relations[source]
+        shown = [
+            expression_sql(text, relation.shape.columns, self.today).sql
+            for text in fill.values.values()
+        ]
+        if fill.each is not None:
+            shown.append(identifier(found_column(relation.shape, fill.each).name))
+        named = ", ".join(f"{sql} AS {identifier(str(n))}" for n, sql in enumerate(shown))
+        return self.statement(
+            f"SELECT {named} FROM {relation.name} ORDER BY {self.order}", [relation.name]
         )
 
     def _split(self, step: int) -> tuple[SplitStep, SqlTable]:

@@ -1,7 +1,7 @@
 """Documents that a job writes: templates filled in, texts replaced, tables converted whole."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from kbd.errors import ValidationFailed
@@ -56,9 +56,7 @@ async def replace_text(
         KbdError: As the tools raise.
     """
     paths = [
-        path
-        for pattern in step.files
-        for path in find_files(calls.context, pattern, "replace")
+        path for pattern in step.files for path in find_files(calls.context, pattern, "replace")
     ]
     paths = list(dict.fromkeys(paths))
     copy = None
@@ -162,7 +160,10 @@ async def _filled_rows(
     names = list(step.values)
     return [
         (
-            [{"name": name, "value": _text(value)} for name, value in zip(names, row, strict=False)],
+            [
+                {"name": name, "value": _text(value)}
+                for name, value in zip(names, row, strict=False)
+            ],
             None if step.each is None else _text(row[len(names)]),
         )
         for row in rows

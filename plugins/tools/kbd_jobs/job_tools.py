@@ -15,7 +15,7 @@ from kbd.jobs.records import (
     ReplaceStep,
     ReportStep,
 )
-from kbd.jobs.words import job_words, step_words
+from kbd.jobs.words import input_lines, job_sentence, step_lines
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_jobs.document_outputs import convert_table, fill_template, replace_text
@@ -31,7 +31,7 @@ _LANGUAGE = (
     "types), steps in order (filter, sort, select, derive, group, pivot, join, union, deduplicate, "
     "top, share, running, compare; then write, split, fill, replace, convert, report) and checks. "
     "Each step reads the table that the one before made, or the one in `of`. Steps work on whole "
-    'tables and hold no row numbers. Expressions are SQL-like: "Status" <> \'paid\' and '
+    "tables and hold no row numbers. Expressions are SQL-like: \"Status\" <> 'paid' and "
     "year(Date) = 2024."
 )
 
@@ -64,8 +64,8 @@ class CheckJob(Tool):
         """
         calls = StepCalls(context, job_hash(arguments.job))
         prepared = await prepare(calls, arguments.job)
-        calls.tell(*prepared.judgment.told)
-        value = {**_described(prepared), "failed": list(prepared.judgment.failed)}
+        calls.tell(*prepared.texts("told"))
+        value = {**_described(prepared), "failed": list(prepared.texts("failed"))}
         return ToolResult(value, told=tuple(calls.told), is_look=True)
 
 
@@ -75,7 +75,7 @@ class RunJob(Tool):
     name: ClassVar[str] = "run_job"
     wire_method: ClassVar[str] = "JobRun"
     description = (
-        "Carry out a job: one call in place of many, all of it or nothing. It is checked first, and "
+        "Carry out a job: one call in place of many, all of it or nothing. It is checked first; "
         f"where a check fails nothing is written. {_LANGUAGE}"
     )
     arguments = JobArguments
@@ -91,10 +91,9 @@ class RunJob(Tool):
         """
         calls = StepCalls(context, job_hash(arguments.job))
         prepared = await prepare(calls, arguments.job)
-        if prepared.judgment.failed:
-            faults = "; ".join(prepared.judgment.failed)
+        if faults := "; ".join(prepared.texts("failed")):
             raise ValidationFailed(f"nothing is written, because a check failed: {faults}")
-        calls.tell(*prepared.judgment.told)
+        calls.tell(*prepared.texts("told"))
         outputs, answers = await write_tables(calls, prepared), list[dict[str, Any]]()
         for number, step in enumerate(arguments.job.steps, 1):
             match step:
@@ -120,16 +119,22 @@ class RunJob(Tool):
 
 
 def _described(prepared: PreparedJob) -> dict[str, Any]:
-    """Return what both tools tell of a job."""
+    """Return what both tools tell of a job: its words, its SQL, what it reads, its checks."""
+    job, compiled = prepared.job, prepared.compiled
+    sources = enumerate(compiled.shapes.sources, 1)
     return {
         "job": prepared.hash,
-        "words": job_words(prepared.job),
-        "steps": [step_words(step) for step in prepared.job.steps],
+        "words": job_sentence(job),
+        "steps": [*input_lines(job), *step_lines(job)],
         "inputs": [
             {"name": name, "path": each.path, "sheet": each.sheet, "row_count": each.row_count}
             for name, each in prepared.inputs.items()
         ],
-        "sql": prepared.queries(),
-        "checks": list(prepared.judgment.passed),
-        "notes": list(prepared.judgment.told),
+        "sql": [
+            {"step": number, "sql": compiled.rows(source)}
+            for number, source in sources
+            if source is not None and isinstance(job.steps[number - 1], OutputStep)
+        ],
+        "checks": list(prepared.texts("passed")),
+        "notes": list(prepared.texts("told")),
     }

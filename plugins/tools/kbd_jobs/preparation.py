@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd.jobs.check_rules import Outcome
 from kbd.jobs.checks import Judgment, judge_checks, plan_checks
 from kbd.jobs.documents import job_hash
 from kbd.jobs.records import Job, SplitStep
 from kbd.jobs.statements import (
     CompiledJob,
-    PartValue,
+    SplitValue,
     compile_job,
     pivot_values,
     split_values,
@@ -30,6 +31,9 @@ __all__ = ["MAX_PARTS", "PreparedJob", "ask", "prepare"]
 MAX_PARTS = 500
 """Sheets or files of one split, as many as one call of `table_export_sheets` writes."""
 
+_MAX_ANSWERS = 5_000
+"""Of one statement that asks for the checks; more do not fit into its length."""
+
 _MICROSECONDS = 1_000_000
 
 
@@ -42,15 +46,19 @@ class PreparedJob(msgspec.Struct, frozen=True):
         inputs: Its inputs by name.
         compiled: Its steps as SQL.
         parts: The values by which each split step splits, by the step's number.
-        judgment: What came of the checks.
+        judgments: What came of each check.
     """
 
     job: Job
     hash: str
     inputs: Mapping[str, BoundInput]
     compiled: CompiledJob
-    parts: Mapping[int, tuple[PartValue, ...]]
-    judgment: Judgment
+    parts: Mapping[int, tuple[SplitValue, ...]]
+    judgments: tuple[Judgment, ...]
+
+    def texts(self, outcome: Outcome) -> tuple[str, ...]:
+        """Return what is said of the checks that came out so."""
+        return tuple(each.text for each in self.judgments if each.outcome == outcome)
 
     @property
     def tables(self) -> dict[str, Any]:
@@ -122,10 +130,14 @@ async def prepare(calls: StepCalls, job: Job) -> PreparedJob:
         for number, step in enumerate(job.steps, 1)
         if isinstance(step, SplitStep)
     }
-    plan = plan_checks(compiled, parts)
-    answers = await ask(calls, named_tables(inputs), plan.sql, plan.size) if plan.sql else ()
-    judgment = judge_checks(plan, answers)
-    return PreparedJob(job, job_hash(job), inputs, compiled, parts, judgment)
+    plan = plan_checks(compiled)
+    answers = [
+        row
+        for sql in plan.statements
+        for row in await ask(calls, named_tables(inputs), sql, _MAX_ANSWERS)
+    ]
+    judgments = judge_checks(plan, answers)
+    return PreparedJob(job, job_hash(job), inputs, compiled, parts, judgments)
 
 
 async def _parts(
@@ -134,7 +146,7 @@ async def _parts(
     compiled: CompiledJob,
     number: int,
     step: SplitStep,
-) -> tuple[PartValue, ...]:
+) -> tuple[SplitValue, ...]:
     rows = await ask(calls, named_tables(inputs), compiled.values(number), MAX_PARTS + 1)
     if len(rows) > MAX_PARTS:
         raise ValidationFailed(
