@@ -274,7 +274,8 @@ class _StepRules:
             yield NoteRule(
                 (count_sql(self._source, _is_empty(key)), count_sql(self._source)),
                 (self._source.name,),
-                f"{{0}} of {{1}} rows {{have}} no {named(key.name)} and {{are}} in a group without one",
+                f"{{0}} of {{1}} rows {{have}} no {named(key.name)} and {{are}} in a group of"
+                " their own",
             )
         if not exact:
             yield from _spelling_notes(self._source, keys)
