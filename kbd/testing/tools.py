@@ -434,21 +434,19 @@ class Workbench:
     Args:
         root: An empty folder.
         handlers: The formats to offer.
-        tools: The tools that tools may call as a part of their own calls.
 
     Attributes:
+        tools: By name the tools that tools may call as a part of their own calls; none at first.
         limits: The limits that the last `isolate` call asked for, or None.
         readings: How tables were read, by file and sheet, as tools have noted it.
         program: Where the program is that tools start; None for a machine without it.
         now_us: The time of the calls in microseconds since 1970 UTC; set it as a test needs it.
     """
 
-    def __init__(
-        self, root: Path, handlers: Iterable[FormatHandler] = (), tools: Iterable[Tool] = ()
-    ) -> None:
+    def __init__(self, root: Path, handlers: Iterable[FormatHandler] = ()) -> None:
         self._formats = _Formats(handlers)
-        self._tools = {tool.name: tool for tool in tools}
         self._is_step = False
+        self.tools: dict[str, Tool] = {}
         self._files = _Files(root, self._formats)
         self._recall = _Recall()
         self.limits: CallLimits | None = None
@@ -540,11 +538,11 @@ class Workbench:
     ) -> ToolResult:
         """Call one of the tools as a part of a call; see `ToolContext.call_tool`."""
         del job
-        if tool not in self._tools:
+        if tool not in self.tools:
             raise NotFound(f"there is no tool {tool}")
         if self._is_step:
             raise ValidationFailed(f"a step of a call cannot call {tool}")
-        called = self._tools[tool]
+        called = self.tools[tool]
         record, before = record_of(arguments, called.arguments), self._files.written()
         self._is_step = True
         try:

@@ -70,7 +70,7 @@ INLINE_BYTES = 64 * 1024
 MAX_NESTED = 1000
 """Calls of other tools that one call may make: a job with a file for each of many values."""
 
-STEP_CHARACTERS = 4000
+STEP_CHARACTERS = 16_000
 """Of a step's arguments the log has so many; the call's own arguments tell the rest."""
 
 _log = get_logger(__name__)

@@ -1,7 +1,7 @@
 """Inputs of a job bound to the files of a workbench: which file and sheet, and whether they fit."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,12 +10,12 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.jobs.columns import ShapeColumn
-from kbd.jobs.records import Input, Job
+from kbd.jobs.records import Input, Job, OutputStep, ReportStep
 from kbd.jobs.shapes import GivenTable, misfits
 from kbd.tools import ToolContext
 from kbd_jobs.step_calls import StepCalls
 
-__all__ = ["BoundInput", "bind_inputs", "file_name", "find_files"]
+__all__ = ["BoundInput", "bind_inputs", "file_name", "find_files", "named_job"]
 
 MAX_LISTED = 20
 """Names that an error lists."""
@@ -89,6 +89,19 @@ def file_name(template: str, inputs: Sequence[BoundInput], value: str | None = N
         clean = "".join(" " if sign in '/\\:*?"<>|' or ord(sign) < 32 else sign for sign in value)
         name = name.replace("{value}", " ".join(clean.split()).lstrip(".") or "_")
     return name
+
+
+def named_job(job: Job, inputs: Mapping[str, BoundInput]) -> Job:
+    """Return a job with the files' own names in the place of patterns, for people to read."""
+    bound = list(inputs.values())
+    steps = tuple(
+        step
+        if isinstance(step, ReportStep) or not isinstance(step, OutputStep) or step.file is None
+        else msgspec.structs.replace(step, file=file_name(step.file, bound))
+        for step in job.steps
+    )
+    named = tuple(msgspec.structs.replace(each, file=inputs[each.name].path) for each in job.inputs)
+    return msgspec.structs.replace(job, inputs=named, steps=steps)
 
 
 async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:

@@ -19,6 +19,7 @@ from kbd.jobs.words import input_lines, job_sentence, step_lines
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_jobs.document_outputs import convert_table, fill_template, replace_text
+from kbd_jobs.inputs import named_job
 from kbd_jobs.preparation import PreparedJob, prepare
 from kbd_jobs.reports import report
 from kbd_jobs.step_calls import StepCalls
@@ -49,14 +50,13 @@ class CheckJob(Tool):
     wire_method: ClassVar[str] = "JobCheck"
     description = (
         "Check a job without writing anything: its inputs against the files, each step against the "
-        "columns, and all its checks against the rows. Returns the job in words, its SQL and how "
-        f"many rows each table has. {_LANGUAGE}"
+        f"columns, all checks against the rows. Returns the job in words and SQL. {_LANGUAGE}"
     )
     arguments = JobArguments
     effect: ClassVar[Effect] = Effect.READ
 
     async def run(self, context: ToolContext, arguments: JobArguments) -> ToolResult:
-        """Return `{job, words, steps, inputs, tables, checks, failed, notes}`.
+        """Return `{job, words, steps, inputs, checks, failed, notes, sql}`.
 
         Raises:
             ValidationFailed: The job cannot be carried out on these files; the message says why.
@@ -65,7 +65,8 @@ class CheckJob(Tool):
         calls = StepCalls(context, job_hash(arguments.job))
         prepared = await prepare(calls, arguments.job)
         calls.tell(*prepared.texts("told"))
-        value = {**_described(prepared), "failed": list(prepared.texts("failed"))}
+        failed = list(prepared.texts("failed"))
+        value = {**_described(prepared), "failed": failed, "sql": _statements(prepared)}
         return ToolResult(value, told=tuple(calls.told), is_look=True)
 
 
@@ -82,7 +83,7 @@ class RunJob(Tool):
     effect: ClassVar[Effect] = Effect.WRITE
 
     async def run(self, context: ToolContext, arguments: JobArguments) -> ToolResult:
-        """Return what `check_job` does, with `outputs` and `answers`.
+        """Return `{job, words, steps, inputs, checks, notes, outputs, answers}`.
 
         Raises:
             ValidationFailed: The job cannot be carried out on these files, or a check failed; the
@@ -119,9 +120,8 @@ class RunJob(Tool):
 
 
 def _described(prepared: PreparedJob) -> dict[str, Any]:
-    """Return what both tools tell of a job: its words, its SQL, what it reads, its checks."""
-    job, compiled = prepared.job, prepared.compiled
-    sources = enumerate(compiled.shapes.sources, 1)
+    """Return what both tools tell of a job: its words, what it reads, its checks."""
+    job = named_job(prepared.job, prepared.inputs)
     return {
         "job": prepared.hash,
         "words": job_sentence(job),
@@ -130,11 +130,16 @@ def _described(prepared: PreparedJob) -> dict[str, Any]:
             {"name": name, "path": each.path, "sheet": each.sheet, "row_count": each.row_count}
             for name, each in prepared.inputs.items()
         ],
-        "sql": [
-            {"step": number, "sql": compiled.rows(source)}
-            for number, source in sources
-            if source is not None and isinstance(job.steps[number - 1], OutputStep)
-        ],
         "checks": list(prepared.texts("passed")),
         "notes": list(prepared.texts("told")),
     }
+
+
+def _statements(prepared: PreparedJob) -> list[dict[str, Any]]:
+    """Return the SQL of each step that writes or answers, by its number."""
+    compiled = prepared.compiled
+    return [
+        {"step": number, "sql": compiled.rows(source)}
+        for number, source in enumerate(compiled.shapes.sources, 1)
+        if source is not None and isinstance(prepared.job.steps[number - 1], OutputStep)
+    ]
