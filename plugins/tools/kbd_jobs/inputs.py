@@ -11,7 +11,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.records import Input, Job, OutputStep, ReportStep
-from kbd.jobs.shapes import GivenTable, misfits
+from kbd.jobs.shapes import GivenTable, misfits, with_blanks
 from kbd.tools import ToolContext
 from kbd_jobs.step_calls import StepCalls
 
@@ -178,14 +178,10 @@ async def _faults(calls: StepCalls, bound: BoundInput) -> tuple[str, ...]:
 
 
 async def _fitted(calls: StepCalls, bound: BoundInput) -> BoundInput:
-    """Return a table whose columns without any value are of no type: they fit whatever is due."""
+    """Return a table whose columns without any value fit whatever is due."""
     assert bound.table is not None
     if not misfits(bound.input, bound.table):
         return bound
     described = await calls.call("table_describe", **bound.arguments)
-    empty = {each["name"] for each in described["columns"] if not each["non_null_count"]}
-    columns = tuple(
-        ShapeColumn(column.name) if column.name in empty else column
-        for column in bound.table.columns
-    )
-    return msgspec.structs.replace(bound, table=GivenTable(columns, bound.path))
+    blank = {each["name"] for each in described["columns"] if not each["non_null_count"]}
+    return msgspec.structs.replace(bound, table=with_blanks(bound.input, bound.table, blank))
