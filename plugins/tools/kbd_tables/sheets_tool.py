@@ -135,7 +135,10 @@ class SheetsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which tables, and what is written of them."""
 
     path: TablePath
-    outputs: Annotated[tuple[FileExport, ...], Meta(min_length=1, max_length=_MOST_FILES)]
+    outputs: Annotated[
+        tuple[FileExport, ...],
+        Meta(description="The files to write.", min_length=1, max_length=_MOST_FILES),
+    ]
     tables: OtherTables = {}
     source_sheet: SourceSheet = None
     read_as: HowToRead = ReadAs()

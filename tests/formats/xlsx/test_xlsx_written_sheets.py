@@ -220,3 +220,36 @@ def test_columns_without_values(tmp_path: Path) -> None:
 
     assert written.sheets[0].totals == {"b": 0, "c": 0}
     assert values(path, "A")[2] == ["Total", None, "=SUM(C2:C2)", "=COUNTA(D2:D2)"]
+
+
+@pytest.mark.parametrize(
+    "code", ['0.0 "EUR', "[[[", "0.00 EUR", "", "0;0;0;0;0", "0" * 256, "0\x00"]
+)
+def test_formats_that_break_a_file(tmp_path: Path, code: str) -> None:
+    """Excel repairs a file whose number format it cannot read: none is written."""
+    with pytest.raises(ValidationFailed, match="is no number format for column Amount"):
+        write(tmp_path / "o.xlsx", sheet(tmp_path, "A", SheetForm(formats={"Amount": code})))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["0%", "#,##0.00", '#,##0.00 "kg"', "[Red]-0.0;0.0", "[$€-407] #,##0.00", "dd.mm.yyyy",
+     "h:mm AM/PM", "[h]:mm:ss", "0.00E+00", "# ?/?", "_-* #,##0.00\\ \\€_-", "mmm yyyy",
+     "$#,##0", "@"],
+)  # fmt: skip
+def test_formats_of_spreadsheets(tmp_path: Path, code: str) -> None:
+    """They are taken as they are."""
+    path = tmp_path / "o.xlsx"
+    write(path, sheet(tmp_path, "A", SheetForm(formats={"Amount": code})))
+    assert openpyxl.load_workbook(path)["A"]["C2"].number_format == code
+
+
+def test_a_sum_beyond_numbers(tmp_path: Path) -> None:
+    """Neither an infinite figure is stored nor an error is met."""
+    columns: list[tuple[str, ColumnType]] = [("k", "string"), ("n", "float")]
+    form = SheetForm(totals={"n": "sum"})
+    with pytest.raises(ValidationFailed, match="more than a cell can hold"):
+        write(
+            tmp_path / "o.xlsx",
+            sheet(tmp_path, "A", form, rows=[["a", 1e308], ["b", 1e308]], columns=columns),
+        )

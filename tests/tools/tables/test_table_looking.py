@@ -22,7 +22,7 @@ SALES = "region,amount,active\nwest,3,true\nwest,5,true\neast,10,false\n"
 
 
 def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
-    """The seven tools take source_sheet, and all can be shown to a model."""
+    """The eight tools take source_sheet, and all can be shown to a model."""
     for tool in tools.values():
         check_tool(tool)
         assert "source_sheet" in tool.arguments.__struct_fields__
