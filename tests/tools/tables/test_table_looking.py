@@ -27,8 +27,8 @@ def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
         check_tool(tool)
         assert "source_sheet" in tool.arguments.__struct_fields__
     assert sorted(tools) == [
-        "table_describe", "table_export", "table_get_map", "table_query", "table_read_rows",
-        "table_stats", "table_update_from_export",
+        "table_describe", "table_export", "table_export_sheets", "table_get_map", "table_query",
+        "table_read_rows", "table_stats", "table_update_from_export",
     ]  # fmt: skip
 
 
