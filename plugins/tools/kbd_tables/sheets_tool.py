@@ -49,8 +49,8 @@ from kbd_tables.read_tools import HowToRead, OtherTables, SourceSheet, TablePath
 __all__ = ["FileExport", "FormArguments", "SheetExport", "SheetsArguments", "TableExportSheets"]
 
 _Width = Annotated[float, Meta(gt=0, le=255)]
-_MOST_SHEETS = 500
-_MOST_FILES = 500
+_MOST_SHEETS = 1_000
+"""Sheets of one call, in however many files."""
 
 
 class TotalChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -137,7 +137,7 @@ class SheetsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: TablePath
     outputs: Annotated[
         tuple[FileExport, ...],
-        Meta(description="The files to write.", min_length=1, max_length=_MOST_FILES),
+        Meta(description="The files to write.", min_length=1, max_length=_MOST_SHEETS),
     ]
     tables: OtherTables = {}
     source_sheet: SourceSheet = None
@@ -207,6 +207,10 @@ class TableExportSheets(ExportTool):
         outputs = [await self._output(context, wanted) for wanted in arguments.outputs]
         _check_targets(outputs)
         sheets = [sheet for output in outputs for sheet in output.wanted.sheets]
+        if len(sheets) > _MOST_SHEETS:
+            raise ValidationFailed(
+                f"one call writes up to {_MOST_SHEETS:,} sheets, not {len(sheets):,}: make several"
+            )
         labels = [
             _labeled(output, name, many=len(sheets) > 1) for output in outputs
             for name in output.names
