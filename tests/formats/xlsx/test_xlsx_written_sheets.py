@@ -253,3 +253,14 @@ def test_a_sum_beyond_numbers(tmp_path: Path) -> None:
             tmp_path / "o.xlsx",
             sheet(tmp_path, "A", form, rows=[["a", 1e308], ["b", 1e308]], columns=columns),
         )
+
+
+def test_the_same_rows_are_the_same_bytes(tmp_path: Path) -> None:
+    """A job that runs again over the same files gives the same file."""
+    form = SheetForm(
+        title="Shops", totals={"Amount": "sum"}, chart=ChartForm("line", "Shop", ("Amount",))
+    )
+    made = [tmp_path / name for name in ("one.xlsx", "two.xlsx")]
+    for path in made:
+        write(path, sheet(tmp_path, "A", form), sheet(tmp_path, "B", ALL_TOTALS))
+    assert made[0].read_bytes() == made[1].read_bytes()
