@@ -7,7 +7,6 @@ from typing import Any
 import openpyxl
 import pytest
 
-from formats.xlsx.written_rows import foreign, parts, plain, values
 from kbd.errors import ValidationFailed
 from kbd.formats import (
     ChartForm,
@@ -22,6 +21,7 @@ from kbd.formats import (
 from kbd.testing.formats import write_rows
 from kbd_xlsx.rows.table_writer import write_tables
 from kbd_xlsx.tables import read_table
+from written_rows import foreign, parts, plain, values
 
 COLUMNS: list[tuple[str, ColumnType]] = [
     ("Shop", "string"), ("Day", "date"), ("Amount", "float"), ("Pieces", "integer"),
