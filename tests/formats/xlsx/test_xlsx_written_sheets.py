@@ -126,6 +126,8 @@ def test_charts_show_the_rows(tmp_path: Path) -> None:
     drawn = parts(path)["xl/charts/chart1.xml"].decode()
     for named in ("$A$3:$A$5", "$C$3:$C$5", "$D$3:$D$5", "$C$2", "<c:v>1234.5"):
         assert named in drawn
+    # Without a theme LibreOffice draws no series.
+    assert b"accent1" in parts(path)["xl/theme/theme1.xml"]
     charts = [name for name in parts(again) if "/chart" in name and name.endswith(".xml")]
     assert len(charts) == 1
     assert "$C$3:$C$4" in parts(again)[charts[0]].decode()
