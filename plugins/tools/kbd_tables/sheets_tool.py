@@ -4,8 +4,9 @@ All statements run on tables that are loaded once. A job of many sheets would el
 calls for each of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -42,13 +43,14 @@ from kbd_tables.export_tools import (
 )
 from kbd_tables.jobs import QueryLimits, lost_figures_note
 from kbd_tables.named_tables import Answered, StatementCall, ask_many
+from kbd_tables.open_questions import check_figures
 from kbd_tables.read_tools import HowToRead, OtherTables, SourceSheet, TablePath, other_refs
 
 __all__ = ["FileExport", "FormArguments", "SheetExport", "SheetsArguments", "TableExportSheets"]
 
 _Width = Annotated[float, Meta(gt=0, le=255)]
-_MOST_SHEETS = 500
-_MOST_FILES = 500
+_MOST_SHEETS = 1_000
+"""Sheets of one call, in however many files."""
 
 
 class TotalChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,7 +135,10 @@ class SheetsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which tables, and what is written of them."""
 
     path: TablePath
-    outputs: Annotated[tuple[FileExport, ...], Meta(min_length=1, max_length=_MOST_FILES)]
+    outputs: Annotated[
+        tuple[FileExport, ...],
+        Meta(description="The files to write.", min_length=1, max_length=_MOST_SHEETS),
+    ]
     tables: OtherTables = {}
     source_sheet: SourceSheet = None
     read_as: HowToRead = ReadAs()
@@ -202,6 +207,10 @@ class TableExportSheets(ExportTool):
         outputs = [await self._output(context, wanted) for wanted in arguments.outputs]
         _check_targets(outputs)
         sheets = [sheet for output in outputs for sheet in output.wanted.sheets]
+        if len(sheets) > _MOST_SHEETS:
+            raise ValidationFailed(
+                f"one call writes up to {_MOST_SHEETS:,} sheets, not {len(sheets):,}: make several"
+            )
         labels = [
             _labeled(output, name, many=len(sheets) > 1) for output in outputs
             for name in output.names
@@ -217,7 +226,12 @@ class TableExportSheets(ExportTool):
             more=tuple(sheet.query for sheet in sheets[1:]),
             labels=tuple(labels),
         )
-        answered = await ask_many(self._tables, context, call)
+        answered = [
+            _with_totals(found, sheet, label)
+            for found, sheet, label in zip(
+                await ask_many(self._tables, context, call), sheets, labels, strict=True
+            )
+        ]
         values, puts, begin = list[dict[str, Any]](), list[_Put](), 0
         for output in outputs:
             end = begin + len(output.wanted.sheets)
@@ -315,6 +329,36 @@ def _labeled(output: _Output, name: str, *, many: bool) -> str:
     if not many:
         return ""
     return f"sheet {name} of {output.name}" if has_sheets(output.handler) else output.name
+
+
+_FUNCTIONS: Mapping[TotalFunction, str] = MappingProxyType(
+    {"sum": "sum", "average": "avg", "minimum": "min", "maximum": "max", "count": "count"}
+)
+
+
+def _with_totals(found: Answered, sheet: SheetExport, label: str) -> Answered:
+    """Return the answer of a statement as one that makes the totals of its sheet, too.
+
+    What must be known of such figures is so told of both: sums that mean nothing, currencies.
+
+    Raises:
+        ValidationFailed: The totals hang on an open question about which rows count.
+    """
+    totals = sheet.form.form.totals
+    if not totals:
+        return found
+    for table in found.tables.values():
+        try:
+            check_figures(table.name, table.record.reading.questions)
+        except ValidationFailed as error:
+            where = f"{label}: " if label else ""
+            raise ValidationFailed(f"{where}{error.message}", detail=error.detail) from None
+    made = ", ".join(f"{_FUNCTIONS[how]}({_quoted(name)})" for name, how in totals.items())
+    return msgspec.structs.replace(found, sql=f"SELECT {made} FROM (\n{found.sql}\n)")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 async def _written(

@@ -7,7 +7,6 @@ from typing import Any
 import openpyxl
 import pytest
 
-from formats.xlsx.written_rows import foreign, parts, plain, values
 from kbd.errors import ValidationFailed
 from kbd.formats import (
     ChartForm,
@@ -22,6 +21,7 @@ from kbd.formats import (
 from kbd.testing.formats import write_rows
 from kbd_xlsx.rows.table_writer import write_tables
 from kbd_xlsx.tables import read_table
+from written_rows import foreign, parts, plain, values
 
 COLUMNS: list[tuple[str, ColumnType]] = [
     ("Shop", "string"), ("Day", "date"), ("Amount", "float"), ("Pieces", "integer"),
@@ -126,6 +126,8 @@ def test_charts_show_the_rows(tmp_path: Path) -> None:
     drawn = parts(path)["xl/charts/chart1.xml"].decode()
     for named in ("$A$3:$A$5", "$C$3:$C$5", "$D$3:$D$5", "$C$2", "<c:v>1234.5"):
         assert named in drawn
+    # Without a theme LibreOffice draws no series.
+    assert b"accent1" in parts(path)["xl/theme/theme1.xml"]
     charts = [name for name in parts(again) if "/chart" in name and name.endswith(".xml")]
     assert len(charts) == 1
     assert "$C$3:$C$4" in parts(again)[charts[0]].decode()
@@ -220,3 +222,47 @@ def test_columns_without_values(tmp_path: Path) -> None:
 
     assert written.sheets[0].totals == {"b": 0, "c": 0}
     assert values(path, "A")[2] == ["Total", None, "=SUM(C2:C2)", "=COUNTA(D2:D2)"]
+
+
+@pytest.mark.parametrize(
+    "code", ['0.0 "EUR', "[[[", "0.00 EUR", "", "0;0;0;0;0", "0" * 256, "0\x00"]
+)
+def test_formats_that_break_a_file(tmp_path: Path, code: str) -> None:
+    """Excel repairs a file whose number format it cannot read: none is written."""
+    with pytest.raises(ValidationFailed, match="is no number format for column Amount"):
+        write(tmp_path / "o.xlsx", sheet(tmp_path, "A", SheetForm(formats={"Amount": code})))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["0%", "#,##0.00", '#,##0.00 "kg"', "[Red]-0.0;0.0", "[$€-407] #,##0.00", "dd.mm.yyyy",
+     "h:mm AM/PM", "[h]:mm:ss", "0.00E+00", "# ?/?", "_-* #,##0.00\\ \\€_-", "mmm yyyy",
+     "$#,##0", "@"],
+)  # fmt: skip
+def test_formats_of_spreadsheets(tmp_path: Path, code: str) -> None:
+    """They are taken as they are."""
+    path = tmp_path / "o.xlsx"
+    write(path, sheet(tmp_path, "A", SheetForm(formats={"Amount": code})))
+    assert openpyxl.load_workbook(path)["A"]["C2"].number_format == code
+
+
+def test_a_sum_beyond_numbers(tmp_path: Path) -> None:
+    """Neither an infinite figure is stored nor an error is met."""
+    columns: list[tuple[str, ColumnType]] = [("k", "string"), ("n", "float")]
+    form = SheetForm(totals={"n": "sum"})
+    with pytest.raises(ValidationFailed, match="more than a cell can hold"):
+        write(
+            tmp_path / "o.xlsx",
+            sheet(tmp_path, "A", form, rows=[["a", 1e308], ["b", 1e308]], columns=columns),
+        )
+
+
+def test_the_same_rows_are_the_same_bytes(tmp_path: Path) -> None:
+    """A job that runs again over the same files gives the same file."""
+    form = SheetForm(
+        title="Shops", totals={"Amount": "sum"}, chart=ChartForm("line", "Shop", ("Amount",))
+    )
+    made = [tmp_path / name for name in ("one.xlsx", "two.xlsx")]
+    for path in made:
+        write(path, sheet(tmp_path, "A", form), sheet(tmp_path, "B", ALL_TOTALS))
+    assert made[0].read_bytes() == made[1].read_bytes()

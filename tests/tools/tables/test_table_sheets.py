@@ -223,3 +223,39 @@ async def test_open_questions_hold_every_table(ask: Ask, workbench: NotingWorkbe
         await ask("export_sheets", outputs=[output("o.xlsx", ("A", query))], tables=tables)
     tables["q"]["read_as"] = {"date_order": "dmy"}
     assert (await ask("query", query=query, tables=tables))["rows"] == [["2024-06-05"]]
+
+
+@pytest.fixture
+def prices(workbench: NotingWorkbench) -> None:
+    """A table with prices, and one of which it is not known whether its last row is a total."""
+    lines = "".join(f"article {n},{n}.5{n % 10},{n % 3 + 1}\n" for n in range(1, 30))
+    workbench.add("p.csv", f"Article,Unit price,Pieces\n{lines}")
+    workbench.add("open.csv", "Shop,Sum\nWest,1\nEast,2\nNorth,4\nAll shops,7\n")
+
+
+@pytest.mark.usefixtures("prices")
+async def test_totals_of_forms_are_judged_as_sums(ask: Ask) -> None:
+    """A sum of prices means nothing, made by a statement or by a form."""
+
+    def given(function: str) -> list[dict[str, Any]]:
+        sheet = {"sheet": "A", "query": "SELECT * FROM p ORDER BY 1",
+                 "form": {"totals": {"Unit price": function}}}  # fmt: skip
+        return [{"target_path": "o.xlsx", "sheets": [sheet]}]
+
+    tables = {"p": {"path": "p.csv"}}
+    (found,) = (await ask("export_sheets", outputs=given("sum"), tables=tables))["outputs"]
+    assert any("sums that mean nothing" in each for each in found["warnings"])
+    (found,) = (await ask("export_sheets", outputs=given("maximum"), tables=tables))["outputs"]
+    assert not any("sums that mean nothing" in each for each in found["warnings"])
+
+
+@pytest.mark.usefixtures("prices")
+async def test_totals_of_forms_wait_for_answers(ask: Ask) -> None:
+    """Rows of a table with an open total are written, a total over them is not."""
+    sheet: dict[str, Any] = {"sheet": "A", "query": "FROM o ORDER BY 1"}
+    given = [{"target_path": "o.xlsx", "sheets": [sheet]}]
+    tables = {"o": {"path": "open.csv"}}
+    await ask("export_sheets", outputs=given, tables=tables)
+    sheet["form"] = {"totals": {"Sum": "sum"}}
+    with pytest.raises(ValidationFailed, match=r"open\.csv: .* Figures wait"):
+        await ask("export_sheets", outputs=given, tables=tables)

@@ -39,6 +39,7 @@ from kbd_xlsx.operations import (
 )
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.styles.drawings import DrawnObject, drawn_objects, relation_ids
+from kbd_xlsx.styles.theme import ensure_theme
 from kbd_xlsx.values import checked_text
 
 __all__ = ["ChartWriter"]
@@ -92,6 +93,8 @@ class ChartWriter:
         self._scale(operation, ChartPart(made))
         span = self._span(title, operation, reader)
         folder = posixpath.dirname(book.main)
+        # Its colors are those of the theme.
+        ensure_theme(book.rewriting, book.main)
         part = book.rewriting.free_name(posixpath.join(folder, "charts/chart{}.xml"))
         drawing = require_drawing(book, title)
         book.rewriting.add(part, xml_bytes(made), _CHART_TYPE)

@@ -114,7 +114,13 @@ class ColumnTotal:
     def _sum(self) -> Decimal | float:
         if not self._floats:
             return self._exact
-        return math.fsum((*self._floats, float(self._exact)))
+        try:
+            return math.fsum((*self._floats, float(self._exact)))
+        except OverflowError:
+            raise ValidationFailed(
+                f"the {self.function} of column {self.column.name} is more than a cell can hold: "
+                "leave the total out"
+            ) from None
 
 
 def _plain(figure: Any) -> int | float | str | None:

@@ -1,5 +1,6 @@
 """Form of a written sheet: its title, the looks of its cells, its totals, its widths, its chart."""
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -44,6 +45,7 @@ class FormedSheet:
 
     Attributes:
         bases: The styles of the rows' cells, by column.
+        chosen: Those of them whose number format the form says.
         warnings: What the reader must know.
 
     Raises:
@@ -55,7 +57,9 @@ class FormedSheet:
     ) -> None:
         self._book, self._columns, self._form, self._inherited = book, columns, form, inherited
         self._places = {column.name.casefold(): place for place, column in enumerate(columns)}
-        self._formats = {self._place(name): code for name, code in form.formats.items()}
+        self._formats = {
+            self._place(name): _checked_format(code, name) for name, code in form.formats.items()
+        }
         self._set_widths = {self._place(name): width for name, width in form.widths.items()}
         self._totals = {
             place: ColumnTotal(function, columns[place])
@@ -66,6 +70,7 @@ class FormedSheet:
         self._rows = 0
         self.warnings: list[str] = []
         self.bases = [self._styled(place, self._look(place)) for place in range(len(columns))]
+        self.chosen = {self.bases[place] for place in self._formats} - set(inherited)
         if form.chart is not None:
             self._check_chart()
 
@@ -215,18 +220,44 @@ class FormedSheet:
     def _value_width(self, place: int, value: Any) -> int:
         """Return how wide a value is as it is shown, in characters."""
         kind, code = self._columns[place].type, self._formats.get(place)
-        if kind in _MOMENT_WIDTHS and code is None:
-            return _MOMENT_WIDTHS[kind]
+        if kind in _MOMENT_WIDTHS:
+            return max(_MOMENT_WIDTHS[kind], _format_width(code or "") + _MARGIN)
         if kind in NUMBERS and (code is not None or (kind == "float" and not self._form.plain)):
             try:
                 whole = len(f"{float(value):.0f}")
             except ValueError:
                 return shown_width(str(value)) + _MARGIN
-            # Two decimals may be added, and a comma after every third digit; what else a format
-            # shows is in it.
-            marks = len(code or "") if code and not code.startswith("#,##0") else 3
-            return whole + whole // 3 + marks + _MARGIN
+            # A comma may come after every third digit; what else is shown is in the format.
+            return whole + whole // 3 + max(_format_width(code or ""), 3) + _MARGIN
         return shown_width(str(value)) + _MARGIN
+
+
+def _format_width(code: str) -> int:
+    """Return how wide is what a number format shows, at most: names of months and days count."""
+    sections = (part.removeprefix("#,##0").casefold() for part in code.split(";"))
+    return max(len(part) + 5 * (part.count("mmmm") + part.count("dddd")) for part in sections)
+
+
+# What a format shows as it is: quoted, behind a sign for it, or in brackets.
+_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\[\]"]+\]|General|AM/PM|A/P', re.IGNORECASE)
+_UNKNOWN = re.compile(r'["\[\]\x00-\x1f]|[A-Za-z](?<![dmyhsebgDMYHSEBG])')
+_MAX_FORMAT, _MAX_SECTIONS = 255, 4
+
+
+def _checked_format(code: str, name: str) -> str:
+    """Return a number format; one that Excel cannot read makes it repair the whole file.
+
+    Raises:
+        ValidationFailed: It is none.
+    """
+    bare = _SHOWN.sub("", code)
+    is_too_long = not 0 < len(code) <= _MAX_FORMAT or bare.count(";") >= _MAX_SECTIONS
+    if is_too_long or _UNKNOWN.search(bare):
+        raise ValidationFailed(
+            f"{code[:60]!r} is no number format for column {name}: write one as spreadsheets have "
+            'it, with its texts in double quotes, such as 0.00, yyyy-mm-dd, 0% or 0.0 "kg"'
+        )
+    return code
 
 
 def _range(place: int, area: Area) -> str:

@@ -239,7 +239,9 @@ class _Landing:
         sheet.clear_all()
         inherited = [sheet.style_at(1, number) for number in range(1, len(columns) + 1)]
         formed = FormedSheet(self._book, columns, form, inherited)
-        placing = RowPlacer(self._book, sheet, columns, self._typed, 1, 1, bases=formed.bases)
+        placing = RowPlacer(
+            self._book, sheet, columns, self._typed, 1, 1, bases=formed.bases, chosen=formed.chosen
+        )
         if form.title:
             placing.line(formed.title(self._typed))
         heading = placing.next_row
