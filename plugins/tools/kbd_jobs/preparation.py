@@ -31,6 +31,8 @@ __all__ = ["MAX_PARTS", "PreparedJob", "ask", "prepare"]
 MAX_PARTS = 500
 """Sheets or files of one split, as many as one call of `table_export_sheets` writes."""
 
+_DATA = "data"
+
 _MAX_ANSWERS = 5_000
 """Of one statement that asks for the checks; more do not fit into its length."""
 
@@ -75,11 +77,11 @@ def named_tables(inputs: Mapping[str, BoundInput]) -> dict[str, Any]:
     tables = {name: each for name, each in inputs.items() if each.table is not None}
     if not tables:
         raise ValidationFailed("the job has no input that is a table")
-    first = next(iter(tables.values()))
-    return {
-        **first.arguments,
-        "tables": {name: each.arguments for name, each in tables.items()},
-    }
+    # The table of the call is called so, and no other one may be.
+    by_fold = {name.lower(): name for name in tables}
+    first = by_fold.get(_DATA) or next(iter(tables))
+    others = {name: each.arguments for name, each in tables.items() if name.lower() != _DATA}
+    return {**tables[first].arguments, **({"tables": others} if others else {})}
 
 
 async def ask(

@@ -304,3 +304,17 @@ async def test_a_template_is_filled_for_each_row(workbench: Workbench, ask: Ask)
         for name in ("Ann", "Bob")
     ]
     assert texts == ["Dear ANN, you owe 6.00.", "Dear BOB, you owe 9.00."]
+
+
+async def test_an_input_may_be_called_data(workbench: Workbench, ask: Ask) -> None:
+    """As the table tools call the table of a call; first or not."""
+    workbench.add("sales.csv", SALES)
+    workbench.add("other.csv", "Region,Chief\nNorth,Ann\n")
+    other = {"name": "Data", "file": "other.csv"}
+    join = {"do": "join", "of": "sales", "other": "Data", "on": {"Region": "Region"}}
+    top = {"do": "top", "count": 1, "by": [{"column": "Amount"}], "of": "step_1"}
+
+    for inputs in ([INPUT, other], [other, INPUT]):
+        steps = [{**join, "make": "step_1"}, {**top, "per": ["Chief"]}, {"do": "report"}]
+        done = await ask("run", inputs=inputs, steps=steps)
+        assert [row[-1] for row in done["answers"][0]["rows"]] == ["Ann", None]
