@@ -65,7 +65,9 @@ class JobTables:
                 self.connection.execute(f'INSERT INTO "{name}" VALUES {marks}', values)
             kinds: dict[str, ShapeType] = {"decimal": "float"}
             self.given[name] = GivenTable(
-                tuple(ShapeColumn(column, kinds.get(kind, kind)) for column, kind in columns.items()),  # type: ignore[arg-type]
+                tuple(
+                    ShapeColumn(column, kinds.get(kind, kind)) for column, kind in columns.items()
+                ),  # type: ignore[arg-type]
                 f"{name}.csv",
             )
 

@@ -275,7 +275,7 @@ class _StepRules:
                 (count_sql(self._source, _is_empty(key)), count_sql(self._source)),
                 (self._source.name,),
                 f"{{0}} of {{1}} rows {{have}} no {named(key.name)} and {{are}} in a group of"
-                " their own",
+                " {their} own",
             )
         if not exact:
             yield from _spelling_notes(self._source, keys)
@@ -371,7 +371,7 @@ class _StepRules:
             nothing = " AND ".join(f"({key}) IS NULL" for key in alike)
             yield NoteRule(
                 (count_sql(self._source, nothing), count_sql(self._source)), (self._source.name,),
-                f"{{0}} of {{1}} rows {{have}} no {_and(step.by)} and all stay",
+                f"{{0}} of {{1}} rows {{have}} no {_and(step.by)} and {{stay}}",
             )  # fmt: skip
 
     def _top(self, step: TopStep) -> Iterator[CheckRule]:
@@ -426,6 +426,6 @@ class _StepRules:
                 count_sql(self._source),
             ),
             (self._source.name,),
-            f"{{0}} of {{1}} rows {{have}} a {named(column.name)} below 0, so that shares may be"
+            f"{{0}} of {{1}} rows {{have}} {named(column.name)} below 0, so that shares may be"
             " more than 1",
         )

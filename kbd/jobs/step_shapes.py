@@ -167,13 +167,13 @@ def _apart(columns: Sequence[ShapeColumn]) -> tuple[ShapeColumn, ...]:
     Raises:
         ValidationFailed: Two are called alike.
     """
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for column in columns:
-        before = seen.setdefault(folded(column.name), column.name)
-        if before is not column.name:
+        if folded(column.name) in seen:
             raise ValidationFailed(
                 f'two columns would be called "{column.name}"; give one another name'
             )
+        seen.add(folded(column.name))
     return tuple(columns)
 
 
@@ -331,6 +331,8 @@ def _joined(step: JoinStep, source: TableShape, other: TableShape) -> TableShape
 
 
 def _united(step: UnionStep, tables: Sequence[tuple[str, TableShape]]) -> TableShape:
+    if twice := [name for name in step.tables if step.tables.count(name) > 1]:
+        raise ValidationFailed(f'table "{twice[0]}" is there twice, and its rows would be')
     columns: dict[str, ShapeColumn] = {}
     for name, shape in tables:
         for column in shape.columns:

@@ -152,7 +152,7 @@ def test_functions_of_nothing_are_whole_statements(
     """In a table without rows each of these runs as well."""
     found = expression_sql(expression, tables.given["t"].columns, TODAY)
 
-    assert [] == tables.ask(f"SELECT {found.sql} FROM t WHERE Count < 0"), value
+    assert tables.ask(f"SELECT {found.sql} FROM t WHERE Count < 0") == [], value
 
 
 def test_each_function_is_tried() -> None:
