@@ -100,16 +100,10 @@ class PromptShop:
             for path in sorted(published.rglob("*")):
                 if path.is_file() and sources.get(path.name) != path.read_bytes():
                     files[path.name] = read_sheets(path)
-        if files or not self._is_declined(workbench_id):
+        if run["status"] != "declined":
             return PromptOutcome("finished", files, said)
         asked = _is_question(said.replace(run["request"], ""))
         return PromptOutcome("asked" if asked else "declined", answer=said)
-
-    def _is_declined(self, workbench_id: str) -> bool:
-        return any(
-            event["type"] == "ModelReplied" and event["data"].get("finish_reason") == "declined"
-            for event in self._daemon.events(workbench_id)
-        )
 
 
 def _is_question(answer: str) -> bool:
