@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, RequestRefused, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, DECLINED, FAILED, USAGE, RequestRefused, Stop
 from kbd.cli.files import add, check_folder, extract
 from kbd.cli.job import (
     add_job_arguments,
@@ -17,6 +17,7 @@ from kbd.cli.job import (
     print_usage,
     read_summary,
     report_failure,
+    report_refusal,
     run_until_ended,
 )
 from kbd.cli.link import call
@@ -84,6 +85,8 @@ def _run(arguments: argparse.Namespace) -> int:
             "changes",
             "extracted",
             "error",
+            "reason",
+            "suggestions",
             "usage",
             "cost",
             "elapsed_s",
@@ -141,6 +144,8 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
     run = run_until_ended(client, workbench_id, message_id, progress)
     report.update(run_id=run["run_id"], status=run["status"], error=run.get("error"))
     report.update(usage=run["usage"], cost=run["cost"], elapsed_s=run["elapsed_s"])
+    if run["status"] == "declined":
+        return _tell_refusal(client, arguments, report, run)
     if run["status"] != "finished":
         raise report_failure(run)
     try:
@@ -148,6 +153,16 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
     finally:
         if not arguments.json:
             print_usage(run)
+
+
+def _tell_refusal(
+    client: Client, arguments: argparse.Namespace, report: dict[str, Any], run: dict[str, Any]
+) -> int:
+    report.update(reason=run["reason"], suggestions=run["suggestions"], changes=[], extracted=[])
+    if not arguments.json:
+        return report_refusal(run)
+    report["summary"] = read_summary(client, report["workbench_id"])
+    return DECLINED
 
 
 def _deliver_results(

@@ -296,7 +296,10 @@ def test_what_it_cannot_do_is_declined(shop: RealDaemon, prompt: str, reason: st
     run = shop.run_prompt(workbench_id, prompt)
     said = _said(shop, workbench_id)
 
-    assert run["status"] == "finished"
+    assert run["status"] == "declined"
+    assert run["understood"] == prompt
+    assert reason in run["reason"]
+    assert run["suggestions"]
     assert not shop.ask("DraftGetState", workbench_id=workbench_id)["has_draft"]
     assert f"I read the request as: {prompt}" in said
     assert reason in said

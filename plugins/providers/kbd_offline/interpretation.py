@@ -154,15 +154,18 @@ own) and use --model openai:NAME."""
 
 
 def decline_text(intent: Declined) -> str:
-    """Return what was understood, why it is not done, what comes near, how to connect a model."""
-    asks = asks_for_abilities(intent.understood)
-    can = all_abilities() if asks else nearest_abilities(intent.understood)
+    """Return what was understood, why it is not done, what comes near, how to connect a model.
+
+    Where what can be done is all that was asked for, that is the answer.
+    """
+    if asks_for_abilities(intent.understood):
+        return f"{all_abilities()}\n{_A_MODEL}"
     return (
         f"{NOT_DONE}\n\n"
         f"I read the request as: {intent.understood}\n"
         f"Why not: {intent.reason}\n\n"
         "I am kbd's offline provider: fixed rules, not a language model.\n"
-        f"{can}\n"
+        f"{nearest_abilities(intent.understood)}\n"
         f"{_A_MODEL}"
     )
 

@@ -11,8 +11,9 @@ from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
 from kbd.job_words import is_look
+from kbd.messages import Refusal
 from kbd_offline import sql
-from kbd_offline.abilities import asks_for_abilities
+from kbd_offline.abilities import HOW_TO_ASK, asks_for_abilities, nearest_examples
 from kbd_offline.answers import encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import convert_sheet, export_table, export_whole
@@ -53,7 +54,7 @@ from kbd_offline.summing_rows import summing_rows
 from kbd_offline.table_research import research_table
 from kbd_offline.workbooks import Sheet, column_widths, fill_sheet
 
-__all__ = ["implement", "is_declined", "plan", "research", "summary"]
+__all__ = ["implement", "plan", "refusal_of", "research", "summary"]
 
 _EXACT_DECIMALS = 6
 """Figures are told with at most so many decimals, where they are not small."""
@@ -265,9 +266,13 @@ def _other_work(conversation: PlannerConversation, intent: _Other, number: int) 
             assert_never(intent)
 
 
-def is_declined(conversation: PlannerConversation) -> bool:
-    """Tell whether the plan is that nothing is done."""
-    return isinstance(decode_intent(conversation.block("plan")), Declined)
+def refusal_of(conversation: PlannerConversation) -> Refusal | None:
+    """Return why the plan is that nothing is done; None where something is, or is answered."""
+    intent = decode_intent(conversation.block("plan"))
+    if not isinstance(intent, Declined) or asks_for_abilities(intent.understood):
+        return None
+    suggestions = nearest_examples(intent.understood) or (HOW_TO_ASK,)
+    return Refusal(intent.reason, intent.understood, suggestions)
 
 
 def _split(conversation: PlannerConversation, intent: Split, number: int) -> str:
