@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.errors import ValidationFailed
+from kbd.formats import ChartForm, SheetForm
 from kbd.jobs.documents import canonical_json, decode_job, encode_job_toml, job_hash
 from kbd.jobs.records import (
-    ChartForm,
     DeriveStep,
     Figure,
     FillStep,
@@ -22,7 +22,6 @@ from kbd.jobs.records import (
     KnownValuesCheck,
     ReplaceStep,
     RowCountCheck,
-    SheetForm,
     SortKey,
     SortStep,
     Step,
