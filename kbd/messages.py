@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.types import CallId
 
-__all__ = ["MAX_TOKENS", "UNREADABLE", "Message", "Refusal", "ToolCall", "Usage"]
+__all__ = ["MAX_TOKENS", "UNREADABLE", "Decline", "Message", "ToolCall", "Usage"]
 
 UNREADABLE = "(unreadable)"
 """The name of a call that does not tell which tool it is for; no tool can have it."""
@@ -45,8 +45,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     tool_call_id: CallId | None = None
 
 
-class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Refusal of a request: why it was not done, and what could be asked instead.
+class Decline(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Decline of a request: why it was not done, and what could be asked instead.
 
     Args:
         reason: Why.

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 import msgspec
 
 from kbd.errors import ProviderUnavailable, ValidationFailed
-from kbd.messages import Message, Refusal, ToolCall, Usage
+from kbd.messages import Decline, Message, ToolCall, Usage
 from kbd.types import Phase
 
 __all__ = [
@@ -158,7 +158,7 @@ class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
     finish_reason: str = "stop"
     usage: Usage = Usage()
     usage_is_estimate: bool = False
-    refusal: Refusal | None = None
+    refusal: Decline | None = None
 
 
 class ProviderStatus(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from kbd.events.base import CallNotes, Fact, ModelShare, PluginUsed, ReplyCall
-from kbd.messages import Refusal, Usage
+from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, Phase
 
 __all__ = [
@@ -95,7 +95,7 @@ class RunFinished(Fact):
     """
 
     has_draft: bool
-    refusal: Refusal | None = None
+    refusal: Decline | None = None
 
 
 class PhaseStarted(Fact):
@@ -232,7 +232,7 @@ class ModelReplied(Fact):
     usage: Usage = Usage()
     usage_is_estimate: bool = False
     cost: float = 0.0
-    refusal: Refusal | None = None
+    refusal: Decline | None = None
 
 
 class ModelFailed(Fact):

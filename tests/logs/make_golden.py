@@ -29,7 +29,7 @@ from kbd.events.base import (
     ReplyCall,
     TableRead,
 )
-from kbd.messages import Refusal, Usage
+from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
 
 HERE = Path(__file__).resolve().parent
@@ -44,7 +44,7 @@ A, B, C = (BlobHash(digit * 64) for digit in "abc")
 CALL = CallId("call_1")
 ASKED = ReplyCall(CALL, "table_query", '{"query":"select 1"}')
 LONG = ReplyCall(CallId("call_2"), "write_text_file", blob=B, fault="too long")
-REFUSAL = Refusal("there is no column Größe", "total by Größe", ("total by Size", "what is in it?"))
+REFUSAL = Decline("there is no column Größe", "total by Größe", ("total by Size", "what is in it?"))
 WATCH = WatchId("ffeeddccbbaa9988")
 # No blobs of a log: the copies of landed files go when their jobs are done.
 LANDED = ("d" * 64, "e" * 64)
@@ -315,7 +315,7 @@ ADDED: tuple[tuple[Event, ...], ...] = (
     ),
     (
         r.ModelReplied("I do not", finish_reason="declined", refusal=REFUSAL),
-        r.RunFinished(has_draft=False, refusal=Refusal(REFUSAL.reason)),
+        r.RunFinished(has_draft=False, refusal=Decline(REFUSAL.reason)),
     ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,

@@ -38,7 +38,7 @@ from kbd.events.runs import (
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
-from kbd.messages import Refusal
+from kbd.messages import Decline
 from kbd.types import BlobHash, FileName
 
 __all__ = [
@@ -150,7 +150,7 @@ REASON_CHARACTERS = 500
 """Of why a run declined, where only its answer tells; all of that is in the conversation."""
 
 
-def run_refusal(state: WorkbenchState, run: Run) -> Refusal | None:
+def run_refusal(state: WorkbenchState, run: Run) -> Decline | None:
     """Return why a run did nothing of what was asked, or None if it did some of it.
 
     It declined if it did so with every item of its plan, and nothing in the draft is its own.
@@ -160,10 +160,10 @@ def run_refusal(state: WorkbenchState, run: Run) -> Refusal | None:
     if is_author or not items or not all(item.declined for item in items):
         return None
     told = [item.refusal for item in items if item.refusal is not None]
-    first = told[0] if told else Refusal()
+    first = told[0] if told else Decline()
     suggestions = dict.fromkeys(text for refusal in told for text in refusal.suggestions)
     reason = first.reason or one_line(items[0].answer, REASON_CHARACTERS)
-    return Refusal(reason, first.understood, tuple(suggestions))
+    return Decline(reason, first.understood, tuple(suggestions))
 
 
 def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:

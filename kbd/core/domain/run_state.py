@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.events.base import ReplyCall
 from kbd.events.drafts import FileChanged
-from kbd.messages import Refusal, Usage
+from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, FileName, Phase
 
 __all__ = [
@@ -87,7 +87,7 @@ class Item(msgspec.Struct):
     code: str = ""
     answer: str = ""
     declined: bool = False
-    refusal: Refusal | None = None
+    refusal: Decline | None = None
     # msgspec gives each record an empty list of its own.
     rolled_back: list[FileName] = []
 
@@ -131,7 +131,7 @@ class Turn(msgspec.Struct):
     entries: dict[CallId, int] = {}
     results: dict[CallId, str] = {}
     finish_reason: str = "stop"
-    refusal: Refusal | None = None
+    refusal: Decline | None = None
 
     def open_calls(self) -> tuple[ReplyCall, ...]:
         """Return the calls that have no result yet, in order."""
@@ -229,7 +229,7 @@ class Run(msgspec.Struct):
     usage: Usage = Usage()
     call_ids: set[CallId] = set()
     error: RunError | None = None
-    refusal: Refusal | None = None
+    refusal: Decline | None = None
     left_draft: bool = False
     discarded: bool = False
     regenerates: str = ""

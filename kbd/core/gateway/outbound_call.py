@@ -15,7 +15,7 @@ from kbd.core.runtime.settings import EgressSettings
 from kbd.core.store.redaction import Redaction
 from kbd.errors import KbdError, ProviderAuthFailed
 from kbd.events.workbenches import RequestSent
-from kbd.messages import Refusal, ToolCall
+from kbd.messages import Decline, ToolCall
 from kbd.providers import Ask, Embedder, Emit, ModelReply, Provider
 from kbd.types import CallId
 
@@ -75,7 +75,7 @@ def redact_reply(reply: ModelReply, redaction: Redaction) -> ModelReply:
     finish = redaction.text(reply.finish_reason)
     refusal = reply.refusal
     if refusal is not None:
-        refusal = Refusal(
+        refusal = Decline(
             redaction.text(refusal.reason),
             redaction.text(refusal.understood),
             tuple(map(redaction.text, refusal.suggestions)),

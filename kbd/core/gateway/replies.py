@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kbd.messages import Refusal, ToolCall, Usage
+from kbd.messages import Decline, ToolCall, Usage
 from kbd.providers import Embeddings, MalformedReply, ModelReply, ModelRequest
 
 __all__ = ["checked_reply", "checked_vectors"]
@@ -69,13 +69,13 @@ def checked_reply(reply: object, request: ModelRequest, name: str) -> ModelReply
     )
 
 
-def _checked_refusal(made: object, name: str) -> Refusal | None:
+def _checked_refusal(made: object, name: str) -> Decline | None:
     """Return a refusal with texts that can be recorded and shown in a line each."""
     if made is None:
         return None
-    refusal = _expected(made, Refusal, name)
+    refusal = _expected(made, Decline, name)
     suggestions = _expected(refusal.suggestions, tuple, name)[:MAX_SUGGESTIONS]
-    return Refusal(
+    return Decline(
         _line(refusal.reason, name),
         _line(refusal.understood, name),
         tuple(_line(text, name) for text in suggestions),

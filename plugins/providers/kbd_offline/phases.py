@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
 from kbd.job_words import is_look
-from kbd.messages import Refusal
+from kbd.messages import Decline
 from kbd_offline import sql
 from kbd_offline.abilities import HOW_TO_ASK, asks_for_abilities, nearest_examples
 from kbd_offline.answers import encode_said
@@ -266,13 +266,13 @@ def _other_work(conversation: PlannerConversation, intent: _Other, number: int) 
             assert_never(intent)
 
 
-def refusal_of(conversation: PlannerConversation) -> Refusal | None:
+def refusal_of(conversation: PlannerConversation) -> Decline | None:
     """Return why the plan is that nothing is done; None where something is, or is answered."""
     intent = decode_intent(conversation.block("plan"))
     if not isinstance(intent, Declined) or asks_for_abilities(intent.understood):
         return None
     suggestions = nearest_examples(intent.understood) or (HOW_TO_ASK,)
-    return Refusal(intent.reason, intent.understood, suggestions)
+    return Decline(intent.reason, intent.understood, suggestions)
 
 
 def _split(conversation: PlannerConversation, intent: Split, number: int) -> str:

@@ -18,17 +18,17 @@ from kbd.events.runs import (
     RunStarted,
 )
 from kbd.events.workbenches import UserMessageAdded
-from kbd.messages import Refusal
+from kbd.messages import Decline
 from kbd.providers import ModelReply, ModelRequest
 from kbd.types import BlobHash, Phase
 
 pytestmark = pytest.mark.anyio
 
-FIRST = Refusal("there is no column One", "total One", ("total Size", "count"))
-SECOND = Refusal("nor Two", "total Two", ("count", "what is in it?"))
+FIRST = Decline("there is no column One", "total One", ("total Size", "count"))
+SECOND = Decline("nor Two", "total Two", ("count", "what is in it?"))
 
 
-def refusing(*items: int, refusals: tuple[Refusal | None, ...] = (FIRST, SECOND)) -> Play:
+def refusing(*items: int, refusals: tuple[Decline | None, ...] = (FIRST, SECOND)) -> Play:
     """Return a model that declines some of two items, each with a refusal."""
 
     def play(request: ModelRequest) -> ModelReply:
@@ -46,7 +46,7 @@ async def test_a_run_that_declines_every_item_is_declined(opened: Opened) -> Non
         run = await rig.go()
 
         assert run.status is RunStatus.DECLINED
-        assert run.refusal == Refusal(
+        assert run.refusal == Decline(
             "there is no column One", "total One", ("total Size", "count", "what is in it?")
         )
         assert run.plan is not None
@@ -57,7 +57,7 @@ async def test_a_run_that_declines_every_item_is_declined(opened: Opened) -> Non
 async def test_a_reason_that_is_not_told_is_the_answer(opened: Opened) -> None:
     """Of a model that only says no people see what it said, on a line."""
     async with opened(refusing(1, 2, refusals=(None, None))) as rig:
-        assert (await rig.go()).refusal == Refusal("I do not.")
+        assert (await rig.go()).refusal == Decline("I do not.")
 
 
 async def test_a_run_that_did_some_of_it_is_finished(opened: Opened) -> None:

@@ -13,7 +13,7 @@ from kbd.core.gateway.replies import (
     checked_reply,
     checked_vectors,
 )
-from kbd.messages import MAX_TOKENS, Message, Refusal, ToolCall, Usage
+from kbd.messages import MAX_TOKENS, Decline, Message, ToolCall, Usage
 from kbd.providers import Embeddings, MalformedReply, ModelReply, ModelRequest
 from kbd.types import CallId
 
@@ -46,9 +46,9 @@ ODD: tuple[Any, ...] = (
     ModelReply(tool_calls=(msgspec.structs.replace(CALL, name=None),)),
     ModelReply(finish_reason=7),  # type: ignore[arg-type]
     ModelReply(refusal="no"),  # type: ignore[arg-type]
-    ModelReply(refusal=Refusal(None)),  # type: ignore[arg-type]
-    ModelReply(refusal=Refusal(suggestions=["a"])),  # type: ignore[arg-type]
-    ModelReply(refusal=Refusal(suggestions=(b"a",))),  # type: ignore[arg-type]
+    ModelReply(refusal=Decline(None)),  # type: ignore[arg-type]
+    ModelReply(refusal=Decline(suggestions=["a"])),  # type: ignore[arg-type]
+    ModelReply(refusal=Decline(suggestions=(b"a",))),  # type: ignore[arg-type]
     ModelReply(text="a" * (MAX_REPLY_CHARACTERS + 1)),
     ModelReply(tool_calls=(CALL,) * (MAX_CALLS + 1)),
 )
@@ -63,7 +63,7 @@ def test_what_is_no_reply_is_refused(odd: object) -> None:
 
 def test_a_refusal_fits_on_lines_that_can_be_recorded() -> None:
     """Texts become lines of a bounded length without lone surrogates; many suggestions a few."""
-    refusal = Refusal("no\n column\ud800", "total " * 1000, ("total\tby Size",) * 1000)
+    refusal = Decline("no\n column\ud800", "total " * 1000, ("total\tby Size",) * 1000)
 
     checked = checked_reply(ModelReply(refusal=refusal), REQUEST, "far").refusal
 

@@ -153,7 +153,7 @@ def _is_right(entry: PromptEntry, outcome: PromptOutcome, expected: _Expected) -
 
 
 def _is_split(entry: PromptEntry, outcome: PromptOutcome, expected: _Expected) -> bool:
-    """Whether each value has its rows, and no further value has any."""
+    """Whether each value has a sheet or a file with just its rows."""
     named = {
         folded(sheet or Path(name).stem): rows
         for name, file in outcome.files.items()
