@@ -67,12 +67,12 @@ FIGURES = [
             "passed: no two rows of p have one key, so no row is repeated",
             "told: 3 of 5 rows have no partner in p and stay without one",
             "told: 2 of 3 rows of p have no partner and are added below",
-            "told: 2 of 5 rows have a partner in p whose key is written otherwise: in capitals or"
-            " accents",
+            ("told: 2 of 5 rows have a partner in p whose key is written otherwise: in capitals or"
+            " accents"),
         ]),
         ({"do": "join", "other": "q", "on": {"Region": "Area"}}, [
-            "failed: 1 key of q is there more than once, such as North, and would repeat rows;"
-            " deduplicate it first, or say many",
+            ("failed: 1 key of q is there more than once, such as North, and would repeat rows;"
+            " deduplicate it first, or say many"),
             "told: 2 of 5 rows have no partner in q and stay without one",
         ]),
         ({"do": "join", "other": "q", "on": {"Region": "Area"}, "many": True, "kind": "inner"}, [
@@ -96,8 +96,8 @@ FIGURES = [
         ({"do": "compare", "of": "p", "other": "q", "on": ["Area"]}, [
             "passed: no two rows of the earlier table have one key",
             "told: 1 of 3 rows of the earlier table has no whole key, so that none matches",
-            "failed: 1 key of q is there more than once, such as North; name more columns of the"
-            " key",
+            ("failed: 1 key of q is there more than once, such as North; name more columns of the"
+            " key"),
         ]),
         ({"do": "split", "by": "Region", "file": "x.xlsx"}, [
             "passed: 5 rows, each in the part of its Region",

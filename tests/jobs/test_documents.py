@@ -30,7 +30,7 @@ from kbd.jobs.records import (
 )
 from kbd.types import ReadAs
 
-TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=10)
+TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=10)
 LABEL = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,5}", fullmatch=True)
 SOME = st.lists(TEXT, min_size=1, max_size=3).map(tuple)
 STEPS: st.SearchStrategy[Step] = st.one_of(
@@ -64,7 +64,7 @@ JOBS = st.builds(
         min_size=1, max_size=2,
     ).map(tuple),
     st.lists(STEPS, min_size=1, max_size=4).map(tuple),
-    title=st.text(st.characters(exclude_categories=("Cs",)), max_size=10),
+    title=st.text(st.characters(codec="utf-8"), max_size=10),
     checks=st.lists(CHECKS, max_size=2).map(tuple),
     assumptions=SOME,
     constants=st.dictionaries(TEXT, TEXT, max_size=2),

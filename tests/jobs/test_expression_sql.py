@@ -20,7 +20,8 @@ COLUMNS = {
     "Paid": "boolean", "Nothing": "float", "Größe": "integer", "it's": "string",
 }  # fmt: skip
 ROW = [
-    "It's", 7, 0.1 + 0.2, date(2024, 3, 31), datetime(2024, 3, 31, 18, 0), True, None, 3, " ",
+    "It's", 7, 0.1 + 0.2, date(2024, 3, 31),
+    datetime.fromisoformat("2024-03-31 18:00"), True, None, 3, " ",
 ]  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def value_of(tables: JobTables, expression: str) -> Any:
         ('-("a""b")', -7),
         ("case when Nothing > 0 then 1 when Paid then 2.5 end", 2.5),
         ("case when not Paid then 1 end", None),
-        ("case when Paid then Due else At end", datetime(2024, 3, 31)),
+        ("case when Paid then Due else At end", datetime.fromisoformat("2024-03-31 00:00")),
     ],
 )
 def test_operators_mean_what_they_do_in_sql(tables: JobTables, expression: str, value: Any) -> None:

@@ -99,8 +99,8 @@ def test_figures_have_the_type_of_what_they_are_made_of(
     ("step", "said"),
     [
         ({"do": "filter", "where": "Amont > 1"},
-         'step 1 (filter): character 1 of the expression, at \'Amont > 1\': there is no column'
-         ' "Amont"; did you mean "Amount"?'),
+         ('step 1 (filter): character 1 of the expression, at \'Amont > 1\': there is no column'
+         ' "Amont"; did you mean "Amount"?')),
         ({"do": "filter", "where": "Amount"}, "(filter): the condition is a number, not true or"),
         ({"do": "sort", "by": [{"column": "Regoin"}]},
          'step 1 (sort): there is no column "Regoin"; did you mean "Region"?'),

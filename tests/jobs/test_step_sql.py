@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from job_tables import JobTables, fold, job
 
 COLUMNS = {"select": "string", 'a"b': "integer", "Amount": "decimal", "Day": "date"}
-NAMES = st.sampled_from([
-    None, "North", "north", "NORTH", "A\u0308pfel", "\u00c4pfel", "\u00e4pfel", "O'Hara", " ", "zebra",
+NAMES: st.SearchStrategy[str | None] = st.sampled_from([
+    None, "North", "north", "NORTH", "A\u0308pfel", "\u00c4pfel", "\u00e4pfel",
+    "O'Hara", " ", "zebra",
 ])  # fmt: skip
 NUMBERS = st.none() | st.sampled_from([0, 1, 2, -3, 2**53, 2**53 + 1])
 AMOUNTS = st.none() | st.decimals(-1000, 1000, places=2)
@@ -345,9 +346,9 @@ def test_compared_tables_list_what_differs(before: list[Row], after: list[Row]) 
     names, found = tables.table(
         job({"do": "compare", "other": "o", "on": ["key"]}, inputs=["t", "o"])
     )
+    wanted: list[Row] = []
     old = {fold(row[0]): (row[0], _float(row[1]), row[2]) for row in before}
     new = {fold(row[0]): (row[0], _float(row[1]), row[2]) for row in after}
-    wanted = []
     for key, row in old.items():
         later = new.get(key)
         if later is None:

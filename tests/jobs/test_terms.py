@@ -121,7 +121,7 @@ def test_columns_are_named_once() -> None:
     [
         ("Status = 'it''s' and Amount > -1.50", ["it's", Decimal("-1.50")]),
         ("Day between date '2024-01-31' and '2024-02-01'", [date(2024, 1, 31), "2024-02-01"]),
-        ("At > datetime '2024-01-31 10:30'", [datetime(2024, 1, 31, 10, 30)]),
+        ("At > datetime '2024-01-31 10:30'", [datetime.fromisoformat("2024-01-31 10:30")]),
         ("if(Paid, true, null)", [True, None]),
     ],
 )

@@ -54,59 +54,59 @@ def test_a_job_is_one_sentence() -> None:
             {"name": "m", "function": "median", "column": "b"},
             {"name": "l", "function": "minimum", "column": "b"},
             {"name": "b", "function": "maximum", "column": "b"}]},
-         "count rows as n, count rows with b as f, count different b as d, average b as v, take"
+         ("count rows as n, count rows with b as f, count different b as d, average b as v, take"
          " the median of b as m, take the least b as l and take the greatest b by a, capitals"
-         " counting"),
+         " counting")),
         ({"do": "pivot", "rows": ["a"], "column": "b", "total": "All",
           "figure": {"name": "n", "function": "count"}},
          "count rows by a, with a column for each b, and All over all of them"),
         ({"do": "join", "other": "o", "on": {"a": "A", "b": "c"}, "columns": ["x"]},
          "add x of o by a and b (there c) (rows without a partner stay)"),
         ({"do": "join", "other": "o", "on": {"a": "a"}, "kind": "inner", "many": True},
-         "add all columns of o by a (rows without a partner are left out, and rows with several"
-         " are repeated)"),
+         ("add all columns of o by a (rows without a partner are left out, and rows with several"
+         " are repeated)")),
         ({"do": "join", "other": "o", "on": {"a": "a"}, "kind": "full"},
          "add all columns of o by a (rows without a partner stay, those of o too)"),
         ({"do": "join", "other": "o", "on": {"a": "a"}, "kind": "missing"},
          "keep rows that have no partner in o by a"),
         ({"do": "union", "tables": ["t", "o"], "origin": "File", "missing": "empty"},
-         "put t and o below each other, with the file of each row as File, empty where one lacks a"
-         " column"),
+         ("put t and o below each other, with the file of each row as File, empty where one lacks a"
+         " column")),
         ({"do": "deduplicate", "by": ["a", "b"], "keep": "last"},
          "keep the last row of each a and b; rows without a or b all stay"),
         ({"do": "deduplicate", "exact": True},
          "keep the first of the rows that are alike in all columns, capitals counting"),
         ({"do": "top", "count": 10, "by": [{"column": "a", "descending": True}], "per": ["b"],
           "ties": True},
-         "keep the first 10 rows of each b by a, in descending order, and those that are alike"
-         " with the last one"),
+         ("keep the first 10 rows of each b by a, in descending order, and those that are alike"
+         " with the last one")),
         ({"do": "share", "column": "a", "name": "s", "within": ["b"]},
          "work out s as the share of each row in all a within each b"),
         ({"do": "running", "column": "a", "name": "r", "by": [{"column": "d"}]},
          "work out r as the running total of a by d"),
         ({"do": "compare", "other": "o", "on": ["a"]},
-         "list what was added, removed or changed against o by a, comparing any column that both"
-         " have"),
+         ("list what was added, removed or changed against o by a, comparing any column that both"
+         " have")),
         ({"do": "write", "file": "x.xlsx", "sheet": "S", "mode": "append"},
          "add the rows below those in sheet S of x.xlsx"),
         ({"do": "write", "file": "x.xlsx", "form": {
             "title": "T", "totals": {"a": "sum", "b": "average"}, "formats": {"a": "0.00"},
             "widths": {"a": 12}, "plain": True,
             "chart": {"kind": "bar", "category": "c", "values": ["a"], "title": "C"}}},
-         "write x.xlsx with the title “T”, the sum of a and the average b below, at “Total”, a as"
-         " 0.00, a 12 wide, plain headings and a bar chart called “C” of a by c"),
+         ("write x.xlsx with the title “T”, the sum of a and the average b below, at “Total”, a as"
+         " 0.00, a 12 wide, plain headings and a bar chart called “C” of a by c")),
         ({"do": "split", "by": "a", "file": "x.xlsx"},
          "write a sheet for each a into x.xlsx, rows without one under (empty)"),
         ({"do": "split", "by": "a", "file": "x.xlsx", "sheet": "S {value}", "exact": True,
           "keep_column": False},
-         "write a sheet for each a, capitals counting, into x.xlsx, each called S {value}, rows"
-         " without one under (empty), without the column a"),
+         ("write a sheet for each a, capitals counting, into x.xlsx, each called S {value}, rows"
+         " without one under (empty), without the column a")),
         ({"do": "split", "by": "a", "file": "{value}.csv", "into": "files", "empty": "rest"},
          "write a file for each a, {value}.csv, rows without one under rest"),
         ({"do": "fill", "template": "l", "file": "{value}.docx", "each": "a",
           "values": {"total": "text(b, 2)"}, "rows": {"lines": "t"}, "pictures": {"logo": "p"}},
-         "fill l in as {value}.docx, one for each row, called by a, where total is text(b, 2), the"
-         " rows of lines are those of t and the picture logo is p"),
+         ("fill l in as {value}.docx, one for each row, called by a, where total is text(b, 2), the"
+         " rows of lines are those of t and the picture logo is p")),
         ({"do": "replace", "files": ["a.docx", "b.docx"], "search": "x", "replacement": "y",
           "match_case": False},
          "replace “x”, in any capitals, with “y” in a.docx and b.docx"),
@@ -141,6 +141,9 @@ def test_each_step_is_a_line(step: Mapping[str, Any], words: str) -> None:
         ("5 < n", "n is more than 5"),
         ("not n < 5", "n is at least 5"),
         ("n is empty or not (n is empty)", "n is empty or n is filled"),
+        ("a is empty or not same(a, 'x')", "a is empty or not x"),
+        ("a is empty or a <> 1", "a is empty or not 1"),
+        ("a is empty or b = 1", "a is empty or b is 1"),
         ("a = 1 and (b = 2 or c = 3)", "a is 1 and (b is 2 or c is 3)"),
         ("not (a = 1 and b = 2)", "it is not so that (a is 1 and b is 2)"),
         ("contains(fold(Name), 'gmbh')", "Name contains gmbh"),
@@ -185,8 +188,10 @@ def test_inputs_and_checks_are_lines() -> None:
     })  # fmt: skip
 
     assert input_lines(asked) == (
-        "s: sheet A of s.xlsx, with n (number) and no other columns; read with header row 2 and"
-        " decimal ,",
+        (
+            "s: sheet A of s.xlsx, with n (number) and no other columns; read with header row 2 and"
+            " decimal ,"
+        ),
         "l: l.docx, as a whole",
     )
     assert check_lines(asked) == (
