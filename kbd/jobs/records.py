@@ -12,7 +12,7 @@ before made, at the beginning the first input. Expressions are texts in the lang
     checks    what must hold, beside what every step checks of itself
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta

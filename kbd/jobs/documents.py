@@ -1,0 +1,74 @@
+"""Jobs as documents: TOML for people, JSON on the wire, and the hash that says which job it is.
+
+The canonical form is JSON with the fields in the order of the records, without those that have
+their defaults; what people wrote in an order (columns that are derived one after the other) keeps
+it. Of that form the SHA-256 is a job's hash.
+"""
+
+import hashlib
+import tomllib
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from kbd.arguments import record_of
+from kbd.errors import ValidationFailed
+from kbd.jobs.records import VERSION, Job
+
+__all__ = ["canonical_json", "decode_job", "encode_job_toml", "job_hash", "job_of"]
+
+_MAX_CHARACTERS = 1_000_000
+"""Of a job's document; a hundred steps have some twenty thousand."""
+
+
+def decode_job(text: str) -> Job:
+    """Return the job that a document holds, in TOML or JSON.
+
+    Raises:
+        ValidationFailed: It is neither, or no job; the message has the path of each fault.
+    """
+    if len(text) > _MAX_CHARACTERS:
+        raise ValidationFailed(f"the job has more than {_MAX_CHARACTERS} characters")
+    is_json = text.lstrip().startswith("{")
+    try:
+        value = msgspec.json.decode(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        # Of TOML its message has the line and the column, of JSON the byte.
+        kind = "JSON" if is_json else "TOML"
+        said = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise ValidationFailed(f"the job is no {kind}: {said[:1].lower()}{said[1:]}") from None
+    return job_of(value)
+
+
+def job_of(value: Any) -> Job:
+    """Return the job that plain values hold, as JSON has them.
+
+    Raises:
+        ValidationFailed: They are none; the message has the path of each fault.
+    """
+    version = value.get("version") if isinstance(value, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise ValidationFailed(
+            f"version: the job is of version {version} of the language, and this kbd knows"
+            f" {VERSION}; a newer kbd runs it"
+        )
+    job: Job = record_of(value, Job)
+    return job
+
+
+def encode_job_toml(job: Job) -> str:
+    """Return a job as TOML for people; what has its default is left out."""
+    # Through JSON, which makes lists of tuples.
+    plain = msgspec.json.decode(canonical_json(job))
+    return tomli_w.dumps({"version": job.version, **plain})
+
+
+def canonical_json(job: Job) -> bytes:
+    """Return a job in the form that it is hashed in."""
+    return msgspec.json.encode(job)
+
+
+def job_hash(job: Job) -> str:
+    """Return the SHA-256 of a job's canonical form, 64 lower-case hex digits."""
+    return hashlib.sha256(canonical_json(job)).hexdigest()
