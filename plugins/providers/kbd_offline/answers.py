@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from kbd.types import ReadAs
-from kbd_offline.files import MAX_REQUEST_CHARACTERS
+from kbd_offline.request_files import MAX_REQUEST_CHARACTERS
 from kbd_offline.names import fold
-from kbd_offline.request_text import QUOTED
+from kbd_offline.request_tokens import QUOTED
 
 __all__ = ["NOT_DONE", "SaidReading", "decode_said", "encode_said", "said_in"]
 
