@@ -346,10 +346,11 @@ class _Combination:
     def _join(
         self, left: KnownTable, right: KnownTable, key: dict[str, str], added: Sequence[str], kind: str
     ) -> _Result:
+        both = {*_stem_words(left), *_stem_words(right)}
         for place, token in enumerate(self._scan.tokens):
             if token.kind == "file":
                 self._used.add(place)
-            elif token.kind == "word" and self._other(place) is not None and _beside_join(self._scan, place):
+            elif token.word in both and _beside_join(self._scan, place):
                 self._used.add(place)
         inputs = {table.label: source.name for table, source in zip(self._tables, self._inputs(), strict=True)}
         own = {fold(column.name) for column in left.columns}
@@ -440,11 +441,11 @@ class _Combination:
         """Read a request that names columns of two tables, which have an evident key."""
         if len(self._tables) != 2 or (names.sources and len(names.sources) != 2):
             return None
+        if any(self._reads_alone(table) for table in self._tables):
+            return None
         for left, right in (self._tables, self._tables[::-1]):
             used = set(self._used)
             try:
-                if self._reads_alone(left):
-                    return None
                 key = self._key(left, right)
                 if key is None or not all(_is_unique(_column(right, k), right) for k in key.values()):
                     continue
@@ -454,7 +455,8 @@ class _Combination:
         return None
 
     def _reads_alone(self, table: KnownTable) -> bool:
-        scan = Scan(self._request, self._scan.tokens, table, self._today)
+        found = [token for token in self._scan.tokens if token.kind != "file"]
+        scan = Scan(self._request, found, table, self._today)
         try:
             compose(scan, read_clauses(scan))
         except SeveralError:
@@ -465,7 +467,9 @@ class _Combination:
 
 
 def _beside_join(scan: Scan, place: int) -> bool:
-    return bool(scan.at(place - 1, "join_strong", "join", "and") or scan.at(place + 1, "and"))
+    before = scan.word(place - 1)
+    is_behind = scan.at(place - 1, "join_strong", "and") or before in ("with", "to", "mit", "von", "from")
+    return bool(is_behind or scan.at(place + 1, "and"))
 
 
 def _stem(table: KnownTable) -> str:

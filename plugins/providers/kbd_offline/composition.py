@@ -116,7 +116,7 @@ class _Composer:
         if figures:
             return self._grouped(figures, late)
         if clauses.keys or clauses.across:
-            raise UnclearError("it groups by a column, but does not say what to work out")
+            raise self._no_figure()
         return self._rows()
 
     def _made(self, *, is_figures: bool, is_answer: bool = False) -> Composed:
@@ -217,6 +217,14 @@ class _Composer:
                 [f"{self._scan.request.rstrip(' .?!')} by {quoted(beside[0].name)}"],
             )
         return figures
+
+    def _no_figure(self) -> SeveralError:
+        request = self._scan.request.rstrip(" .?!")
+        sums = [column for column in self._scan.table.columns if column.adds_up][:3]
+        options = [f"{request}, total {quoted(column.name)}" for column in sums]
+        return SeveralError(
+            "it groups by a column, but does not say what to work out", [*options, f"{request}, count rows"]
+        )
 
     def _share_of_what(self) -> SeveralError:
         scan, share = self._scan, self._clauses.share
@@ -559,7 +567,7 @@ class _Composer:
         dedupe = clauses.dedupe
         if dedupe is not None:
             of = f" by {', '.join(column.name for column in dedupe.columns)}" if dedupe.columns else ""
-            self._words.append(f"rows without duplicates{of}, the {dedupe.keep} stays,")
+            self._words.append(f"the {dedupe.keep} of the rows that are alike{of}")
             self._slugs.append("without-duplicates")
         else:
             self._words.append("rows")
@@ -585,8 +593,8 @@ class _Composer:
         if not loose or clauses.selected:
             clauses.selected += [c for c in loose if c not in clauses.selected]
             return
-        ordered = {one.column for one in clauses.order}
-        loose = [column for column in loose if column not in ordered]
+        ordered = {one.column.name for one in clauses.order if one.column is not None}
+        loose = [column for column in loose if column.name not in ordered]
         if len(loose) == 1 and not clauses.is_question and not loose[0].is_number and clauses.conditions:
             name = quoted(loose[0].name)
             where = self._scan.request.rstrip(" .?!")

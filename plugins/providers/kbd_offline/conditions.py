@@ -109,7 +109,9 @@ def column_condition(scan: Scan, clauses: Clauses, place: int) -> int:
     """
     at = scan.skip(place, "det")
     mention = scan.column(at)
-    if mention is None:
+    if mention is None or (
+        scan.is_noun(at) and mention.level >= PART and mention.end == at + 1
+    ):
         return 0
     behind = scan.skip(mention.end, "det") if scan.at(mention.end, "det") and not (
         scan.at(mention.end, "in") or scan.at(mention.end, "between")
@@ -122,12 +124,29 @@ def column_condition(scan: Scan, clauses: Clauses, place: int) -> int:
             or _equality(scan, clauses, mention, start)
         )
         if end:
-            return end
+            return _more_bounds(scan, clauses, mention, end)
     return _is_true(scan, clauses, mention)
 
 
+def _more_bounds(scan: Scan, clauses: Clauses, mention: ColumnMention, end: int) -> int:
+    """Read "and under 1000" behind a comparison of the same column."""
+    behind = scan.at(end, "and")
+    for concept, operator in _OPERATORS if behind else ():
+        start = scan.at(behind, concept)
+        if not start or start < _longest(scan, behind) or scan.kind(start) != "number":
+            continue
+        if not any(column.is_number for column in mention.columns):
+            continue
+        column = scan.only(mention, lambda one: one.is_number)
+        number = number_at(scan, start, column)
+        following = scan.column(number[1]) if number else None
+        if number and (following is None or not any(one.is_number for one in following.columns)):
+            return _compare(scan, clauses, column, operator, start)
+    return end
+
+
 def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
-    numbers = [column for column in mention.columns if column.is_number]
+    numbers = [c for c in mention.columns if c.is_number and (c.role != "id" or mention.level < PART)]
     if not numbers:
         return 0
     if end := scan.at(at, "between"):
@@ -205,13 +224,13 @@ def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
         if not end or end < _longest(scan, place):
             continue
         if scan.kind(end) == "number" or scan.word(end) in _UNITS:
-            return _without_column(scan, clauses, operator, end)
+            return _without_column(scan, clauses, operator, place, end)
     if end := scan.at(place, "between"):
         return _between_without_column(scan, clauses, end)
     return 0
 
 
-def _without_column(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
+def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at: int) -> int:
     plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
     if plain is None:
         return 0
@@ -234,10 +253,9 @@ def _without_column(scan: Scan, clauses: Clauses, operator: str, at: int) -> int
     if not money:
         return 0
     if len(money) > 1:
-        start = at - 1
         raise SeveralError(
             f'"{scan.text(start, plain[1])}" may be of {_or_names(money)}',
-            [scan.rewritten(start, start + 1, f"{quoted(c.name)} {scan.text(start, at)}") for c in money],
+            [scan.rewritten(start, at, f"{quoted(c.name)} {scan.text(start, at)}") for c in money],
         )
     return _compare(scan, clauses, money[0], operator, at)
 
@@ -269,7 +287,8 @@ def _money(scan: Scan) -> list[KnownColumn]:
     named = [c for c in scan.vocabulary.meaning("money", "revenue", "cost") if c.role != "id"]
     if not named:
         named = [column for column in scan.table.columns if column.type == "float" and column.adds_up]
-    return named
+    # An order of 100 euros is one whose amount is that, not its unit price.
+    return [column for column in named if column.adds_up] or named
 
 
 def _or_names(columns: Sequence[KnownColumn]) -> str:
@@ -299,9 +318,10 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         if mention is None or (mention.end < len(scan) and scan.value(mention.end)):
             continue
         column = scan.only(mention)
-        # A column that is full has no rows without; "without the phone" chooses columns then.
-        if column.filled >= scan.table.rows or scan.at(end, "det") and scan.word(end) in ("the", "die", "das", "den"):
-            continue
+        if not _has_article(scan, place, mention.start) and not is_filled:
+            # "Customers without email" are rows; "without email" may leave the column out.
+            if not scan.is_noun(place - 1) or scan.word(end) in ("the", "die", "das", "den"):
+                continue
         _add(clauses, _of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
@@ -309,6 +329,13 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         _add(clauses, _of_emptiness(column, is_filled=False))
         return mention.end
     return 0
+
+
+def _has_article(scan: Scan, start: int, end: int) -> bool:
+    return any(scan.word(at) in _ARTICLES for at in range(start, end))
+
+
+_ARTICLES = frozenset("a an any ein eine einen keine keinen no".split())
 
 
 def _of_emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
@@ -391,8 +418,7 @@ def _raw(scan: Scan, place: int) -> tuple[str, int]:
 
 def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
     """Read "is X", "is not X or Y", or a value alone behind its column."""
-    ends = {c: scan.at(at, c) for c in ("is", "is_not", "one_of", "not_one_of", "except")}
-    ends["is_not"] = max(ends["is_not"], ends["except"])
+    ends = {c: scan.at(at, c) for c in ("is", "is_not", "one_of", "not_one_of")}
     start = max(ends.values())
     is_negative = bool(start) and start in (ends["is_not"], ends["not_one_of"])
     start = start or at
@@ -406,11 +432,20 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     if column is None:
         if start == at or scan.kind(start) in ("date", "") or not _takes_text(mention):
             return 0
+        if scan.at(start, *_NO_VALUES):
+            return 0
         return _missing_value(scan, mention, start)
     if scan.word(end) == ")":
         end += 1
     _equal(scan, clauses, column, values, is_negative=is_negative)
     return end
+
+
+_NO_VALUES = (
+    "most_frequent", "maximum", "minimum", "largest", "smallest", "top", "most", "fewest", "more",
+    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after", "until", "sort",
+)  # fmt: skip
+"""What no value begins with where it is compared with one."""
 
 
 def _takes_text(mention: ColumnMention) -> bool:

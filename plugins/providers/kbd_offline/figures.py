@@ -18,6 +18,7 @@ from kbd_offline.clauses import (
 from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
+from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, UnclearError
 
 __all__ = [
@@ -53,6 +54,8 @@ def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
     Raises:
         SeveralError: Several columns may be meant.
     """
+    if period_at(scan, place) is not None:
+        return 0
     functions: list[Aggregate] = []
     at = place
     while (found := figure_at(scan, at)) is not None:
@@ -109,6 +112,12 @@ def _of_what(
         return 0
     if counts:
         return _counted(scan, clauses, functions, place, at)
+    own = scan.column(start)
+    if scan.is_noun(start) and own is not None and own.level >= PART and own.end == start + 1 and (
+        scan.column(start + 1) is not None
+    ):
+        # "The average order value": the thing, then the column.
+        start += 1
     mentions, end = _numbers_list(scan, start)
     if not mentions:
         if functions[0] in ("minimum", "maximum") and (
@@ -143,9 +152,15 @@ def _numbers_list(scan: Scan, start: int) -> tuple[list[ColumnMention], int]:
     found: list[ColumnMention] = []
     mentions, _ = scan.column_list(start)
     for mention in mentions:
-        if found and not any(one.is_number for one in mention.columns):
+        fitting = tuple(
+            one for one in mention.columns
+            if one.role not in ("id", "year", "period") or mention.level < PART
+        )  # fmt: skip
+        if not fitting or (found and not any(one.is_number for one in fitting)):
             break
-        found.append(mention)
+        if found and figure_at(scan, mention.start) is not None and mention.level > STEM:
+            break
+        found.append(msgspec.structs.replace(mention, columns=fitting))
     return found, found[-1].end if found else start
 
 
@@ -159,6 +174,10 @@ def _counted(
         function, start = "distinct", scan.skip(end, "det")
     mention = scan.column(start)
     value = scan.value(start)
+    if function == "count" and value is None and _is_of_rows(scan, start, mention):
+        clauses.figures.append(FigureClause("count", None, True, place))
+        _and_more(scan, clauses, functions[1:], place)
+        return max(scan.at(start, "row_noun"), start + 1)
     if mention is not None and not (value is not None and value.end > mention.end) and not (
         scan.at(start, "by") and mention.level > STEM
     ):
@@ -185,6 +204,16 @@ def _counted(
     if scan.is_noun(start) and value is None:
         return max(scan.at(start, "row_noun"), start + 1)
     return at
+
+
+def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
+    """Tell whether a word means the rows: no column that it may name has values more than once."""
+    if not scan.is_noun(place):
+        return False
+    if mention is None or mention.level > PART:
+        return True
+    named = [one for one in mention.columns if one.role == "id" or one.is_text]
+    return not named or any(one.distinct == scan.table.rows for one in named)
 
 
 def _and_more(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int) -> None:
@@ -218,9 +247,9 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
             keys.append(key)
             end = scan.at(end, "down") or end
         place = scan.behind_connector(end)
-        place = scan.at(place, "by") or place
         if place == end:
             return keys, across, end
+        place = scan.at(place, "by") or place
 
 
 def _key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
@@ -372,6 +401,8 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
         SeveralError: Several columns may be meant.
         UnclearError: It does not say what the order is by.
     """
+    if period_at(scan, place) is not None:
+        return 0
     at = scan.skip(place, "det")
     first = _rank_word(scan, at)
     count = _count_at(scan, first[2] if first else at)
@@ -404,6 +435,14 @@ def _ranked(
     value = scan.value(start)
     if count is None and (mention is None or numbers) and not is_noun and concept != "most_frequent":
         return _superlative(scan, clauses, place, start, concept, descending)
+    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
+    if count is None and subjects and (is_noun or mention is None):
+        if concept in ("most", "fewest", "maximum", "minimum", "most_frequent"):
+            # "Which region has the most orders": their number.
+            counted = FigureClause("count", None, True, place)
+            clauses.loose.clear()
+            clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
+            return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
     subject: KnownColumn | None = None
     end = start
     if mention is not None and not numbers and not (value and value.is_plain and value.end >= mention.end):

@@ -188,6 +188,13 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
         ("descending", True), ("newest_first", True), ("ascending", False), ("oldest_first", False),
     ):  # fmt: skip
         if end := scan.at(place, concept):
+            by = scan.at(end, "by", "sort")
+            mention = scan.column(scan.skip(by, "det")) if by else None
+            if mention is not None and not (clauses.order and clauses.order[-1].descending is None):
+                # "Descending by revenue": the column stands behind.
+                clauses.order.append(OrderClause(scan.only(mention), descending))
+                stop = mention.end
+                return scan.at(stop, "sort") if scan.at(stop, "sort") and scan.word(stop) != "nach" else stop
             _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
             return end
     return 0
@@ -331,6 +338,8 @@ def _except(scan: Scan, clauses: Clauses, place: int) -> int:
         at = scan.skip(at + 1, "det", "where")
     if found := time_condition(scan, clauses, place):
         return found
+    if scan.value(at) is None and scan.column(at) is None:
+        at = scan.skip(at, "filler", "det", "where")
     before = len(clauses.conditions)
     if found := bare_value(scan, clauses, at, is_negative=True, leads=True):
         return found
@@ -414,17 +423,29 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is None:
         return 0
-    if scan.is_noun(place) and mention.level > STEM and mention.end == place + 1:
-        clauses.nouns.add(place)
-        if mention.level > PART:
-            return place + 1
+    is_unique = any(column.distinct == scan.table.rows for column in mention.columns)
+    if scan.is_noun(place) and (mention.level > STEM or is_unique) and mention.end == place + 1:
+        # What the file is called is only a figure where figures are asked for: "sales by region".
+        sums = [one for one in mention.columns if one.adds_up]
+        if len(sums) == 1 and mention.level > PART:
+            clauses.loose.append((sums[0], place, True))
+        return place + 1
     numbers = [one for one in mention.columns if one.is_number]
     fits: Callable[[KnownColumn], bool] = (
         (lambda one: one.adds_up) if numbers and len(numbers) == len(mention.columns) else (lambda _: True)
     )
     column = scan.only(mention, fits, is_key=True)
-    clauses.loose.append((column, place, mention.level > PART or place in clauses.nouns))
+    clauses.loose.append((column, place, False))
     return mention.end
+
+
+def _file(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Pass over the name of a file: which it is was read before."""
+    del clauses
+    if scan.kind(place) == "file":
+        return place + 1
+    end = scan.at(place, "into_name")
+    return end + 1 if end and scan.kind(end) == "file" else 0
 
 
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -494,7 +515,7 @@ def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
 
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, computed, _profit, versus, _pivot,
+    _file, _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, computed, _profit, versus, _pivot,
     read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
     _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
     _noun, _filler,

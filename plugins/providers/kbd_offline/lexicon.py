@@ -11,6 +11,31 @@ from kbd_offline.request_tokens import word_texts
 __all__ = ["LEXICON", "Lexicon"]
 
 _LANGUAGES = (english, german)
+_VALUES = """\
+paid bezahlt
+cancelled canceled storniert
+open offen
+shipped versandt verschickt
+delivered geliefert
+returned retourniert zuruckgegeben
+pending ausstehend
+refunded erstattet
+overdue uberfallig
+active aktiv
+inactive inaktiv
+closed geschlossen
+north northern nord norden
+south southern sud suden
+east eastern ost osten
+west western westen
+germany deutschland german
+france frankreich french
+italy italien italian
+spain spanien spanish
+austria osterreich austrian
+switzerland schweiz swiss
+"""
+"""Frequent values, on each line words that mean the same."""
 
 
 class Lexicon(msgspec.Struct, frozen=True):
@@ -24,6 +49,7 @@ class Lexicon(msgspec.Struct, frozen=True):
         numerals: Numbers by their words.
         prefixes: First parts of compound words, each with the word it stands for.
         meanings: By a word, folded and in the singular, the things that it may mean.
+        values: By a word for a frequent value the words that mean the same, of all languages.
     """
 
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
@@ -33,6 +59,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     numerals: Mapping[str, int]
     prefixes: Mapping[str, str]
     meanings: Mapping[str, frozenset[str]]
+    values: Mapping[str, frozenset[str]]
 
     def ends(self, words: Sequence[str], start: int) -> Mapping[str, int]:
         """Return by concept where the longest phrase of it that begins at a place ends.
@@ -93,6 +120,7 @@ def _lexicon() -> Lexicon:
         numerals,
         {prefix: word for language in _LANGUAGES for prefix, word in language.PREFIXES.items()},
         _meanings(),
+        {word: frozenset(line.split()) for line in _VALUES.splitlines() for word in line.split()},
     )
 
 

@@ -109,7 +109,9 @@ class Vocabulary:
         words = [one.word for one in request[start : start + _MAX_WORDS]]
         best: list[tuple[KnownColumn, str]] = []
         length = 0
-        for value_words, column, value in self._values.get(stem(words[0]), ()):
+        others = LEXICON.values.get(words[0]) or LEXICON.values.get(stem(words[0]), frozenset())
+        named = self._values.get(stem(words[0]), ())
+        for value_words, column, value in named:
             size = len(value_words)
             if size < max(length, 1) or len(words) < size:
                 continue
@@ -118,6 +120,14 @@ class Vocabulary:
             if all(_alike(words[at], value_words[at]) for at in range(size)):
                 best = [*best, (column, value)] if size == length else [(column, value)]
                 length = size
+        if not best:
+            # "Stornierte" where the value is Cancelled.
+            best = [
+                (column, value) for other in sorted(others)
+                for value_words, column, value in self._values.get(stem(other), ())
+                if value_words == (other,)
+            ]  # fmt: skip
+            length = 1
         if not best:
             return None
         exact = [one for one in best if tokens_of_value(one[1]) == tuple(words[:length])]
@@ -162,7 +172,7 @@ class Vocabulary:
         """Tell whether a word is one of the language, of a name or of a value."""
         if word in LEXICON.words or singular(word) in LEXICON.meanings or word in LEXICON.months:
             return True
-        if word in LEXICON.weekdays or word in LEXICON.numerals:
+        if word in LEXICON.weekdays or word in LEXICON.numerals or stem(word) in LEXICON.values:
             return True
         parts = {stem(part) for words in self._words.values() for part in words}
         parts |= {stem("".join(words)) for words in self._words.values()}
@@ -297,7 +307,9 @@ def tokens_of_value(value: str) -> tuple[str, ...]:
 
 
 def _alike(word: str, part: str) -> bool:
-    return word == part or (len(word) > 3 and singular(word) == singular(part))
+    return word == part or (len(word) > 3 and singular(word) == singular(part)) or (
+        len(word) > 5 and stem(word) == stem(part)
+    )
 
 
 def _by_column(

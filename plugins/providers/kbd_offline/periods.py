@@ -139,9 +139,9 @@ def _relative(scan: Scan, place: int) -> Period | None:
     if end := scan.at(place, "yesterday"):
         day = today - timedelta(1)
         return _made(day, today, end, day.isoformat(), "day")
-    at = scan.skip(place, "det")
-    for concept in ("last", "this"):
-        behind = scan.at(at, concept)
+    last = scan.skip(place, "det")
+    starts = [(concept, scan.at(at, concept)) for at in range(place, last + 1) for concept in ("last", "this")]
+    for concept, behind in starts:
         if not behind:
             continue
         count = _number(scan, behind) if concept == "last" else None

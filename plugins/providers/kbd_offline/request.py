@@ -183,8 +183,8 @@ def _attempt(
 
 
 def tokens_of(text: str, names: FileNames) -> tuple[RequestToken, ...]:
-    """Return the tokens of a request with its files."""
-    return tokenize(text, names.spans)
+    """Return the tokens of a request without the names of its files."""
+    return tuple(token for token in tokenize(text, names.spans) if token.kind != "file")
 
 
 def _chosen(
@@ -205,6 +205,11 @@ def _chosen(
         note = _beside(only.table, others)
         return msgspec.structs.replace(only.found, notes=(*note, *only.found.notes))
     read = [one for one in attempts if one.found is not None]
+    called = [one for one in read if one.scan.is_called()]
+    if len(read) > 1 and len(called) == 1:
+        note = f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        found = called[0].found
+        return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
     places = sorted({place for one in read for place in _places(one.scan)})
     owners = [one for one in attempts if places and all(_names(one.scan, at, 2) for at in places)]
     fitting = owners or [

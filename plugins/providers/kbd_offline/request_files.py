@@ -46,6 +46,8 @@ _CALLED = re.compile(
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named|als|namens|unter|name it|call it)\Z")
 _LEADS = re.compile(r"(?i)\b(?:to|in|nach)\Z")
 
+_WRITES = re.compile(r"(?i)\b(?:convert|export|save|write|konvertiere|speichere|exportiere)\b")
+
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?|-dateien)\b", TABLE_SUFFIXES),
     (r"(?:excel\s+files?|xlsx(?:\s+files?)?)\b", BOOK_SUFFIXES),
@@ -96,7 +98,8 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         path = known.get(name.casefold())
         # A file that is there is a result only behind another: "total by month in sales.csv" reads
         # it.
-        leads = _LEADS.search(before) is not None and (path is None or bool(sources) and not in_place)
+        is_result = bool(sources) and _WRITES.search(request[:start]) is not None and not in_place
+        leads = _LEADS.search(before) is not None and (path is None or is_result)
         if _INTO.search(before) or (leads and not (in_place and path is not None)):
             targets.append(path or name)
         elif path is None:

@@ -1,6 +1,6 @@
 """Scan of a request: its tokens, and what phrases, columns and values stand at each. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, ColumnMention, ValueMention, Vocabulary
-from kbd_offline.names import fold, split_suffix, stem, tokens
+from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 
 __all__ = ["Scan", "SeveralError", "UnclearError", "quoted"]
@@ -53,6 +53,11 @@ class Scan:
         self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
+        self._nouns |= {stem(word) for word in _things(table)}
+        self._thing_meanings = _THINGS & frozenset(
+            meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
+            for meaning in LEXICON.meanings.get(singular(noun), ())
+        )  # fmt: skip
         self.corrections: tuple[str, ...] = tuple(
             f'"{token.text}" was read as "{token.word}"'
             for token in self.tokens
@@ -111,7 +116,18 @@ class Scan:
         """Tell whether a word speaks of the rows: by what the file is called, or as rows."""
         if self.at(place, "row_noun"):
             return True
-        return self.kind(place) == "word" and stem(self.word(place)) in self._nouns
+        word = self.word(place)
+        if self.kind(place) != "word" or word in ("", "date", "datum"):
+            return False
+        meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
+        return stem(word) in self._nouns or bool(meanings & self._thing_meanings)
+
+    def is_called(self) -> bool:
+        """Tell whether the request says what the table is called."""
+        name = self.table.sheet or split_suffix(self.table.path.rpartition("/")[2])[0]
+        said = {stem(word) for word in self._words}
+        words = {stem(word) for word in tokens(name) if not word.isdigit()}
+        return bool(words) and words <= said
 
     def add_column(self, column: KnownColumn) -> None:
         """Let later words name a column that the job makes."""
@@ -208,6 +224,20 @@ class Scan:
     def _is_name(self, word: str) -> bool:
         token = RequestToken("word", word, word, 0, 0)
         return self.vocabulary.column_at((token,), 0) is not None
+
+
+def _things(table: KnownTable) -> Iterator[str]:
+    """Yield what rows are called by a column that numbers them: "orders" have an Order ID each."""
+    for column in table.columns:
+        words = tokens(column.name)
+        if len(words) == 2 and words[1] in _NUMBERING and column.distinct == table.rows == column.filled:
+            yield words[0]
+
+
+_THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
+"""What rows may be, by whatever word."""
+
+_NUMBERING = frozenset("id no nr number nummer key code".split())
 
 
 def _forms(text: str) -> set[str]:
