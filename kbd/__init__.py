@@ -6,9 +6,9 @@ plain text), `events` (the log: the only authority), `formats`, `tools`, `search
 then `core` (how a command becomes an event and a run does its work).
 Beside them: `arguments` (what a model wrote, made a record), `plaintext`, `sheets`, `opc` and
 `office` (what formats of text, formats with sheets of cells, formats that are packages, and those
-of office programs share), `figures` (numbers as people read them), `job_words` (which tables a job
-reads), `lookalikes` (texts that look the same, told apart), `testing` (for authors of plugins),
-`client` and `cli` (who talks to the daemon).
+of office programs share), `jobs` (the language of jobs), `figures` (numbers as people read them),
+`job_words` (which tables a job reads), `lookalikes` (texts that look the same, told apart),
+`testing` (for authors of plugins), `client` and `cli` (who talks to the daemon).
 
 A plugin marks its hooks with `kbd.hookimpl`.
 """

@@ -28,9 +28,11 @@ from kbd.formats import (
     ReadAs,
     Reading,
     Region,
+    SheetRows,
     Table,
     TableReading,
     Written,
+    WrittenTables,
 )
 from kbd.search import Search
 from kbd.types import BlobHash, Effect, FileName, FocusHint
@@ -274,6 +276,15 @@ class Formats(FormatCatalog, Protocol):
     ) -> Written:
         """Return `Tabular.write_table`."""
 
+    async def write_tables(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        sheets: Sequence[SheetRows],
+        target: Path,
+    ) -> WrittenTables:
+        """Return `Tabular.write_tables`."""
+
 
 class Recall(Protocol):
     """The results of earlier calls in this workbench."""
@@ -332,6 +343,27 @@ class ToolContext(Protocol):
             reading: How it was read.
             columns: The type of each column, in their order.
             row_count: Its rows.
+        """
+
+    async def call_tool(
+        self, tool: str, arguments: Mapping[str, Any], *, job: str = ""
+    ) -> "ToolResult":
+        """Call another tool as a part of this call, and return what it returned.
+
+        It sees what this call and the calls before it wrote; what it writes lands with this call,
+        or not at all. It has the time of a call of its own. The log has it beside this call's
+        result, with what it was given.
+
+        Args:
+            tool: The tool's name.
+            arguments: As a model would give them.
+            job: The hash of the job that the call is a step of, for the log; "" for none.
+
+        Raises:
+            NotFound: There is no such tool.
+            ValidationFailed: The arguments do not fit; or a tool that only reads calls one that
+                writes, or a call within a call makes one more.
+            KbdError: As the tool raises.
         """
 
     async def isolate(
@@ -405,7 +437,7 @@ class Tool(ABC):
         prints: Whether its work is `Formats.print`; where no program is there that prints, models
             are not offered it either.
         wire_method: The method by which clients call it beside `ToolsCall`, its arguments as
-            parameters; "" for none. It must have a `path` that is read.
+            parameters; "" for none.
     """
 
     name: ClassVar[str]

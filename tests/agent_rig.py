@@ -32,6 +32,7 @@ from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workbench.file_store import Blobs
+from kbd.errors import KbdError
 from kbd.events.base import Fact, Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
@@ -164,6 +165,40 @@ class Slow(_Named):
         """Do what the class says."""
         await anyio.sleep_forever()
         raise AssertionError
+
+
+class Steps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Calls of tools, each a name and arguments; a tolerant one goes on after a failure."""
+
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+    tolerant: bool = False
+
+
+class Compose(_Named):
+    """Calls other tools as a part of its own call; returns what each returned, or its error."""
+
+    name = "compose"
+    arguments = Steps
+    effect = Effect.WRITE
+
+    async def run(self, context: ToolContext, arguments: Steps) -> ToolResult:
+        """Do what the class says."""
+        found: list[Any] = []
+        for tool, given in arguments.calls:
+            try:
+                found.append((await context.call_tool(tool, given, job="feed")).value)
+            except KbdError as error:
+                if not arguments.tolerant:
+                    raise
+                found.append(error.code)
+        return ToolResult({"found": found})
+
+
+class Peek(Compose):
+    """The same, which says that it only reads."""
+
+    name = "peek"
+    effect = Effect.READ
 
 
 def call(tool: str, call_id: str = "c", **arguments: Any) -> ModelReply:
@@ -359,7 +394,8 @@ class Rig:
 
 def _plugins(made: list[str]) -> Plugins:
     module = ModuleType(TOOLS)
-    tools = [ReadFile(made), Rows(), RecallResult(), WriteNote(made), Broken(), Slow()]
+    tools: list[Tool] = [ReadFile(made), Rows(), RecallResult(), WriteNote(made), Broken(), Slow()]
+    tools += [Compose(), Peek()]
 
     @hookimpl
     def kbd_register_tools() -> list[Tool]:

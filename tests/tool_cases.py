@@ -21,6 +21,18 @@ BOLD = [
         "cells": [{"cell": "A1", "value": 7, "style": {"font_bold": True}}],
     }
 ]
+SHEETS = {
+    "target_path": "sheets.xlsx",
+    "sheets": [{"sheet": "S", "query": "SELECT a FROM data", "form": {"totals": {"a": "sum"}}}],
+}
+JOB = {
+    "inputs": [{"name": "t", "file": "t.csv", "columns": {"a": "number"}}],
+    "steps": [
+        {"do": "group", "figures": [{"name": "s", "function": "sum", "column": "a"}]},
+        {"do": "write", "file": "job.xlsx"},
+        {"do": "report"},
+    ],
+}
 PARAGRAPH = [{"op": "append_paragraph", "text": "Hello"}]
 PAGES = [{"op": "add_pages", "file": "a.pdf"}]
 SLIDE = [{"op": "add_slide", "layout": "title_only", "title": "Hello"}]
@@ -60,6 +72,28 @@ def _editing(name: str, operations: list[dict[str, Any]]) -> Case:
             ({"path": f"x{name}", "operations": operations}, "NOT_FOUND", name),
             ({"path": name}, "VALIDATION_FAILED", "operations"),
             ({"path": f"../{name}", "operations": operations}, "SANDBOX_VIOLATION", "leave"),
+        ),
+    )
+
+
+def _jobs(shows: Mapping[str, Any]) -> Case:
+    def with_file(name: str) -> dict[str, Any]:
+        return {"job": {**JOB, "inputs": [{"name": "t", "file": name}]}}
+
+    def with_steps(*steps: dict[str, Any]) -> dict[str, Any]:
+        return {"job": {**JOB, "steps": steps}}
+
+    return Case(
+        {"job": JOB},
+        shows,
+        (
+            ({}, "VALIDATION_FAILED", "job"),
+            ({"job": "total a"}, "VALIDATION_FAILED", "job"),
+            (with_steps({"do": "fly"}), "VALIDATION_FAILED", "fly"),
+            (with_steps({"do": "filter", "where": "b1 > 1"}), "VALIDATION_FAILED", "b1"),
+            (with_steps({"do": "filter", "where": "a > ("}), "VALIDATION_FAILED", "expected a value"),
+            (with_file("none.csv"), "VALIDATION_FAILED", "none.csv"),
+            (with_file("../t.csv"), "VALIDATION_FAILED", "there is no file"),
         ),
     )
 
@@ -171,6 +205,27 @@ CASES: Mapping[str, Case] = MappingProxyType(
                 ),
             ),
         ),
+        "table_export_sheets": Case(
+            {"path": "t.csv", "outputs": [SHEETS]},
+            lambda found: found["outputs"][0]["sheets"][0]["totals"] == {"a": 4},
+            (
+                (
+                    {"path": "t.csv", "outputs": [{**SHEETS, "target_path": "o.pdf"}]},
+                    "VALIDATION_FAILED",
+                    "o.pdf",
+                ),
+                (
+                    {"path": "t.csv", "outputs": [SHEETS], "tables": {"no name": {"path": "x"}}},
+                    "VALIDATION_FAILED",
+                    "no name",
+                ),
+                (
+                    {"path": "t.csv", "outputs": [SHEETS], "tables": {"x": {"path": "none.csv"}}},
+                    "NOT_FOUND",
+                    "none.csv",
+                ),
+            ),
+        ),
         "table_update_from_export": Case(
             {"path": "t.csv", "target_path": "up.xlsx", "sheet": "S", "mode": "replace_sheet"},
             {"row_count": 2},
@@ -182,6 +237,8 @@ CASES: Mapping[str, Case] = MappingProxyType(
                 ),
             ),
         ),
+        "check_job": _jobs({"failed": [], "notes": []}),
+        "run_job": _jobs({"notes": []}),
         "xlsx_operations": _editing("a.xlsx", CELLS),
         "docx_operations": _editing("a.docx", PARAGRAPH),
         "pptx_operations": _editing("a.pptx", SLIDE),

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, RequestRefused, Stop
@@ -29,6 +31,9 @@ from kbd.client.blocking import Client
 
 __all__ = ["command"]
 
+_JOB_MODEL = "offline:planner"
+"""The built-in provider, which carries a job out as it is written, without a model."""
+
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Add the arguments of `kbd run` and return what runs it."""
@@ -37,7 +42,9 @@ examples:
   kbd run "one sheet per category, with totals" statements/*
   kbd run "total by month" sales/* --out reports --yes
   kbd run "total by month" sales/* --json --publish | python -m json.tool
+  kbd run "total by month" sales/* --out months.xlsx
   kbd run "which customers left?" lists/* --model openai:NAME
+  kbd run --job monthly.toml sales.csv
   kbd run --resume WORKBENCH
 
 Your files are copied; kbd never writes where they came from. What changes is shown first, then
@@ -46,7 +53,11 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
     parser.add_argument("files", nargs="*", metavar="FILE", help="what to do it with")
     add_job_arguments(parser)
     parser.add_argument("--name", help="the workbench's name; else the prompt's first words")
-    parser.add_argument("--out", metavar="DIR", default=".", help="where results go (default: .)")
+    parser.add_argument(
+        "--out", metavar="PATH", default=".",
+        help="the folder that results go to (default: .), or the name of the result",
+    )  # fmt: skip
+    parser.add_argument("--job", metavar="FILE", help="a job as a file, in place of PROMPT")
     parser.add_argument("--publish", action="store_true", help="publish without asking")
     parser.add_argument("--keep", action="store_true", help="leave the draft, for `kbd review`")
     parser.add_argument("--resume", metavar="WB", help="go on with the run of this workbench")
@@ -55,8 +66,11 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.job:
+        _take_job(arguments)
     if bool(arguments.prompt) == bool(arguments.resume):
         raise Stop('what is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
+    _take_result_name(arguments)
     if not arguments.keep:
         # Before the run: what cannot be handed out would have been paid for.
         check_folder(arguments.out)
@@ -90,6 +104,35 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(report))
     return code
+
+
+def _take_job(arguments: argparse.Namespace) -> None:
+    """Let a job's own text be the prompt; what stood in its place is a file.
+
+    Raises:
+        Stop: The file cannot be read, or the run is one that goes on.
+    """
+    if arguments.resume:
+        raise Stop("--job begins a run, --resume goes on with one: give one of them", USAGE)
+    if arguments.prompt:
+        arguments.files.insert(0, arguments.prompt)
+    try:
+        arguments.prompt = Path(arguments.job).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise Stop(f"--job {arguments.job}: {reason}", USAGE) from None
+    arguments.name = arguments.name or Path(arguments.job).stem
+    arguments.model = arguments.model or _JOB_MODEL
+
+
+def _take_result_name(arguments: argparse.Namespace) -> None:
+    """Let `--out FILE` say in the prompt how the result is called, and the folder where it goes."""
+    folder, name = os.path.split(arguments.out)
+    if os.path.isdir(arguments.out) or not os.path.splitext(name)[1]:
+        return
+    arguments.out = folder or "."
+    if arguments.prompt and not arguments.job:
+        arguments.prompt = f"{arguments.prompt}\n\nWrite the result to {name}."
 
 
 def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) -> int:

@@ -228,8 +228,21 @@ def _render_call(call: dict[str, Any], result: str | None) -> list[str]:
             lines.append(f"the whole result has {length}")
         else:
             lines += [f"the whole result, {length}:", *indent_lines(render_value(result))]
+    if call.get("nested"):
+        lines += ["steps:", *indent_lines(_render_nested(call["nested"]))]
     if call.get("plugins"):
         lines += ["plugins:", *(f"  {_render_plugin(plugin)}" for plugin in call["plugins"])]
+    return lines
+
+
+def _render_nested(steps: list[dict[str, Any]]) -> list[str]:
+    """Return the calls that a call made, each with what it was given."""
+    lines: list[str] = []
+    for place, step in enumerate(steps, 1):
+        job = f", job {step['job'][:12]}" if step.get("job") else ""
+        how = f" ({step['error_code']})" if step.get("error_code") else ""
+        lines.append(f"{place}. {step['tool']}{job}{how}")
+        lines += indent_lines(render_value(step["arguments"]))
     return lines
 
 

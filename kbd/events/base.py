@@ -13,6 +13,7 @@ __all__ = [
     "Fact",
     "FileVersion",
     "ModelShare",
+    "NestedCall",
     "PluginUsed",
     "Recorded",
     "RecordedReadAs",
@@ -132,6 +133,22 @@ class TableRead(msgspec.Struct, frozen=True, omit_defaults=True):
     row_count: int = 0
 
 
+class NestedCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Call of a tool that another call made as a part of its own.
+
+    Args:
+        tool: The tool.
+        arguments: What it was given, as JSON text; of a long one the beginning, and "…".
+        job: The hash of the job that it is a step of, or "".
+        error_code: Why it failed; None if it did not.
+    """
+
+    tool: str
+    arguments: str
+    job: str = ""
+    error_code: str | None = None
+
+
 class CallNotes(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a call noted of how its figures came about.
 
@@ -140,11 +157,13 @@ class CallNotes(msgspec.Struct, frozen=True, omit_defaults=True):
         readings: How the tables were read that it worked with.
         is_look: Whether it only looked at them: what it tells counts where no other call worked
             with tables.
+        nested: The calls of other tools that it made, in order.
     """
 
     told: tuple[str, ...] = ()
     readings: tuple[TableRead, ...] = ()
     is_look: bool = False
+    nested: tuple[NestedCall, ...] = ()
 
 
 class ModelShare(msgspec.Struct, frozen=True, omit_defaults=True):

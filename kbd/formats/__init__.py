@@ -20,7 +20,8 @@ can do is told by the capabilities it inherits:
     Editable   operations, apply(),        typed operations on a new or an existing file, also
                apply_with_files()          such that name other files (a picture to put in)
     Calculable calculate()                 results of the formulas that an edit left without one
-    Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
+    Tabular    read_table(), write_table(), a file or sheet as rows with named, typed columns
+               write_tables()
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
 
 A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
@@ -102,8 +103,10 @@ from kbd.formats.records import (
     Calculated,
     Calculation,
     CellValue,
+    ChartForm,
     ChunkInfo,
     Column,
+    ColumnName,
     ColumnType,
     Grid,
     GridMerge,
@@ -114,9 +117,14 @@ from kbd.formats.records import (
     Printed,
     Reading,
     Region,
+    SheetForm,
+    SheetRows,
     Source,
     Table,
+    TotalFunction,
     Written,
+    WrittenSheet,
+    WrittenTables,
 )
 from kbd.formats.table_reading import (
     AggregateRow,
@@ -164,8 +172,10 @@ __all__ = [
     "ChangeCount",
     "ChangeKind",
     "ChangeList",
+    "ChartForm",
     "ChunkInfo",
     "Column",
+    "ColumnName",
     "ColumnRole",
     "ColumnType",
     "Comparable",
@@ -210,17 +220,22 @@ __all__ = [
     "Region",
     "Relocatable",
     "Relocation",
+    "SheetForm",
+    "SheetRows",
     "Source",
     "Span",
     "Styled",
     "Table",
     "TableReading",
     "Tabular",
+    "TotalFunction",
     "TotalKind",
     "TotalLabel",
     "TouchedRows",
     "Trace",
     "Written",
+    "WrittenSheet",
+    "WrittenTables",
     "additivity",
     "count_label",
     "is_balance_name",

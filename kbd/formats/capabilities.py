@@ -23,9 +23,12 @@ from kbd.formats.records import (
     Preview,
     Reading,
     Region,
+    SheetRows,
     Source,
     Table,
     Written,
+    WrittenSheet,
+    WrittenTables,
 )
 from kbd.types import ReadAs
 
@@ -529,3 +532,42 @@ class Tabular(ABC):
             ValidationFailed: The placement does not fit the format or the file.
             FileReadFailed: The source cannot be read.
         """
+
+    def write_tables(
+        self, source: Source | None, sheets: tuple[SheetRows, ...], target: Path
+    ) -> WrittenTables:
+        """Write several sheets of one file at once, with what each has beside its rows.
+
+        This one is for formats without sheets: it writes one table, and refuses what such a file
+        has no place for. A format with sheets overrides it.
+
+        Args:
+            source: The file to change, or None for a new one.
+            sheets: The sheets, in order.
+            target: A path that does not exist yet.
+
+        Raises:
+            ValidationFailed: As `write_table`; there are several sheets, or one has a title, totals
+                or a chart.
+            FileReadFailed: The source cannot be read.
+        """
+        if len(sheets) != 1:
+            names = ", ".join(each.placement.sheet for each in sheets[:10])
+            raise ValidationFailed(
+                f"a file of this format has no sheets, so it holds one table, not {len(sheets)} "
+                f"({names}): write each into a file of its own, or into a workbook"
+            )
+        (only,) = sheets
+        form = only.form
+        wanted = {"title": form.title, "totals": form.totals, "chart": form.chart}
+        if named := [name for name, value in wanted.items() if value]:
+            raise ValidationFailed(
+                f"{', '.join(named)}: only sheets of workbooks have that; leave it out, or write "
+                "a workbook"
+            )
+        found = self.write_table(source, only.rows, only.placement, target)
+        sheet = WrittenSheet("", found.written_range, found.row_count, found.column_count)
+        return WrittenTables(
+            (sheet,), found.warnings, found.remaining, found.focus, found.open_results,
+            found.lacks_results,
+        )  # fmt: skip

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from kbd.formats.table_reading import AggregateRow, TableReading
 from kbd.types import FocusHint, ReadAs
@@ -15,8 +16,10 @@ __all__ = [
     "Calculated",
     "Calculation",
     "CellValue",
+    "ChartForm",
     "ChunkInfo",
     "Column",
+    "ColumnName",
     "ColumnType",
     "Grid",
     "GridMerge",
@@ -27,9 +30,14 @@ __all__ = [
     "Printed",
     "Reading",
     "Region",
+    "SheetForm",
+    "SheetRows",
     "Source",
     "Table",
+    "TotalFunction",
     "Written",
+    "WrittenSheet",
+    "WrittenTables",
 ]
 
 ColumnType = Literal["integer", "float", "boolean", "date", "datetime", "string"]
@@ -265,6 +273,96 @@ class Written(msgspec.Struct, frozen=True):
     written_range: str
     row_count: int
     column_count: int
+    warnings: tuple[str, ...] = ()
+    remaining: tuple[str, ...] | None = None
+    focus: FocusHint | None = None
+    open_results: tuple[tuple[str, str], ...] = ()
+    lacks_results: bool = False
+    results: tuple[str, ...] = ()
+    result_warnings: tuple[str, ...] = ()
+
+
+ColumnName = Annotated[str, Meta(min_length=1, max_length=1000)]
+"""The name of a column, as an argument."""
+
+TotalFunction = Literal["sum", "average", "minimum", "maximum", "count"]
+"""How a total is made of the values above it; `count` counts those that are filled."""
+
+
+class ChartForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A chart beside the rows of a sheet.
+
+    Args:
+        kind: What it looks like.
+        category: The column of its labels.
+        values: The columns of its series.
+        title: Its title.
+    """
+
+    kind: Literal["column", "bar", "line", "pie"]
+    category: ColumnName
+    values: Annotated[tuple[ColumnName, ...], Meta(min_length=1)]
+    title: str = ""
+
+
+class SheetForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a written sheet has beside its rows, by role.
+
+    Args:
+        title: A line above the headings, "" for none.
+        totals: Columns with a total below their rows, each with how it is made; a formula.
+        totals_label: What stands in the first column of the row of totals.
+        formats: Number formats of columns, as spreadsheets write them.
+        widths: Widths of columns in characters; others fit their contents.
+        plain: Whether headings and totals look like any row.
+        chart: A chart; None for none.
+    """
+
+    title: str = ""
+    totals: dict[ColumnName, TotalFunction] = {}
+    totals_label: str = "Total"
+    formats: dict[ColumnName, str] = {}
+    widths: dict[ColumnName, Annotated[float, Meta(gt=0, le=255)]] = {}
+    plain: bool = False
+    chart: ChartForm | None = None
+
+
+class SheetRows(msgspec.Struct, frozen=True):
+    """Rows for one sheet of a file, of several that are written at once.
+
+    Args:
+        rows: The rows, as `Tabular.write_table` takes them.
+        placement: Where they go; of modes `new_file`, `replace_sheet` and `append_rows`.
+        form: What the sheet has beside them.
+    """
+
+    rows: Path
+    placement: Placement
+    form: SheetForm = SheetForm()
+
+
+class WrittenSheet(msgspec.Struct, frozen=True):
+    """What was written into one sheet.
+
+    Args:
+        sheet: Its name; "" for formats without sheets.
+        written_range: The cells with the title, the headings and the totals; "" for none.
+        row_count: Rows that were put, headings and totals not counted.
+        column_count: Their columns.
+        totals: What the totals come to, by their columns: a number, or a date as ISO text.
+    """
+
+    sheet: str
+    written_range: str
+    row_count: int
+    column_count: int
+    totals: dict[str, int | float | str] = {}
+
+
+class WrittenTables(msgspec.Struct, frozen=True):
+    """What `write_tables` wrote, a sheet each in their order; the rest is that of `Written`."""
+
+    sheets: tuple[WrittenSheet, ...]
     warnings: tuple[str, ...] = ()
     remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None

@@ -55,11 +55,16 @@ def figure_sql(figure: Figure, shape: TableShape, *, exact: bool, column: str = 
 
 
 def _spelled(column: ShapeColumn, *, exact: bool, name: str = "") -> str:
-    """Return the value that stands for those of a group that are alike in a column."""
+    """Return the value that stands for those of a group that are alike in a column.
+
+    Of texts it is the one that is there most often, of several the first by its letters: that is
+    the same in whatever order the rows are.
+    """
     value = name or identifier(column.name)
     if column.type != "string":
         return f"any_value({value})"
-    return f"any_value({filled(value)})" if exact else f"mode({filled(value)})"
+    text = filled(value)
+    return f"any_value({text})" if exact else f"mode({text} ORDER BY {text})"
 
 
 def _key_order(keys: tuple[ShapeColumn, ...]) -> str:

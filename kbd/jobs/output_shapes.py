@@ -6,6 +6,7 @@ from datetime import date
 from typing import assert_never
 
 from kbd.errors import ValidationFailed
+from kbd.formats.records import SheetForm
 from kbd.jobs.columns import TYPE_WORDS, ShapeColumn, near_name
 from kbd.jobs.expression_sql import expression_sql
 from kbd.jobs.records import (
@@ -15,7 +16,6 @@ from kbd.jobs.records import (
     OutputStep,
     ReplaceStep,
     ReportStep,
-    SheetForm,
     SplitStep,
     WriteStep,
 )

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from kbd.formats.records import SheetForm
 from kbd.jobs.expression_words import listed, value_words
 from kbd.jobs.records import (
     ConvertStep,
@@ -9,7 +10,6 @@ from kbd.jobs.records import (
     OutputStep,
     ReplaceStep,
     ReportStep,
-    SheetForm,
     SplitStep,
     WriteStep,
 )

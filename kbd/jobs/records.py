@@ -17,11 +17,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from kbd.formats.records import ColumnName, SheetForm
 from kbd.types import ReadAs
 
 __all__ = [
     "VERSION",
-    "ChartForm",
     "Check",
     "CompareStep",
     "ConvertStep",
@@ -44,7 +44,6 @@ __all__ = [
     "RunningStep",
     "SelectStep",
     "ShareStep",
-    "SheetForm",
     "SortKey",
     "SortStep",
     "SplitStep",
@@ -74,7 +73,6 @@ Source = Annotated[
     TableLabel | None,
     Meta(description="Table that is read; left out: what the step before made."),
 ]
-ColumnName = Annotated[str, Meta(min_length=1, max_length=1000)]
 Expression = Annotated[
     str,
     Meta(
@@ -340,44 +338,6 @@ class CompareStep(_Step, frozen=True, tag="compare"):
     columns: tuple[ColumnName, ...] = ()
     of: Source = None
     make: Made = None
-
-
-class ChartForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A chart beside the rows of a sheet.
-
-    Args:
-        kind: What it looks like.
-        category: The column of its labels.
-        values: The columns of its series.
-        title: Its title.
-    """
-
-    kind: Literal["column", "bar", "line", "pie"]
-    category: ColumnName
-    values: Annotated[tuple[ColumnName, ...], Meta(min_length=1)]
-    title: str = ""
-
-
-class SheetForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a written sheet has beside its rows, by role.
-
-    Args:
-        title: A line above the headings, "" for none.
-        totals: Columns with a total below their rows, each with how it is made; a formula.
-        totals_label: What stands in the first column of the row of totals.
-        formats: Number formats of columns, as spreadsheets write them.
-        widths: Widths of columns in characters; others fit their contents.
-        plain: Whether headings and totals look like any row.
-        chart: A chart; None for none.
-    """
-
-    title: str = ""
-    totals: dict[ColumnName, Literal["sum", "average", "minimum", "maximum", "count"]] = {}
-    totals_label: str = "Total"
-    formats: dict[ColumnName, str] = {}
-    widths: dict[ColumnName, Annotated[float, Meta(gt=0, le=255)]] = {}
-    plain: bool = False
-    chart: ChartForm | None = None
 
 
 class WriteStep(_Step, frozen=True, tag="write"):

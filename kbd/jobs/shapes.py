@@ -5,12 +5,12 @@ name, a sum of texts, keys of two types. What a pivot makes is known once its va
 its table is open, and a column that is not known may be one of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.jobs.columns import TYPE_WORDS, ShapeColumn, folded, near_name
+from kbd.jobs.columns import TYPE_WORDS, ShapeColumn, ShapeType, folded, near_name
 from kbd.jobs.output_shapes import check_output
 from kbd.jobs.records import (
     CompareStep,
@@ -28,7 +28,26 @@ from kbd.jobs.records import (
 )
 from kbd.jobs.step_shapes import PivotValues, TableShape, shape_of
 
-__all__ = ["GivenTable", "JobShapes", "misfits", "shapes_of", "step_label"]
+__all__ = [
+    "GivenTable",
+    "JobShapes",
+    "misfits",
+    "shapes_of",
+    "step_label",
+    "with_blanks",
+]
+
+
+_TYPES_DUE: dict[ValueType, ShapeType] = {
+    "text": "string",
+    "number": "float",
+    "date": "date",
+    "datetime": "datetime",
+    "time": "string",
+    "boolean": "boolean",
+    "any": "any",
+}
+"""The type of a column without a value, by what its input says that it holds."""
 
 
 class GivenTable(msgspec.Struct, frozen=True):
@@ -37,10 +56,12 @@ class GivenTable(msgspec.Struct, frozen=True):
     Args:
         columns: Its columns; `any` as the type of one without a value.
         file: The file that it is in.
+        blank: The columns without a value whose type is the one that is due: they are read as it.
     """
 
     columns: tuple[ShapeColumn, ...]
     file: str = ""
+    blank: frozenset[str] = frozenset()
 
 
 class JobShapes(msgspec.Struct, frozen=True):
@@ -209,6 +230,22 @@ class _Labels:
             files = {self.files[name] for name in step.tables}
             return files.pop() if len(files) == 1 else None
         return self.files[source]
+
+
+def with_blanks(asked: Input, given: GivenTable, blank: Collection[str]) -> GivenTable:
+    """Return a table whose columns without a value are of the types that an input asks for.
+
+    Args:
+        asked: The input.
+        given: The table.
+        blank: The names of its columns without a value.
+    """
+    due = {folded(name): _TYPES_DUE[kind] for name, kind in asked.columns.items()}
+    columns = tuple(
+        ShapeColumn(each.name, due.get(folded(each.name), "any")) if each.name in blank else each
+        for each in given.columns
+    )
+    return msgspec.structs.replace(given, columns=columns, blank=frozenset(blank))
 
 
 def misfits(asked: Input, given: GivenTable) -> tuple[str, ...]:

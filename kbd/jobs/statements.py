@@ -17,10 +17,12 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.jobs.columns import free_name
+from kbd.jobs.columns import ShapeType, free_name
+from kbd.jobs.expression_sql import expression_sql
 from kbd.jobs.figure_sql import part_condition, values_sql
 from kbd.jobs.records import (
     CompareStep,
+    FillStep,
     Job,
     JoinStep,
     OutputStep,
@@ -32,7 +34,7 @@ from kbd.jobs.records import (
 from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of
 from kbd.jobs.sql_text import identifier
 from kbd.jobs.step_shapes import PivotValues, TableShape, found_column
-from kbd.jobs.step_sql import SqlTable, StepContext, columns_sql, step_sql
+from kbd.jobs.step_sql import SqlTable, StepContext, step_sql
 
 __all__ = [
     "MAX_PIVOT_VALUES",
@@ -136,6 +138,28 @@ class CompiledJob(msgspec.Struct, frozen=True):
             [relation.name],
         )
 
+    def filled(self, step: int) -> str | None:
+        """Return the query for the texts of a fill step: a row for each file, in their order.
+
+        Its columns are the step's values, then the one that names each file, if one does; None
+        where the step reads nothing of a table.
+        """
+        fill, source = self.job.steps[step - 1], self.shapes.sources[step - 1]
+        assert isinstance(fill, FillStep)
+        if source is None or not (fill.values or fill.each):
+            return None
+        relation = self.relations[source]
+        shown = [
+            expression_sql(text, relation.shape.columns, self.today).sql
+            for text in fill.values.values()
+        ]
+        if fill.each is not None:
+            shown.append(identifier(found_column(relation.shape, fill.each).name))
+        named = ", ".join(f"{sql} AS {identifier(str(n))}" for n, sql in enumerate(shown))
+        return self.statement(
+            f"SELECT {named} FROM {relation.name} ORDER BY {self.order}", [relation.name]
+        )
+
     def _split(self, step: int) -> tuple[SplitStep, SqlTable]:
         split, source = self.job.steps[step - 1], self.shapes.sources[step - 1]
         assert isinstance(split, SplitStep)
@@ -195,7 +219,7 @@ def compile_job(
             relation = SqlTable(identifier(f"{each.name}, rows"), shape, shapes.files[each.name])
             relations[each.name] = relation
             ctes[relation.name] = CommonTable(
-                f"SELECT {columns_sql(shape)}, row_number() OVER () AS {order}"
+                f"SELECT {_read_sql(given[each.name])}, row_number() OVER () AS {order}"
                 f" FROM {identifier(each.name)}",
                 (),
             )
@@ -218,6 +242,25 @@ def compile_job(
         relations[made] = SqlTable(identifier(made), shapes.tables[made], shapes.files[made])
         ctes[identifier(made)] = CommonTable(sql, tuple(relations[name].name for name in reads))
     return CompiledJob(job, shapes, relations, ctes, order, part, today, known, tuple(wanted))
+
+
+_BLANK_TYPES: dict[ShapeType, str] = {
+    "integer": "BIGINT",
+    "float": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+}
+
+
+def _read_sql(given: GivenTable) -> str:
+    """Return the columns of an input; one without a value has the type that is due."""
+    return ", ".join(
+        f"CAST(NULL AS {_BLANK_TYPES[column.type]}) AS {identifier(column.name)}"
+        if column.name in given.blank and column.type in _BLANK_TYPES
+        else identifier(column.name)
+        for column in given.columns
+    )
 
 
 def _reads(step: TableStep, source: str | None) -> tuple[str, ...]:

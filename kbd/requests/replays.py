@@ -20,6 +20,7 @@ __all__ = [
     "FileStep",
     "ItemStep",
     "ModelStep",
+    "NestedStep",
     "PartDiff",
     "PluginCompared",
     "ReadingDiff",
@@ -97,6 +98,22 @@ class ModelStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_open: bool = False
 
 
+class NestedStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call of another tool that a call made as a part of its own.
+
+    Args:
+        tool: The tool.
+        arguments: JSON text; of a long one the beginning, and "…".
+        job: The hash of the job that it is a step of, or "".
+        error_code: Why it failed, if it did.
+    """
+
+    tool: str
+    arguments: str
+    job: str = ""
+    error_code: str | None = None
+
+
 class CallStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A tool call, or its refusal.
 
@@ -114,6 +131,7 @@ class CallStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         size_bytes: The size of the whole result.
         plugins: The plugins that worked, as "package version sha256".
         is_open: Whether its end is not recorded: it wrote nothing.
+        nested: The calls of other tools that it made, in order.
     """
 
     call_id: CallId
@@ -129,6 +147,7 @@ class CallStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size_bytes: int = 0
     plugins: tuple[str, ...] = ()
     is_open: bool = False
+    nested: tuple[NestedStep, ...] = ()
 
 
 class FileStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,5 +12,6 @@ table_columns  names and types of a table's columns
 table_rows     what is seen of a table's rows, and the table made of it
 stored_texts   texts among the numbers or dates of a column
 grid_text      an area as text and as typed values
+sheet_names    names that sheets may have, legal and unique
 sheet_map      a sheet's used range, islands and chunks
 """

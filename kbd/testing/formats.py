@@ -49,6 +49,7 @@ from kbd.formats import (
     Table,
     Tabular,
     Written,
+    WrittenTables,
 )
 from kbd.testing.promises import check_plain, elsewhere, expect
 
@@ -56,7 +57,11 @@ __all__ = ["calculate_open", "check_format", "check_regions", "check_styles", "w
 
 
 def calculate_open(
-    handler: FormatHandler, file: Source, edited: Applied | Written, *, now_us: int = 0
+    handler: FormatHandler,
+    file: Source,
+    edited: Applied | Written | WrittenTables,
+    *,
+    now_us: int = 0,
 ) -> Calculated:
     """Have the results worked out that an edit left open, into the file, as kbd does.
 

@@ -44,12 +44,14 @@ from kbd.formats import (
     ReadAs,
     Reading,
     Region,
+    SheetRows,
     Source,
     Styled,
     Table,
     TableReading,
     Tabular,
     Written,
+    WrittenTables,
 )
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.testing.formats import calculate_open
@@ -221,13 +223,33 @@ class _Files:
         self._files[name] = FileRef(name, blob, len(data), path, external)
         return self._files[name]
 
-    def land(self) -> tuple[FileName, ...]:
-        """Make what was put the current files, as the draft does when a call succeeds."""
+    def written(self) -> dict[FileName, tuple[Path, tuple[str, ...]]]:
+        """Return what was put and is not settled, for `restore`."""
+        return dict(self._staged)
+
+    def restore(self, written: dict[FileName, tuple[Path, tuple[str, ...]]]) -> None:
+        """Take back what was put since `written` was asked for."""
+        self._staged = dict(written)
+
+    def settle(self) -> None:
+        """Make what was put the current files, for the call that goes on."""
         for name, (staged, external) in self._staged.items():
             self.store(name, staged.read_bytes(), external)
-        landed = tuple(self._staged)
+        self._staged.clear()
+
+    def land(self) -> None:
+        """Make what was put the current files, as the draft does when a call succeeds."""
+        self.settle()
         self.drop()
-        return landed
+
+    def current(self) -> dict[FileName, FileRef]:
+        """Return the current files, for `revert`."""
+        return dict(self._files)
+
+    def revert(self, files: dict[FileName, FileRef]) -> None:
+        """Make files the current ones again, as happens when a call fails."""
+        self._files = dict(files)
+        self.drop()
 
     def drop(self) -> None:
         """Forget what was put and remove what was staged, as happens when a call ends."""
@@ -377,6 +399,22 @@ class _Formats(_Catalog):
             written, results=found.results, result_warnings=found.warnings
         )
 
+    async def write_tables(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        sheets: Sequence[SheetRows],
+        target: Path,
+    ) -> WrittenTables:
+        if not isinstance(handler, Tabular):
+            raise ValidationFailed(f"{handler.name} files are not tables")
+        getter = _source(source) if source else None
+        written = handler.write_tables(getter, tuple(sheets), target)
+        found = calculate_open(handler, Source(target, target.name), written)
+        return msgspec.structs.replace(
+            written, results=found.results, result_warnings=found.warnings
+        )
+
 
 class _Recall:
     """`kbd.tools.Recall` over the results of this workbench's calls."""
@@ -398,6 +436,7 @@ class Workbench:
         handlers: The formats to offer.
 
     Attributes:
+        tools: By name the tools that tools may call as a part of their own calls; none at first.
         limits: The limits that the last `isolate` call asked for, or None.
         readings: How tables were read, by file and sheet, as tools have noted it.
         program: Where the program is that tools start; None for a machine without it.
@@ -406,6 +445,8 @@ class Workbench:
 
     def __init__(self, root: Path, handlers: Iterable[FormatHandler] = ()) -> None:
         self._formats = _Formats(handlers)
+        self._is_step = False
+        self.tools: dict[str, Tool] = {}
         self._files = _Files(root, self._formats)
         self._recall = _Recall()
         self.limits: CallLimits | None = None
@@ -482,14 +523,36 @@ class Workbench:
             ValidationFailed: The arguments do not fit the tool's record.
             KbdError: What the tool raised; nothing landed.
         """
-        record = record_of(arguments, tool.arguments)
+        record, before = record_of(arguments, tool.arguments), self._files.current()
         try:
             result = await tool.run(self, record)
         except BaseException:
-            self._files.drop()
+            self._files.revert(before)
             raise
         self._files.land()
         self._recall.results.append(msgspec.json.encode(result.value))
+        return result
+
+    async def call_tool(
+        self, tool: str, arguments: Mapping[str, Any], *, job: str = ""
+    ) -> ToolResult:
+        """Call one of the tools as a part of a call; see `ToolContext.call_tool`."""
+        del job
+        if tool not in self.tools:
+            raise NotFound(f"there is no tool {tool}")
+        if self._is_step:
+            raise ValidationFailed(f"a step of a call cannot call {tool}")
+        called = self.tools[tool]
+        record, before = record_of(arguments, called.arguments), self._files.written()
+        self._is_step = True
+        try:
+            result = await called.run(self, record)
+        except BaseException:
+            self._files.restore(before)
+            raise
+        finally:
+            self._is_step = False
+        self._files.settle()
         return result
 
 

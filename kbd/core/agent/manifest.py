@@ -188,6 +188,7 @@ class Manifest:
         light: bool = False,
         wanted: str = "",
         context_items: Sequence[str] = (),
+        order: Sequence[FileName] = (),
     ) -> dict[str, Any]:
         """List every file as it is now.
 
@@ -198,11 +199,14 @@ class Manifest:
             light: Whether files are listed without maps and texts: no file is opened.
             wanted: The words of the request: the files that it names are shortened last.
             context_items: The categories that are set.
+            order: Files in the order in which they are listed; others follow, sorted.
 
         Raises:
             ContextExhausted: Not even the names fit.
         """
-        listed = [files.get(name) for name in files.names()]
+        places = {name: place for place, name in enumerate(order)}
+        names = sorted(files.names(), key=lambda name: places.get(name, len(places)))
+        listed = [files.get(name) for name in names]
         words = wanted.casefold()
         named = {place for place, file in enumerate(listed) if _is_named(file.name, words)}
         if not light:

@@ -200,6 +200,8 @@ async def build_briefing(context: RunContext, request: str, *, light: bool = Fal
         light=light,
         wanted=words,
         context_items=[category for category in ContextCategory if category in items],
+        # As they were added: who names files in an order means it.
+        order=tuple(context.state.files),
     )
     return Briefing(blocks.text, listing)
 

@@ -5,6 +5,7 @@ wrote is staged and, if it ends well, durable as blobs; what came of it is a `To
 `render_result` returns the texts of it for the log and for the model.
 """
 
+import copy
 import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -38,7 +39,7 @@ from kbd.errors import (
     UserCanceled,
     ValidationFailed,
 )
-from kbd.events.base import ModelShare, ReplyCall, TableRead
+from kbd.events.base import CallNotes, ModelShare, NestedCall, ReplyCall, TableRead
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.formats import TableReading
@@ -66,6 +67,12 @@ __all__ = [
 INLINE_BYTES = 64 * 1024
 """Results and arguments above this are blobs; the log holds what is read often."""
 
+MAX_NESTED = 1000
+"""Calls of other tools that one call may make: a job with a file for each of many values."""
+
+STEP_CHARACTERS = 16_000
+"""Of a step's arguments the log has so many; the call's own arguments tell the rest."""
+
 _log = get_logger(__name__)
 
 
@@ -88,6 +95,7 @@ class ToolExecution:
         entry: The tool; its own work runs in the worker of the plugin that brought it.
         files: The files as this call sees them.
         now_us: Its time, as the log has it.
+        catalog: The tools that it may call as a part of its own.
         formats: The formats, called in workers.
         recall: Earlier results.
         search: Opens the documents.
@@ -95,6 +103,7 @@ class ToolExecution:
 
     Attributes:
         worked: The plugins that worked for it, in the order of their first work.
+        nested: The calls of other tools that it made.
     """
 
     def __init__(
@@ -103,6 +112,7 @@ class ToolExecution:
         files: CallFiles,
         now_us: int,
         *,
+        catalog: Catalog,
         formats: FormatCalls,
         recall: Recall,
         search: OpenSearch,
@@ -113,7 +123,11 @@ class ToolExecution:
         self._formats = formats.noted_by(self._add_plugin).at(now_us)
         self._recall, self._open_search, self._workers = recall, search, workers
         self._search: CallSearch | None = None
+        self._catalog, self._is_step = catalog, False
+        # Until it is executed there is no limit to move.
+        self._scope, self._limit_s = anyio.CancelScope(), 0.0
         self.worked: list[Plugin] = []
+        self.nested: list[NestedCall] = []
         self._readings: dict[tuple[FileName, str], TableRead] = {}
 
     @property
@@ -174,6 +188,74 @@ class ToolExecution:
         if key in self._readings or len(self._readings) < MAX_NOTED_TABLES:
             self._readings[key] = noted
 
+    async def call_tool(
+        self, tool: str, arguments: Mapping[str, Any], *, job: str = ""
+    ) -> ToolResult:
+        """Call another tool as a part of this call; see `ToolContext.call_tool`."""
+        entry = find_tool(self._catalog, tool)
+        self._check_step(entry)
+        text = msgspec.json.encode(arguments).decode()
+        given = parse_arguments(entry.tool, ReplyCall(CallId(""), tool), text)
+        before = self._files.written()
+        # Whatever else ends it is the limit, or ends the call without a record.
+        error_code: str | None = ToolTimeout.code
+        try:
+            result = await self._run_step(entry, given)
+            # Last: what comes next sees it.
+            await self._files.settle()
+            error_code = None
+        except KbdError as error:
+            self._files.restore(before)
+            error_code = error.code
+            raise
+        finally:
+            shown = text if len(text) <= STEP_CHARACTERS else text[:STEP_CHARACTERS] + "…"
+            self.nested.append(NestedCall(tool, shown, job, error_code))
+        return result
+
+    def _check_step(self, entry: ToolEntry) -> None:
+        name, own = entry.tool.name, self.entry.tool
+        if self._is_step:
+            msg = f"{own.name} is a step of another call, and cannot call {name}"
+            raise ValidationFailed(msg)
+        # A phase that may not write must not write through a tool that says that it reads.
+        if entry.tool.effect is Effect.WRITE and own.effect is not Effect.WRITE:
+            msg = f"{own.name} only reads, and cannot call {name}, which writes"
+            raise ValidationFailed(msg)
+        if len(self.nested) >= MAX_NESTED:
+            msg = f"{own.name} made {MAX_NESTED:,} calls of tools, and may make no more"
+            raise ValidationFailed(msg)
+
+    async def _run_step(self, entry: ToolEntry, given: Any) -> ToolResult:
+        """Run a tool on the same files, within a time limit of its own."""
+        tool, plugin = entry.tool, entry.plugin
+        self.faults.check(plugin.name)
+        step = copy.copy(self)
+        step.entry, step._is_step = entry, True  # noqa: SLF001 - it is its own copy
+        self._move_limit()
+        try:
+            returned: object = await guarded(
+                self.faults, plugin.name, f"tool {tool.name}", lambda: tool.run(step, given)
+            )
+            result = _checked_result(tool, returned)
+        except PluginFailed as failed:
+            msg = f"{tool.name} failed inside ({failed.kind})"
+            raise _failure_type(tool)(msg) from None
+        finally:
+            # Who had a part in its search had one in this call.
+            self._search = step._search  # noqa: SLF001 - as above
+        # Not after a step that the limit ended: moved, it would not count as passed.
+        self._move_limit()
+        return result
+
+    def limit_to(self, scope: anyio.CancelScope, limit_s: float) -> None:
+        """Take the scope that ends the call, and its seconds: each step has as many."""
+        self._scope, self._limit_s = scope, limit_s
+
+    def _move_limit(self) -> None:
+        if self._limit_s:
+            self._scope.deadline = anyio.current_time() + self._limit_s
+
     async def isolate(
         self,
         function: Callable[..., Any],
@@ -217,6 +299,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
         worked: The plugins that worked for it.
         outside: The model or embedder that had a part in it, also if it failed.
         readings: How the tables were read that it worked with, also if it failed.
+        nested: The calls of other tools that it made, also if it failed.
     """
 
     result: ToolResult | None = None
@@ -226,6 +309,14 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     worked: tuple[Plugin, ...] = ()
     outside: ModelShare | None = None
     readings: tuple[TableRead, ...] = ()
+    nested: tuple[NestedCall, ...] = ()
+
+    @property
+    def notes(self) -> CallNotes:
+        """What the log keeps of how its figures came about."""
+        told = () if self.result is None else self.result.told
+        is_look = self.result is not None and self.result.is_look
+        return CallNotes(told, self.readings, is_look, self.nested)
 
 
 def admit_call(catalog: Catalog, phase: Phase, call: ReplyCall, text: str) -> tuple[ToolEntry, Any]:
@@ -331,7 +422,8 @@ async def execute_tool(
     tool, plugin, faults = call.entry.tool, call.entry.plugin, call.faults
     try:
         faults.check(plugin.name)
-        with anyio.fail_after(limit_s):
+        with anyio.fail_after(limit_s) as scope:
+            call.limit_to(scope, limit_s)
             returned: object = await guarded(
                 faults, plugin.name, f"tool {tool.name}", lambda: tool.run(call, arguments)
             )
@@ -354,12 +446,16 @@ async def execute_tool(
         faults.note(plugin.name, f"tool {tool.name} returned what is no result ({kind})", fault)
         error = _failure_type(tool)(f"{tool.name} failed inside ({kind})")
     else:
-        return ToolOutcome(
-            result, text, None, changes, tuple(call.worked), call.outside, call.readings
-        )
-    return ToolOutcome(
-        error=error, worked=tuple(call.worked), outside=call.outside, readings=call.readings
-    )
+        return _outcome(call, ToolOutcome(result, text, changes=changes))
+    return _outcome(call, ToolOutcome(error=error))
+
+
+def _outcome(call: ToolExecution, outcome: ToolOutcome) -> ToolOutcome:
+    """Return an outcome with what had a part in the call."""
+    return msgspec.structs.replace(
+        outcome, worked=tuple(call.worked), outside=call.outside, readings=call.readings,
+        nested=tuple(call.nested),
+    )  # fmt: skip
 
 
 def _with_warnings(result: ToolResult, texts: tuple[str, ...]) -> ToolResult:

@@ -42,7 +42,7 @@ from kbd.core.plugins.host import Plugin
 from kbd.core.plugins.programs import is_equipped
 from kbd.core.runtime.settings import RunLimits
 from kbd.errors import AgentLoopDetected, KbdError, TurnLimit, ValidationFailed
-from kbd.events.base import CallNotes, PluginUsed, ReplyCall
+from kbd.events.base import PluginUsed, ReplyCall
 from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolRefused, ToolReturned
 from kbd.messages import Message
 from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest, ToolSchema
@@ -362,7 +362,7 @@ async def _run_call(
     saw, files = context.state.seq, context.open_files()
     try:
         opened = ToolExecution(
-            entry, files, outcome.ts_us,
+            entry, files, outcome.ts_us, catalog=context.catalog,
             formats=context.formats, recall=context.recall, search=context.search,
             workers=context.workers,
         )  # fmt: skip
@@ -417,15 +417,8 @@ async def _build_returned(
         receipt_bytes=receipt_bytes,
         worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
         outside=done.outside,
-        noted=_notes_of(done),
+        noted=done.notes,
     )
-
-
-def _notes_of(done: ToolOutcome) -> CallNotes:
-    result = done.result
-    if result is None:
-        return CallNotes(readings=done.readings)
-    return CallNotes(result.told, done.readings, result.is_look)
 
 
 def _progress_path(context: RunContext, entry: ToolEntry, arguments: Any) -> str | None:

@@ -22,7 +22,7 @@ from kbd.core.sessions.runs import open_files
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
-from kbd.events.base import ModelShare, PluginUsed
+from kbd.events.base import CallNotes, ModelShare, NestedCall, PluginUsed
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
@@ -40,10 +40,12 @@ class CallShare(msgspec.Struct, frozen=True):
     Args:
         worked: The plugins that worked for it.
         outside: The model or embedder that did, if one did.
+        nested: The calls of other tools that it made.
     """
 
     worked: tuple[Plugin, ...] = ()
     outside: ModelShare | None = None
+    nested: tuple[NestedCall, ...] = ()
 
 
 _NO_SHARE = CallShare()
@@ -135,6 +137,7 @@ class ClientCall:
             saw=self._saw,
             worked=tuple([await self._used(plugin) for plugin in self.share.worked]),
             outside=self.share.outside,
+            noted=CallNotes(nested=self.share.nested) if self.share.nested else None,
         )
 
     async def _used(self, plugin: Plugin) -> PluginUsed:

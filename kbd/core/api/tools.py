@@ -163,7 +163,7 @@ class ToolMethods:
             self._context, workbench, entry.plugin, entry.tool.name, given
         ) as call:
             done = await self._execute(workbench, entry, call.files, call.id, arguments)
-            call.share = CallShare(done.worked, done.outside)
+            call.share = CallShare(done.worked, done.outside, done.nested)
             # Before it is recorded: who is refused the answer must not have written.
             text = self._checked(entry, done)
             await call.record(text, done.changes)

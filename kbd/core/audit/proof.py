@@ -368,7 +368,7 @@ class _Proof:
     ) -> CallOutcome:
         def opened(entry: ToolEntry, files: CallFiles) -> ToolExecution:
             return ToolExecution(
-                entry, files, call.now_us,
+                entry, files, call.now_us, catalog=self._catalog,
                 formats=self._formats, recall=RecordedRecall(self._results, call.seq),
                 search=self._search, workers=self._workers,
             )  # fmt: skip

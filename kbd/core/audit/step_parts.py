@@ -30,7 +30,7 @@ from kbd.events.runs import (
     ToolReturned,
 )
 from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded
-from kbd.requests.replays import CallStep, FileStep, ItemStep, ModelStep, StepCall
+from kbd.requests.replays import CallStep, FileStep, ItemStep, ModelStep, NestedStep, StepCall
 from kbd.types import CallId, Seq
 
 __all__ = [
@@ -174,6 +174,15 @@ def call_returned(call: CallStep, data: ToolReturned) -> CallStep:
         size_bytes=data.size_bytes,
         plugins=worked or call.plugins,
         is_open=False,
+        nested=_nested_steps(data),
+    )
+
+
+def _nested_steps(data: ToolReturned) -> tuple[NestedStep, ...]:
+    made = () if data.noted is None else data.noted.nested
+    return tuple(
+        NestedStep(tool=one.tool, arguments=one.arguments, job=one.job, error_code=one.error_code)
+        for one in made
     )
 
 

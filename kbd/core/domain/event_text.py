@@ -269,7 +269,16 @@ def _tool_returned(data: ToolReturned, context: EventContext) -> str:
     if not data.ok:
         return f"{tool} failed in {took}{by}: {_with_code(data.error_code or '', data.shown)}"
     receipt = " as a receipt" if data.result or data.blob else ""
-    return f"{tool} returned {size(data.size_bytes)}{receipt} in {took}{by}"
+    return f"{tool} returned {size(data.size_bytes)}{receipt} in {took}{by}{_with_steps(data)}"
+
+
+def _with_steps(data: ToolReturned) -> str:
+    """Say how many calls of other tools a call made, and of which job they are steps."""
+    nested = () if data.noted is None else data.noted.nested
+    if not nested:
+        return ""
+    jobs = ", ".join(dict.fromkeys(one.job[:12] for one in nested if one.job))
+    return f", {counted(len(nested), 'step')}{f' of job {jobs}' if jobs else ''}"
 
 
 RUN_TEXTS: Mapping[type, Callable[[Any, EventContext], str]] = MappingProxyType(

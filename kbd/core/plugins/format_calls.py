@@ -41,10 +41,12 @@ from kbd.formats import (
     ReadAs,
     Reading,
     Region,
+    SheetRows,
     Styled,
     Table,
     Tabular,
     Written,
+    WrittenTables,
 )
 from kbd.tools import FileRef, Formats
 
@@ -119,7 +121,7 @@ def _resolve_aliases(
 
 
 T = TypeVar("T")
-_Edited = TypeVar("_Edited", Applied, Written)
+_Edited = TypeVar("_Edited", Applied, Written, WrittenTables)
 
 
 class FileOverview(msgspec.Struct, frozen=True):
@@ -373,6 +375,30 @@ class FormatCalls(RebaseCalls, Formats):
             "target": target,
         }
         written = await self._write(handler, "write_table", Written, arguments)
+        return await self._with_results(handler, source, target, written)
+
+    async def write_tables(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        sheets: Sequence[SheetRows],
+        target: Path,
+    ) -> WrittenTables:
+        """Return `Tabular.write_tables`."""
+        if not isinstance(handler, Tabular):
+            raise unsupported_error(
+                handler, "be written as a table", source.name if source else "A new file"
+            )
+        plain = [
+            {
+                "rows": each.rows,
+                "placement": msgspec.to_builtins(each.placement),
+                "form": msgspec.to_builtins(each.form),
+            }
+            for each in sheets
+        ]
+        arguments = _edit_arguments(source) | {"sheets": plain, "target": target}
+        written = await self._write(handler, "write_tables", WrittenTables, arguments)
         return await self._with_results(handler, source, target, written)
 
     async def _with_results(

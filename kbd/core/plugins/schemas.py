@@ -17,10 +17,12 @@ becomes
 
 Where a field can be left out and also takes null, with another meaning, the object becomes a choice
 of two: with the field, and without it. The field then comes first, for servers tell the objects of
-a choice apart by their first properties.
+a choice apart by their first properties. Of a choice with a form that cannot be told (objects of
+any shape, such as columns by name) the others are offered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -128,7 +130,7 @@ def _strict(schema: Mapping[str, Any]) -> _Schema:
     strict_form: _Schema
     match schema:
         case {"anyOf": [*branches]}:
-            strict_form = {"anyOf": _flat([_strict(branch) for branch in branches])}
+            strict_form = {"anyOf": _flat(_expressible(branches))}
         case {"const": value}:
             strict_form = _choice((value,))
         case {"enum": [*values]}:
@@ -145,6 +147,21 @@ def _strict(schema: Mapping[str, Any]) -> _Schema:
             raise _InexpressibleSchemaError
     description = _described(schema)
     return {"description": description, **strict_form} if description else strict_form
+
+
+def _expressible(branches: Sequence[Mapping[str, Any]]) -> list[_Schema]:
+    """Return the strict forms of the branches that have one: what these allow is allowed.
+
+    Raises:
+        _InexpressibleSchemaError: None of them has, or only null.
+    """
+    found = []
+    for branch in branches:
+        with suppress(_InexpressibleSchemaError):
+            found.append(_strict(branch))
+    if all(form == _NULL for form in found):
+        raise _InexpressibleSchemaError
+    return found
 
 
 def _described(schema: Mapping[str, Any]) -> str:

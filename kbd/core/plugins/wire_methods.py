@@ -96,7 +96,7 @@ def tool_method_of(tool: Tool) -> type[Request] | None:
     own = msgspec.structs.fields(tool.arguments)
     taken = {field.encode_name for field in msgspec.structs.fields(base)}
     named = {field.encode_name for field in own}
-    if not _NAME.fullmatch(name) or "path" not in named or taken & named:
+    if not _NAME.fullmatch(name) or taken & named:
         msg = f"{type(tool).__name__}.wire_method or its arguments are not as kbd needs them"
         raise PluginError(msg)
     made = msgspec.defstruct(

@@ -42,6 +42,8 @@ from kbd.formats import (
     Receiptable,
     Region,
     Relocatable,
+    SheetForm,
+    SheetRows,
     Source,
     Styled,
     Tabular,
@@ -74,6 +76,7 @@ __all__ = [
     "short",
     "trace",
     "write_table",
+    "write_tables",
 ]
 
 
@@ -410,6 +413,28 @@ def write_table(
     where = msgspec.convert(placement, Placement)
     source = _source(path, name, external)
     return _plain(handler.write_table(source, Path(rows), where, Path(target)))
+
+
+def write_tables(
+    handle: dict[str, Any],
+    path: str | None,
+    name: str,
+    external: Sequence[str],
+    sheets: Sequence[Mapping[str, Any]],
+    target: str,
+) -> Any:
+    """Return `Tabular.write_tables`; `path` is None for a new file."""
+    handler = _handler(handle)
+    assert isinstance(handler, Tabular)
+    wanted = tuple(
+        SheetRows(
+            Path(each["rows"]),
+            msgspec.convert(each["placement"], Placement),
+            msgspec.convert(each["form"], SheetForm),
+        )
+        for each in sheets
+    )
+    return _plain(handler.write_tables(_source(path, name, external), wanted, Path(target)))
 
 
 def _map_of(handler: Any, source: Source) -> dict[str, Any]:

@@ -171,7 +171,7 @@ class Repeater:
         workbench, context = self._workbench, self._context
         given = parse_arguments(entry.tool, ReplyCall(call_id, entry.tool.name), arguments)
         execution = ToolExecution(
-            entry, files, now_us,
+            entry, files, now_us, catalog=context.catalog,
             formats=self.formats,
             recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
             search=_no_search,

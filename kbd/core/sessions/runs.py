@@ -152,6 +152,7 @@ def open_execution(
         entry,
         files,
         context.clock.now_us(),
+        catalog=context.catalog,
         formats=formats,
         recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
         search=search,

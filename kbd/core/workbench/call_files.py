@@ -6,6 +6,7 @@ format's description. The results of earlier calls are read from the log.
 
 import copy
 import difflib
+import hashlib
 import os
 import uuid
 from collections.abc import Callable, Sequence
@@ -96,16 +97,17 @@ class CallFiles:
         self._describe = describe
         self._staged: list[Path] = []
         self._written: dict[FileName, _StagedVersion] = {}
+        self._settled: dict[FileName, FileRef] = {}
 
     def afresh(self) -> "CallFiles":
         """Return the same snapshot with nothing staged, for a repetition of the call."""
         fresh = copy.copy(self)
-        fresh._staged, fresh._written = [], {}  # noqa: SLF001 - it is its own copy
+        fresh._staged, fresh._written, fresh._settled = [], {}, {}  # noqa: SLF001 - its own copy
         return fresh
 
     def names(self) -> Sequence[FileName]:
         """Return the names of all files, sorted."""
-        return sorted(self._files)
+        return sorted(self._files.keys() | self._settled.keys())
 
     def find(self, path: str) -> FileRef | None:
         """Return the file at a path, or None.
@@ -114,7 +116,13 @@ class CallFiles:
             SandboxViolation: The path would leave the workbench.
         """
         # What is a name as it stands needs no second look: a listing asks for every file.
-        seen = self._files.get(FileName(path)) or self._files.get(file_name(path))
+        is_known = FileName(path) in self._files or FileName(path) in self._settled
+        name = FileName(path) if is_known else file_name(path)
+        return self._settled.get(name) or self._seen(name)
+
+    def _seen(self, name: FileName) -> FileRef | None:
+        """Return a file as it was before the call."""
+        seen = self._files.get(name)
         if seen is None:
             return None
         blob = self._blobs.path(seen.blob)
@@ -131,7 +139,7 @@ class CallFiles:
         """
         found = self.find(path)
         if found is None:
-            near = difflib.get_close_matches(file_name(path), self._files, n=3, cutoff=0.5)
+            near = difflib.get_close_matches(file_name(path), self.names(), n=3, cutoff=0.5)
             hint = f"; near matches: {', '.join(near)}" if near else ""
             msg = f"there is no file {file_name(path)!r}{hint}"
             raise NotFound(msg)
@@ -152,7 +160,7 @@ class CallFiles:
         """
         name, earlier = file_name(path), self._earlier[moment]
         if name not in earlier:
-            return self.find(path)
+            return self._seen(name)
         version = earlier[name]
         if version is None:
             return None
@@ -170,7 +178,7 @@ class CallFiles:
         check_visible(name, self._added)
         # Folded, for names that differ in case or normal form are one file on other machines.
         folded = folded_name(name)
-        for taken in self._files:
+        for taken in self.names():
             other = folded_name(taken)
             if other == folded:
                 msg = f"{taken!r} exists already"
@@ -220,7 +228,27 @@ class CallFiles:
             check_visible(name, self._added)
         left = None if remaining is None else tuple(remaining)
         version = _StagedVersion(staged, tuple(external), left, tuple(notes), focus)
-        self._written[name] = version
+        earlier = self._written.get(name)
+        self._written[name] = version if earlier is None else _merged(earlier, version)
+
+    def written(self) -> "dict[FileName, _StagedVersion]":
+        """Return what was put so far, for `restore`."""
+        return dict(self._written)
+
+    def restore(self, written: "dict[FileName, _StagedVersion]") -> None:
+        """Take back what was put since `written` was asked for."""
+        self._written = dict(written)
+
+    async def settle(self) -> None:
+        """Let `find` and `names` see what was put so far, as versions of their files."""
+        for name, put in self._written.items():
+            known = self._settled.get(name)
+            if known is None or known.path != put.staged:
+                blob, size_bytes = await run_sync(_measure, put.staged)
+                external = self._warnings(name, put)
+                self._settled[name] = FileRef(
+                    name, blob, size_bytes, put.staged, external, self._read_as(name)
+                )
 
     async def inspect(self, formats: FormatCalls) -> tuple[str, ...]:
         """Look into what was put for active content that no person added; return its texts.
@@ -270,9 +298,6 @@ class CallFiles:
     ) -> FileChanged:
         before = self._files.get(name)
         known = before.warnings if before else ()
-        remaining = (
-            known if put.remaining is None else [each for each in known if each in put.remaining]
-        )
         noted = before.notes if before else ()
         return FileChanged(
             name=name,
@@ -281,7 +306,7 @@ class CallFiles:
             size_bytes=size_bytes,
             before_size_bytes=before.size_bytes if before else 0,
             call_id=call_id,
-            warnings=tuple(dict.fromkeys((*remaining, *put.external))),
+            warnings=self._warnings(name, put),
             before_warnings=known,
             notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MAX_NOTES:],
             before_notes=noted,
@@ -289,9 +314,29 @@ class CallFiles:
             before_focus=before.focus if before else None,
         )
 
+    def _warnings(self, name: FileName, put: _StagedVersion) -> tuple[str, ...]:
+        """Return what a version reaches out to: what is left of the one before, and its own."""
+        before = self._files.get(name)
+        known = before.warnings if before else ()
+        left = known if put.remaining is None else [each for each in known if each in put.remaining]
+        return tuple(dict.fromkeys((*left, *put.external)))
+
     async def drop(self) -> None:
         """Remove staged files that did not become blobs."""
         await run_sync(_remove_staged, tuple(self._staged))
+
+
+def _merged(earlier: _StagedVersion, later: _StagedVersion) -> _StagedVersion:
+    """Return a version that was written over another of the same call, which never lands."""
+    external, remaining = earlier.external, earlier.remaining
+    if later.remaining is not None:
+        external = tuple(each for each in external if each in later.remaining)
+        left = remaining if remaining is not None else later.remaining
+        remaining = tuple(each for each in left if each in later.remaining)
+    return msgspec.structs.replace(
+        later, external=tuple(dict.fromkeys((*external, *later.external))), remaining=remaining,
+        notes=tuple(dict.fromkeys((*earlier.notes, *later.notes))),
+    )  # fmt: skip
 
 
 def _is_named(text: str, external: Sequence[str]) -> bool:
@@ -334,6 +379,13 @@ def _before_draft(state: WorkbenchState) -> _Earlier:
 
 def _version(name: FileName, blob: BlobHash | None, size_bytes: int) -> FileVersion | None:
     return None if blob is None else FileVersion(name, blob, size_bytes)
+
+
+def _measure(path: Path) -> tuple[BlobHash, int]:
+    """Return the hash and size of a file."""
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+        return BlobHash(found), file.tell()
 
 
 def _remove_staged(paths: tuple[Path, ...]) -> None:

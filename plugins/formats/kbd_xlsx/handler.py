@@ -27,11 +27,13 @@ from kbd.formats import (
     Region,
     Relocatable,
     Relocation,
+    SheetRows,
     Source,
     Table,
     Tabular,
     Trace,
     Written,
+    WrittenTables,
 )
 from kbd.office.handler import OfficeFormat
 from kbd_xlsx.operations import OPERATIONS
@@ -75,7 +77,8 @@ class XlsxFormat(
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
-        "write_table": "kbd_xlsx.tables:write_table",
+        "write_table": "kbd_xlsx.rows.table_writer:write_table",
+        "write_tables": "kbd_xlsx.rows.table_writer:write_tables",
         "compare": "kbd_xlsx.comparison.book_changes:compare",
         "trace": "kbd_xlsx.comparison.traces:trace",
         "locate": "kbd_xlsx.comparison.traces:locate",
@@ -140,6 +143,13 @@ class XlsxFormat(
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def write_tables(
+        self, source: Source | None, sheets: tuple[SheetRows, ...], target: Path
+    ) -> WrittenTables:
+        """Write several sheets at once, with what each has beside its rows."""
+        found: WrittenTables = self.function("write_tables")(source, sheets, target)
         return found
 
     def calculate(self, source: Source, wanted: Calculation, target: Path) -> Calculated:

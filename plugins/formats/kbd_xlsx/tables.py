@@ -1,33 +1,18 @@
-"""Tables of workbooks: a sheet read as one, and the rows of one written into a sheet.
+"""Tables of workbooks: a sheet read as one.
 
-Which cells are the table is found by `table_extent`; what else the sheet holds is told. Rows are
-written into a new workbook, or into one whose other contents stay as they are.
+Which cells are the table is found by `table_extent`; what else the sheet holds is told.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import msgpack
-import msgspec
-
-from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import (
-    Column,
-    ColumnType,
-    FocusHint,
-    Placement,
-    ReadAs,
-    Source,
-    Table,
-    Written,
-)
+from kbd.errors import ValidationFailed
+from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
-from kbd.opc.package import Package
 from kbd.sheets.aggregates import SummingFormulas
-from kbd.sheets.areas import MAX_COLUMN, Area, cell_name
+from kbd.sheets.areas import Area, cell_name
 from kbd.sheets.grid_text import currency_notes, hidden_sheet_note, hidden_table_notes
 from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import MAX_EXACT, column_names, kind_of
@@ -46,27 +31,11 @@ from kbd.sheets.table_rows import (
     read_values,
 )
 from kbd.sheets.values import Stamp, plain_number, plain_text
-from kbd_xlsx.edits.book import BookEdit, lacks_results
-from kbd_xlsx.edits.chart_points import keep_charts
-from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.reader import blocks
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
-from kbd_xlsx.rows.cells import TypedRows
-from kbd_xlsx.rows.obstacles import overwritten_note
-from kbd_xlsx.rows.placement import (
-    EVERYWHERE,
-    AppendedRows,
-    ColumnWidths,
-    RowPlacer,
-    TargetCells,
-    fit_tables,
-    prepare_spot,
-)
-from kbd_xlsx.rows.ranges_above import ranges_note
-from kbd_xlsx.rows.total_row import TotalRow, sum_formula, total_notes, with_total
-from kbd_xlsx.workbook import SUFFIXES, SheetEntry
+from kbd_xlsx.workbook import SheetEntry
 
-__all__ = ["read_table", "write_table"]
+__all__ = ["read_table"]
 
 
 def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
@@ -300,138 +269,3 @@ def _texts(
         return values
     seen.kinds.update(kind_of(value) for value in values if value != "")
     return [plain_text(value) for value in values]
-
-
-_TYPES: frozenset[str] = frozenset(get_args(ColumnType))
-
-
-def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
-    """Write rows into a sheet, at the place and in the mode of the placement.
-
-    Raises:
-        ValidationFailed: There is no such sheet and none may be made, the rows do not fit, or
-            they cannot be written without a loss.
-        FileReadFailed: The source, or the rows, cannot be read.
-    """
-    with ExitStack() as stack:
-        stream = iter(
-            msgpack.Unpacker(stack.enter_context(rows.open("rb")), raw=False, strict_map_key=False)
-        )
-        columns = _columns(stream)
-        if source is None or placement.mode == "new_file":
-            SUFFIXES.type_of_new(target.name)
-            package, book = None, BookEdit.blank(target.name)
-        else:
-            package = stack.enter_context(Package(source))
-            book = BookEdit.opened(package)
-            book.fit(target.name)
-        is_made = _ensure(book, placement)
-        spot = prepare_spot(book, package, placement, columns)
-        marked = with_total(stream, columns, rows)
-        written = _filled(book, placement, spot, columns, marked, target, is_made=is_made)
-        _, remaining = reach_after(book, None if book.is_new else source)
-        return msgspec.structs.replace(written, remaining=remaining)
-
-
-def _columns(stream: Iterator[Any]) -> list[Column]:
-    first = next(stream, None)
-    if first is None:
-        raise FileReadFailed("the stream of rows is empty; it begins with its columns")
-    if len(first) > MAX_COLUMN:
-        raise ValidationFailed(f"{len(first):,} columns do not fit into a sheet")
-    return [Column(str(name), kind if kind in _TYPES else None) for name, kind in first]
-
-
-def _ensure(book: BookEdit, placement: Placement) -> bool:
-    """Make the sheet if it is missing and may be made, and say whether it was made."""
-    if book.is_new or placement.create_sheet_if_missing:
-        return book.ensure(placement.sheet)
-    book.title(placement.sheet)  # raises, naming near ones
-    return False
-
-
-def _filled(
-    book: BookEdit,
-    placement: Placement,
-    spot: TargetCells,
-    columns: list[Column],
-    rows: Iterator[tuple[list[Any], TotalRow | None]],
-    target: Path,
-    *,
-    is_made: bool,
-) -> Written:
-    """Put the rows at their spot and write the workbook."""
-    if spot.left + len(columns) - 1 > MAX_COLUMN:
-        raise ValidationFailed(f"{len(columns):,} columns do not fit from there on")
-    name = placement.sheet
-    sheet = book.sheet(name)
-    typed = TypedRows(from_1904=book.book.from_1904)
-    placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left, spot.like)
-    widths = ColumnWidths(columns)
-    has_header = spot.has_header and bool(columns)
-    if has_header:
-        placing.header()
-    count, first = 0, placing.next_row
-    summed: list[str] = []
-    for values, total in rows:
-        row, formulas = placing.next_row, dict[int, str]()
-        if total is not None:
-            formulas = {n: sum_formula(first, row, spot.left + n) for n in total.summed}
-            summed = total_notes(total, first, row, spot.left)
-        placing.row(values, formulas)
-        widths.see(values)
-        count += 1
-    if is_made:
-        widths.set(sheet, spot.left)
-        if has_header and (spot.top, spot.left) == (1, 1):
-            # Keeps the names in view, and says that they are names.
-            sheet.freeze(1, 0)
-    area = None
-    if columns and placing.next_row > spot.top:
-        area = Area(spot.top, spot.left, placing.next_row - 1, spot.left + len(columns) - 1)
-    names = [column.name for column in columns]
-    title = book.title(name)
-    landing = AppendedRows(title, names, area, has_header, spot.emptied, spot.joined)
-    # Before the workbook is written, so that a refusal leaves no file.
-    notes = fit_tables(book, landing)
-    if not book.is_new and not is_made:
-        notes += _standing_notes(book, placement, title, area, spot)
-    keep_charts(book)
-    book.save(target)
-    warnings = (*spot.warnings, *notes, *summed, *typed.warnings(), *book.warnings)
-    # An empty result leaves nothing to look at but the sheet's beginning.
-    row, column = (area.top - 1, area.left - 1) if area else (0, 0)
-    focus = FocusHint(sheet=title, row_start=row, col_start=column)
-    _, results = book.results.open_ranges()
-    return Written(
-        _range(area), count, len(columns), warnings, focus=focus, open_results=results,
-        lacks_results=lacks_results(book),
-    )  # fmt: skip
-
-
-def _standing_notes(
-    book: BookEdit, placement: Placement, title: str, area: Area | None, spot: TargetCells
-) -> list[str]:
-    """Return what must be known of what stood where the rows go, or above them.
-
-    Raises:
-        ValidationFailed: A formula would be written over without having been asked for.
-    """
-    standing, note = book.rewriting.read(book.part(title)), None
-    match placement.mode:
-        case "write_range" if area is not None:
-            note = overwritten_note(standing, title, area, spot.emptied)
-        case "replace_sheet":
-            note = overwritten_note(standing, title, EVERYWHERE, EVERYWHERE)
-        case "append_rows" if area is not None:
-            note = ranges_note(book, title, area)
-        case _:
-            pass
-    return [note] if note else []
-
-
-def _range(area: Area | None) -> str:
-    """Return a range with both ends, even if it is one cell; "" if there is none."""
-    if area is None:
-        return ""
-    return f"{cell_name(area.top, area.left)}:{cell_name(area.bottom, area.right)}"

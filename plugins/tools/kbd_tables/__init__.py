@@ -18,8 +18,9 @@ with), `named_tables` and `table_names` (which tables a statement means), `sandb
 lock-down, with `statements`, what may run, `loaded_tables`, how it gets at the tables,
 `statement_time`, what makes it answer the same each time, `sql_errors`, `absent_values`, which
 helps where nothing was found, and `spellings`, what it parts by capitals alone), `export_tools`
-(rows into other files). `reading_text` says how a table was read. They share `jobs` (calls of the
-worker, and its limits) and `duck` (DuckDB itself, and its values as JSON).
+(rows into other files) and `sheets_tool` (many sheets at once). `reading_text` says how a table was
+read. They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself, and its
+values as JSON).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,7 @@ from kbd_tables.cache import TableCache
 from kbd_tables.export_tools import TableExport, TableUpdateFromExport
 from kbd_tables.jobs import query_limits
 from kbd_tables.read_tools import TableDescribe, TableGetMap, TableQuery, TableReadRows, TableStats
+from kbd_tables.sheets_tool import TableExportSheets
 
 __all__ = ["kbd_register_tools"]
 
@@ -51,5 +53,6 @@ def kbd_register_tools(settings: Mapping[str, Any], formats: FormatCatalog) -> S
         TableReadRows(tables),
         TableQuery(tables, limits),
         TableExport(tables, limits, formats),
+        TableExportSheets(tables, limits, formats),
         TableUpdateFromExport(tables, limits, formats),
     ]

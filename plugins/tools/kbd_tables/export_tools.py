@@ -21,7 +21,22 @@ from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
 from kbd_tables.named_tables import StatementCall, ask_tables
 from kbd_tables.read_tools import HowToRead, SourceSheet, TablePath
 
-__all__ = ["Exported", "RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
+__all__ = [
+    "NO_ROWS",
+    "ExportTool",
+    "Exported",
+    "RowExport",
+    "TableExport",
+    "TableUpdateFromExport",
+    "check_notation",
+    "export_rows",
+    "for_files",
+    "found_target",
+    "has_sheets",
+    "is_text",
+    "notation_of",
+    "writes",
+]
 
 
 class RowExport(msgspec.Struct, frozen=True):
@@ -66,7 +81,7 @@ async def export_rows(
         call = StatementCall(
             ref=row_export.table,
             sql=row_export.query,
-            limits=_for_files(row_export.limits),
+            limits=for_files(row_export.limits),
             job=jobs.export_query,
             arguments={"target": rows},
         )
@@ -76,8 +91,8 @@ async def export_rows(
         told = (*told, *answer["spellings"])
         _check_found(answer)
         if not answer["row_count"]:
-            notes.append(_NO_ROWS)
-            told = (*told, _NO_ROWS)
+            notes.append(NO_ROWS)
+            told = (*told, NO_ROWS)
     elif row_export.keep_text:
         return await _plain(tables, context, row_export, rows)
     else:
@@ -94,7 +109,7 @@ async def export_rows(
     return Exported(notes, told)
 
 
-def _for_files(limits: QueryLimits) -> QueryLimits:
+def for_files(limits: QueryLimits) -> QueryLimits:
     """Return the limits of a statement whose rows fill a file, which has twice the memory.
 
     Its rows are more than a window has: to sort 4.7 million of eight columns for the first 100,000
@@ -103,7 +118,7 @@ def _for_files(limits: QueryLimits) -> QueryLimits:
     return msgspec.structs.replace(limits, query_memory_mb=2 * limits.query_memory_mb)
 
 
-_NO_ROWS = "the statement found no rows: there are only the names of its columns"
+NO_ROWS = "the statement found no rows: there are only the names of its columns"
 
 
 def _check_found(answer: Mapping[str, Any]) -> None:
@@ -194,7 +209,7 @@ class UpdateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read_as: HowToRead = ReadAs()
 
 
-class _ExportTool(Tool):
+class ExportTool(Tool):
     """Base of the tools that export.
 
     Args:
@@ -218,7 +233,7 @@ class _ExportTool(Tool):
         return path if isinstance(path, str) else None
 
 
-class TableExport(_ExportTool):
+class TableExport(ExportTool):
     """`table_export`: a table, or what a query makes of it, as a file."""
 
     name: ClassVar[str] = "table_export"
@@ -245,7 +260,7 @@ class TableExport(_ExportTool):
             ValidationFailed: The format does not fit the target, the target is read by what was
                 said of it, or the query is refused.
         """
-        existing, name, handler = _target(context, arguments.target_path)
+        existing, name, handler = found_target(context, arguments.target_path)
         if handler is not None and not writes(handler):
             suffixes = ", ".join(suffix for each in self._handlers for suffix in each.suffixes)
             raise ValidationFailed(
@@ -258,7 +273,7 @@ class TableExport(_ExportTool):
                 f"format {arguments.format} does not fit target_path: {name} {kind}"
             )
         if existing is not None and is_text(handler):
-            _check_notation(existing)
+            check_notation(existing)
         placement, source = Placement(sheet=arguments.sheet), None  # the file is written anew
         warnings = []
         if existing is not None and has_sheets(handler):
@@ -287,7 +302,7 @@ class TableExport(_ExportTool):
         return ToolResult(value, is_action=True, told=exported.told)
 
 
-class TableUpdateFromExport(_ExportTool):
+class TableUpdateFromExport(ExportTool):
     """`table_update_from_export`: rows into a sheet of a workbook, the rest of it kept."""
 
     name: ClassVar[str] = "table_update_from_export"
@@ -314,7 +329,7 @@ class TableUpdateFromExport(_ExportTool):
             NotFound: The workbook does not exist and shall not be made.
         """
         _check(arguments)
-        existing, name, handler = _target(context, arguments.target_path)
+        existing, name, handler = found_target(context, arguments.target_path)
         if handler is None or not (
             (has_sheets(handler) and writes(handler)) or _can_append(handler, existing, arguments)
         ):
@@ -326,7 +341,7 @@ class TableUpdateFromExport(_ExportTool):
             existing = context.files.get(name)  # raises, naming near matches
         notation = ReadAs()
         if is_text(handler):
-            notation = await _notation(self._tables, context, name)
+            notation = await notation_of(self._tables, context, name)
         placement = Placement(
             sheet=arguments.sheet,
             mode=arguments.mode,
@@ -356,7 +371,7 @@ class TableUpdateFromExport(_ExportTool):
         return ToolResult(value, is_action=True, told=exported.told)
 
 
-async def _notation(tables: TableCache, context: ToolContext, name: FileName) -> ReadAs:
+async def notation_of(tables: TableCache, context: ToolContext, name: FileName) -> ReadAs:
     """Return how a text table is read that rows are added to.
 
     Raises:
@@ -387,7 +402,7 @@ async def _notation(tables: TableCache, context: ToolContext, name: FileName) ->
     )
 
 
-def _check_notation(file: FileRef) -> None:
+def check_notation(file: FileRef) -> None:
     """Refuse to write a text table anew of which it was said how it is written.
 
     Raises:
@@ -470,7 +485,7 @@ def _check(arguments: UpdateArguments) -> None:
         raise ValidationFailed(f"start_cell is for write_range, not {arguments.mode}")
 
 
-def _target(
+def found_target(
     context: ToolContext, path: str
 ) -> tuple[FileRef | None, FileName, FormatHandler | None]:
     """Return the file that is there, the name to write, and the handler that writes it."""

@@ -1,6 +1,6 @@
 """Tools that read tables: map, columns, statistics, rows by number, and SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
@@ -23,14 +23,22 @@ from kbd_tables.cache import (
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note
 from kbd_tables.named_tables import Answered, KnownTotal, StatementCall, ask_tables
 from kbd_tables.open_questions import check_figures
+from kbd_tables.table_names import check_names
 
 __all__ = [
+    "CalledTable",
+    "HowToRead",
+    "OtherTable",
+    "OtherTables",
     "QueryArguments",
+    "SourceSheet",
     "TableDescribe",
     "TableGetMap",
+    "TablePath",
     "TableQuery",
     "TableReadRows",
     "TableStats",
+    "other_refs",
 ]
 
 _MAX_ROWS = 10_000
@@ -51,6 +59,46 @@ HowToRead = Annotated[
 ColumnNames = Annotated[
     list[str] | None, Meta(description="Only these columns, named as in the map.")
 ]
+
+
+class OtherTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A table that statements call by the name that it is given."""
+
+    path: TablePath
+    source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
+
+
+class CalledTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A table with the name that statements call it by."""
+
+    name: str
+    path: TablePath
+    source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
+
+
+OtherTables = Annotated[
+    dict[str, OtherTable] | tuple[CalledTable, ...],
+    Meta(description="Other tables, each under a name for SQL; it goes before names of files."),
+]
+"""By name, or as a list: servers that hold a model to a schema know no names that it makes up."""
+
+
+def other_refs(
+    tables: Mapping[str, OtherTable] | Sequence[CalledTable],
+) -> dict[str, TableRef]:
+    """Return the tables that a call gives names to, by these.
+
+    Raises:
+        ValidationFailed: A name is given twice, or cannot name a table.
+    """
+    if isinstance(tables, Mapping):
+        named: list[tuple[str, OtherTable | CalledTable]] = list(tables.items())
+    else:
+        named = [(table.name, table) for table in tables]
+    check_names([name for name, _ in named])
+    return {name: TableRef(table.path, table.source_sheet, table.read_as) for name, table in named}
 
 
 class NamedTable:
@@ -333,6 +381,7 @@ class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fie
     window_offset: Annotated[int, Meta(description="Rows to skip before them.", ge=0)] = 0
     source_sheet: SourceSheet = None
     read_as: HowToRead = ReadAs()
+    tables: OtherTables = {}
 
 
 class TableQuery(_TableTool):
@@ -349,7 +398,8 @@ class TableQuery(_TableTool):
         "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE). The "
         "table at path is called data; every other table of the workbench is called as its file "
         'is, in double quotes ("orders.csv", "in/2024/a.csv"), a sheet "book.xlsx"."Sheet"; SHOW '
-        "TABLES lists them. Join them as you need. Column names as in table_get_map, in double "
+        "TABLES lists them, and `tables` gives them short names. Join them as you need. Column "
+        "names as in table_get_map, in double "
         "quotes where they hold blanks. Texts have no blanks around them and compare to the "
         "letter: lower() ignores capitals. Count first (SELECT count(*) FROM data), then fetch "
         "windows with window_rows and window_offset and an ORDER BY. Let SQL compute sums and "
@@ -375,7 +425,8 @@ class TableQuery(_TableTool):
                 f"{self._limits.query_rows} rows"
             )
         place = await self._tables.place(context, arguments.ref)
-        total = KnownTotal(context, place, arguments.query)
+        others = other_refs(arguments.tables)
+        total = KnownTotal(context, place, arguments.query, others)
         window = {"rows": arguments.window_rows, "offset": arguments.window_offset}
         known = await total.find()
         call = StatementCall(
@@ -384,6 +435,7 @@ class TableQuery(_TableTool):
             limits=self._limits,
             job=jobs.query,
             arguments={"window": window, "total": known},
+            tables=others,
         )
         found = await ask_tables(self._tables, context, call)
         if known is None and found.answer["is_timeless"] and _is_part(found.answer):

@@ -27,10 +27,18 @@ from kbd_tables.duck import (
     quoted_name,
     reported_type,
 )
-from kbd_tables.sandbox import Columns, TableQuestion, TablesNeeded, hints_of, sandboxed
+from kbd_tables.sandbox import (
+    Columns,
+    OpenSandbox,
+    TableQuestion,
+    TablesNeeded,
+    hints_of,
+    sandbox_runs,
+    sandboxed,
+)
 from kbd_tables.spellings import MANY_ROWS, join_notes
 
-__all__ = ["describe", "export", "export_plain", "export_query", "rows", "stats"]
+__all__ = ["describe", "export", "export_plain", "export_queries", "export_query", "rows", "stats"]
 
 _WHOLE = re.compile("-?[0-9]+")
 _EXACT_DISTINCT_ROWS = 100_000
@@ -239,20 +247,48 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
     asked = msgspec.convert(question, TableQuestion)
     try:
         with sandboxed(asked) as box:
-            box.connection.execute(box.statement.sql)
-            written = _write(box.connection, target)
-            hints = hints_of(box, written.first)
-            spellings = join_notes(box.connection, box.statement, box.named, MANY_ROWS)
+            return _exported(box, target)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
+
+
+def export_queries(question: dict[str, Any], targets: Sequence[str]) -> dict[str, Any]:
+    """Write what several statements make of the same tables, each to a target of its own.
+
+    Args:
+        question: A plain `kbd_tables.sandbox.TableQuestion`, with `more` and `labels`.
+        targets: Where to, one for each statement.
+
+    Returns:
+        `{answers}`, one as of `export_query` for each, or `{needs: [{file, sheet}]}`.
+
+    Raises:
+        ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandbox_runs`.
+    """
+    asked = msgspec.convert(question, TableQuestion)
+    answers = []
+    try:
+        with sandbox_runs(asked) as runs:
+            for place, target in enumerate(targets):
+                with runs.running(place) as box:
+                    answers.append(_exported(box, target))
+    except TablesNeeded as needed:
+        return {"needs": msgspec.to_builtins(needed.names)}
+    return {"answers": answers}
+
+
+def _exported(box: OpenSandbox, target: str) -> dict[str, Any]:
+    """Run the statement of a sandbox and write its rows."""
+    box.connection.execute(box.statement.sql)
+    written = _write(box.connection, target)
     return {
         "row_count": written.rows,
         "column_count": written.columns,
         # A single row needs no order.
         "is_ordered": box.statement.order_keys > 0 or written.rows < 2,
         "lost_figures": written.lost,
-        "hints": hints,
-        "spellings": spellings,
+        "hints": hints_of(box, written.first),
+        "spellings": join_notes(box.connection, box.statement, box.named, MANY_ROWS),
         "matched": box.statement.matched,
         "reads": msgspec.to_builtins(box.reads),
     }

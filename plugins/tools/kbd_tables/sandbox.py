@@ -22,6 +22,7 @@ from typing import Any
 import duckdb
 import msgspec
 
+from kbd.errors import ToolTimeout, ValidationFailed
 from kbd.types import FileName
 from kbd_tables.absent_values import ComparedColumn, absent_values
 from kbd_tables.duck import (
@@ -50,20 +51,23 @@ from kbd_tables.sql_errors import refused
 from kbd_tables.statement_time import pin_clock
 from kbd_tables.statements import (
     Statement,
+    all_statements,
     checked_statement,
     may_be_threaded,
     with_whole_order,
     works_out_figures,
 )
-from kbd_tables.table_names import DATA, TableCatalog, TableName
+from kbd_tables.table_names import TableCatalog, TableName
 
 __all__ = [
     "Columns",
     "OpenSandbox",
+    "SandboxRuns",
     "TableQuestion",
     "TablesNeeded",
     "hints_of",
     "query",
+    "sandbox_runs",
     "sandboxed",
     "warm_up",
 ]
@@ -116,6 +120,8 @@ class TableQuestion(msgspec.Struct, frozen=True):
         tables: Those of them that are at hand.
         limits: Its time, memory and threads.
         now_us: The time of the call in microseconds since 1970 UTC.
+        more: Further statements that run after it on the same tables, each within the same limits.
+        labels: What each statement is for, which its errors say; none where there is only one.
     """
 
     sql: str
@@ -123,6 +129,8 @@ class TableQuestion(msgspec.Struct, frozen=True):
     tables: tuple[LoadedTable, ...]
     limits: QueryLimits
     now_us: int
+    more: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 class OpenSandbox(msgspec.Struct, frozen=True):
@@ -144,6 +152,51 @@ class OpenSandbox(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(table.name for table in self.named.values()))
 
 
+class SandboxRuns:
+    """Statements of one sandbox, which run one after the other.
+
+    Args:
+        question: The statements, and their limits.
+        boxes: The sandbox with each of them.
+        in_place: The files that they read where they lie.
+
+    Attributes:
+        label: What the statement is for that runs, or was run last.
+    """
+
+    def __init__(
+        self, question: TableQuestion, boxes: Sequence[OpenSandbox], in_place: Sequence[str]
+    ) -> None:
+        self._question, self._boxes, self._in_place = question, boxes, in_place
+        self.label = ""
+
+    @contextmanager
+    def running(self, place: int = 0) -> Iterator[OpenSandbox]:
+        """Have the clock run for the statement at a place: past its seconds it is interrupted.
+
+        Raises:
+            ValidationFailed: DuckDB refuses it.
+        """
+        limits, box = self._question.limits, self._boxes[place]
+        self.label = _label(self._question, place)
+        try:
+            with (
+                _bounded_time(box.connection, limits.query_seconds),
+                _bounded_memory(limits.query_memory_mb),
+            ):
+                yield box
+        # `closing_connection` knows these two; all others are faults of the statement.
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+            raise
+        except duckdb.Error as error:
+            check_whole(self._in_place, error)
+            raise refused(error, box.named, self._question.catalog) from None
+
+
+def _label(question: TableQuestion, place: int) -> str:
+    return question.labels[place] if place < len(question.labels) else ""
+
+
 @contextmanager
 def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
     """Open a sandbox for one checked statement, with the tables in it that it names.
@@ -155,31 +208,59 @@ def sandboxed(question: TableQuestion) -> Iterator[OpenSandbox]:
         ValidationFailed: The statement is not admitted, or DuckDB refuses it.
         ToolTimeout: It passed its time or memory.
     """
-    limits = question.limits
+    with sandbox_runs(question) as runs, runs.running() as box:
+        yield box
+
+
+@contextmanager
+def sandbox_runs(question: TableQuestion) -> Iterator[SandboxRuns]:
+    """Open a sandbox for checked statements, with the tables in it that any of them names.
+
+    Raises:
+        TablesNeeded, ValidationFailed, ToolTimeout: As `sandboxed`; a message says which statement
+            is meant, where there are several.
+    """
+    runs = SandboxRuns(question, (), ())
+    try:
+        with _opened(question, runs) as found:
+            runs = found
+            yield found
+    except (ValidationFailed, ToolTimeout) as error:
+        if not runs.label:
+            raise
+        raise type(error)(f"{runs.label}: {error.message}", detail=error.detail) from None
+
+
+@contextmanager
+def _opened(question: TableQuestion, runs: SandboxRuns) -> Iterator[SandboxRuns]:
+    """Open the sandbox; `runs` is told which statement is looked at meanwhile."""
+    limits, sqls = question.limits, (question.sql, *question.more)
     # A second thread takes longer to start than a small table to load.
     threads = limits.query_threads if any(map(is_large, question.tables)) else 1
     with closing_connection(_LOAD_MEMORY_MB, threads) as connection:
         # Before the tables are loaded, which is most of the work: what is refused costs nothing.
-        statement = checked_statement(connection, question.sql)
-        named = _named_tables(connection, statement, question)
-        _check_questions(statement, named)
-        in_place = load_tables(connection, statement, named)
+        boxes, needed = list[OpenSandbox](), dict[TableName, None]()
+        for place, sql in enumerate(sqls):
+            runs.label = _label(question, place)
+            statement = checked_statement(connection, sql)
+            try:
+                own = _named_tables(connection, statement, question)
+            except TablesNeeded as missing:
+                needed.update(dict.fromkeys(missing.names))
+                continue
+            _check_questions(statement, own)
+            boxes.append(OpenSandbox(connection, statement, own))
+        if needed:
+            raise TablesNeeded(list(needed))
+        runs.label = ""
+        whole = all_statements([box.statement for box in boxes])
+        named = {path: table for box in boxes for path, table in box.named.items()}
+        in_place = load_tables(connection, whole, named)
         # In several threads sums of floats, and the order of groups, change from run to run.
-        many = threads > 1 and may_be_threaded(connection, statement)
-        pin_clock(connection, question.now_us, statement.sql, threads if many else 1)
+        many = threads > 1 and all(may_be_threaded(connection, box.statement) for box in boxes)
+        pin_clock(connection, question.now_us, whole.sql, threads if many else 1)
         _lock(connection, limits.query_memory_mb, in_place)
-        try:
-            with (
-                _bounded_time(connection, limits.query_seconds),
-                _bounded_memory(limits.query_memory_mb),
-            ):
-                yield OpenSandbox(connection, statement, named)
-        # `closing_connection` knows these two; all others are faults of the statement.
-        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-            raise
-        except duckdb.Error as error:
-            check_whole(in_place, error)
-            raise refused(error, named, question.catalog) from None
+        yield SandboxRuns(question, boxes, in_place)
 
 
 def _check_questions(statement: Statement, named: NamedTables) -> None:
@@ -338,7 +419,7 @@ def _paged(box: OpenSandbox, catalog: TableCatalog) -> str:
     """Return a statement whose windows fit together, if it orders its rows."""
     connection, statement = box.connection, box.statement
     if statement.lists_tables:
-        listed = ", ".join(f"({quoted_text(name)})" for name in (DATA, *catalog.files))
+        listed = ", ".join(f"({quoted_text(name)})" for name in catalog.names)
         return f"SELECT name FROM (VALUES {listed}) AS t(name)"
     # A limit of its own is a wall: it answers the same, whatever is taken of it.
     if not statement.order_keys or statement.is_limited:

@@ -7,8 +7,8 @@ COPY or a DELETE in a statement that counts as SELECT.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import duckdb
 import msgspec
@@ -19,12 +19,14 @@ from kbd_tables.statement_time import CLOCKS
 
 __all__ = [
     "Statement",
+    "all_statements",
     "checked_statement",
     "may_be_threaded",
     "with_whole_order",
     "works_out_figures",
 ]
 
+_Part = TypeVar("_Part")
 _MAX_STATEMENT_CHARACTERS = 100_000
 _READING_NODES = frozenset(
     ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
@@ -165,6 +167,27 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         joined=_joined(tree),
         matched=_matched(tree),
     )
+
+
+def all_statements(statements: Sequence[Statement]) -> Statement:
+    """Return several statements as one, as far as it matters for loading their tables."""
+    first = statements[0]
+    if len(statements) == 1:
+        return first
+    needs_all = any(each.columns is None for each in statements)
+    return msgspec.structs.replace(
+        first,
+        sql="\n".join(each.sql for each in statements),
+        tables=_united(each.tables for each in statements),
+        columns=None if needs_all else _united(each.columns or () for each in statements),
+        aliases=_united(each.aliases for each in statements),
+        asks_engine=any(each.asks_engine for each in statements),
+        scans=max(each.scans for each in statements),
+    )
+
+
+def _united(parts: Iterable[tuple[_Part, ...]]) -> tuple[_Part, ...]:
+    return tuple(dict.fromkeys(each for part in parts for each in part))
 
 
 def works_out_figures(statement: Statement) -> bool:

@@ -2,10 +2,12 @@
 
 A table is called as its file is, suffix included; `"book.xlsx"."Sheet"` is a sheet of a workbook.
 Where only one file can be meant, the suffix, the folders and the case may be left out. `data` is
-the table that the call names, whatever files there are.
+the table that the call names, whatever files there are. A call may give names of its own, each with
+its own reading, which go before those of files.
 """
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
@@ -14,7 +16,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 
-__all__ = ["DATA", "TableCatalog", "TableName", "nearest"]
+__all__ = ["DATA", "TableCatalog", "TableName", "check_names", "nearest"]
 
 DATA = "data"
 """What the table that a call names is called."""
@@ -25,10 +27,14 @@ _MAX_SAID = 200
 
 
 class TableName(msgspec.Struct, frozen=True):
-    """A table that a statement names: its file, and its sheet if one is named."""
+    """A table that a statement names: its file, and its sheet if one is named.
+
+    `given` is the name that the call gave it: the same file may be read in two ways.
+    """
 
     file: str
     sheet: str | None = None
+    given: str = ""
 
 
 class TableCatalog(msgspec.Struct, frozen=True):
@@ -37,10 +43,17 @@ class TableCatalog(msgspec.Struct, frozen=True):
     Args:
         data: The table that the call names.
         files: All files that are tables.
+        given: The tables that the call gave names to.
     """
 
     data: TableName
     files: tuple[str, ...]
+    given: tuple[TableName, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What tables may be called, `data` first."""
+        return (DATA, *(table.given for table in self.given), *self.files)
 
     def find(self, path: Sequence[str]) -> TableName | None:
         """Return the table that a name means; None if it is no table of the workbench.
@@ -53,7 +66,12 @@ class TableCatalog(msgspec.Struct, frozen=True):
         """
         match list(path):
             case [name]:
-                return self.data if name.lower() == DATA else self._named(self._file(name), None)
+                if name.lower() == DATA:
+                    return self.data
+                for table in self.given:
+                    if table.given.casefold() == name.casefold():
+                        return table
+                return self._named(self._file(name), None)
             case [schema, name] if schema.lower() == _OWN_SCHEMA:
                 return self.find([name])
             case [first, last]:
@@ -72,15 +90,16 @@ class TableCatalog(msgspec.Struct, frozen=True):
         if any(part.startswith(("/", "~", "\\")) or ":" in part for part in path):
             return ValidationFailed(f"a path is no name of a table; {self.described()}")
         known = [spelled(file) for spelled in reversed(_SPELLINGS) for file in self.files]
-        near = nearest(name, (*known, DATA))
+        near = nearest(name, (*known, *self.names))
         hint = f"; did you mean {_quoted(near)}?" if near else ""
         said = name[:_MAX_SAID]
         return ValidationFailed(f"there is no table {said}{hint}\n{self.described()}")
 
     def described(self) -> str:
         """Return a sentence that lists the tables."""
-        shown = ", ".join(_quoted(name) for name in self.files[:_MAX_LISTED])
-        more = f" and {len(self.files) - _MAX_LISTED} more" if len(self.files) > _MAX_LISTED else ""
+        others = self.names[1:]
+        shown = ", ".join(_quoted(name) for name in others[:_MAX_LISTED])
+        more = f" and {len(others) - _MAX_LISTED} more" if len(others) > _MAX_LISTED else ""
         return f"the tables are {DATA}, which is {self.data.file}, and {shown}{more}"
 
     def _named(self, file: str | None, sheet: str | None) -> TableName | None:
@@ -101,6 +120,31 @@ class TableCatalog(msgspec.Struct, frozen=True):
             if found:
                 return found[0]
         return None
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check names that a call gives to tables.
+
+    Raises:
+        ValidationFailed: One is `data`, no plain name, or the same as another one to SQL.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        if not _PLAIN_NAME.fullmatch(name):
+            raise ValidationFailed(
+                f"{name[:_MAX_SAID]!r} cannot name a table: take letters without accents, digits "
+                "and _, and begin with no digit"
+            )
+        if name.casefold() == DATA:
+            raise ValidationFailed(f"{DATA} is the table at path; name another one otherwise")
+        if name.casefold() in seen:
+            raise ValidationFailed(
+                f"to SQL the names {seen[name.casefold()]} and {name} are the same"
+            )
+        seen[name.casefold()] = name
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

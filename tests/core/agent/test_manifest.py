@@ -270,3 +270,16 @@ def test_the_room_is_a_quarter_of_a_small_window() -> None:
         listing_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM, 12_000) == 5000
     )
     assert listing_bytes(ModelInfo("m", context_tokens=1_000_000), ROOM) == ROOM
+
+
+@on_asyncio
+async def test_files_are_listed_in_the_order_that_is_given(workbench: Workbench) -> None:
+    """Who adds files in an order means it; those that came otherwise follow, sorted."""
+    for name in ("a.lined", "b.lined", "c.lined", "d.lined"):
+        workbench.add(name, "one")
+    order = [FileName("c.lined"), FileName("a.lined"), FileName("gone.lined")]
+
+    listing = await Manifest().build(workbench.files, Looked(workbench), ROOM, order=order)
+
+    paths = [each["path"] for each in listed(listing)]
+    assert paths == ["c.lined", "a.lined", "b.lined", "d.lined"]

@@ -63,13 +63,21 @@ def made_up(schema: Mapping[str, Any], chance: Random) -> Any:
             return made[kind]
 
 
+NAMED_BY_MODELS = ("check_job", "run_job")
+"""Tools whose arguments are objects with names that the model makes up (columns, placeholders), of
+which no strict schema can tell."""
+
+
 def test_every_built_in_tool_has_a_strict_form() -> None:
-    """All of them, and in each only what servers take; what it allows is taken by the record."""
+    """All but a few, and in each only what servers take; what it allows is taken by the record."""
     chance, seen = Random(7), 0
     catalog = Catalog(Plugins.discover(Settings()))
     handlers = {f"{handler.name}_operations": handler for handler in catalog.handlers()}
     for entry in catalog.tools():
         strict = entry.schema.strict
+        if entry.tool.name in NAMED_BY_MODELS:
+            assert strict is None, f"{entry.tool.name} has a strict form: take it off the list"
+            continue
         assert strict is not None, entry.tool.name
         assert strict["type"] == "object"
         for part in parts(strict):

@@ -291,7 +291,7 @@ class _Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Rooted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What every method of a tool has, and no path."""
+    """What every method of a tool that reads has."""
 
     root: str
 
@@ -332,18 +332,18 @@ def test_a_tools_method_has_its_arguments_as_parameters() -> None:
 
 
 def test_a_tools_method_must_fit() -> None:
-    """A name that is none, arguments without a path, or one called as a parameter of all are."""
+    """A name that is none is refused, as are arguments called like a parameter of all methods."""
 
     class Misnamed(_NamedTool):
         """Its method has no name."""
 
         wire_method = "no name"
 
-    class Homeless(_NamedTool):
-        """It reads no file."""
+    class Taken(_NamedTool):
+        """Its argument is taken."""
 
         arguments = _Rooted
 
-    for strange in (Misnamed(), Homeless()):
+    for strange in (Misnamed(), Taken()):
         with pytest.raises(PluginError, match=r"wire_method or its arguments"):
             tool_method_of(strange)

@@ -15,7 +15,7 @@ from python_calamine import CalamineWorkbook
 
 from kbd.formats import Placement, Source, Written
 from kbd.testing.formats import write_rows
-from kbd_xlsx.tables import write_table
+from kbd_xlsx.rows.table_writer import write_table
 
 COLUMNS = [["name", "string"], ["amount", "integer"]]
 

@@ -22,13 +22,13 @@ SALES = "region,amount,active\nwest,3,true\nwest,5,true\neast,10,false\n"
 
 
 def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
-    """The seven tools take source_sheet, and all can be shown to a model."""
+    """The eight tools take source_sheet, and all can be shown to a model."""
     for tool in tools.values():
         check_tool(tool)
         assert "source_sheet" in tool.arguments.__struct_fields__
     assert sorted(tools) == [
-        "table_describe", "table_export", "table_get_map", "table_query", "table_read_rows",
-        "table_stats", "table_update_from_export",
+        "table_describe", "table_export", "table_export_sheets", "table_get_map", "table_query",
+        "table_read_rows", "table_stats", "table_update_from_export",
     ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from kbd.core.audit.html.markup import Html, clock, count, duration, element, jo
 from kbd.core.audit.page.run_index import PlanChange, RunIndex
 from kbd.figures import client_text
 from kbd.messages import Message
-from kbd.requests.replays import CallStep, FileStep, ModelStep, Step, StepCall
+from kbd.requests.replays import CallStep, FileStep, ModelStep, NestedStep, Step, StepCall
 from kbd.types import BlobHash
 
 __all__ = [
@@ -432,12 +432,25 @@ def _render_call(step: Step, call: CallStep, run_index: RunIndex) -> list[Html]:
             else _render_text(call.result, call.blob, run_index)
         )
         parts.append(_render_section(f"Whole result, {size(call.size_bytes)}", result))
+    if call.nested:
+        parts.append(_render_section("Steps", *map(_render_nested, call.nested)))
     if call.plugins:
         worked = (element("li", {}, text(plugin)) for plugin in call.plugins)
         summary = element("summary", {}, text(f"Done by {count(len(call.plugins), 'plugin')}"))
         listed = element("ul", {"class": "hashes"}, *worked)
         parts.append(element("details", {"class": "tools-offered"}, summary, listed))
     return parts
+
+
+def _render_nested(made: NestedStep) -> Html:
+    """Show a call that a call made, with what it was given."""
+    facts = [element("code", {"class": "tool"}, text(made.tool))]
+    if made.job:
+        facts.append(element("span", {}, text(f"job {made.job[:12]}")))
+    if made.error_code:
+        facts.append(badge(made.error_code, "bad"))
+    given = render_data(made.arguments, "")
+    return element("div", {}, element("p", {"class": "facts"}, *facts), given)
 
 
 def _render_text(words: str, blob: BlobHash | None, run_index: RunIndex) -> Html:

@@ -499,7 +499,10 @@ def forget_results(book: BookEdit) -> None:
     if not any(map(has_formulas, parts.values())):
         return
     book.book.ask_for_calculation()
-    old = {title: list(areas) for title, areas in stale_results(formulas(), changed).items()}
+    old: dict[str, list[Area]] = {}
+    for title, areas in stale_results(formulas(), changed).items():
+        if unknown := [area for area in areas if not book.results.are_known(title, area)]:
+            old[title] = unknown
     for title, areas in stale.items():
         old.setdefault(title, []).extend(areas)
     book.results.renew(old)

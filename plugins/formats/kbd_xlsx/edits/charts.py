@@ -39,6 +39,7 @@ from kbd_xlsx.operations import (
 )
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.styles.drawings import DrawnObject, drawn_objects, relation_ids
+from kbd_xlsx.styles.theme import ensure_theme
 from kbd_xlsx.values import checked_text
 
 __all__ = ["ChartWriter"]
@@ -92,6 +93,8 @@ class ChartWriter:
         self._scale(operation, ChartPart(made))
         span = self._span(title, operation, reader)
         folder = posixpath.dirname(book.main)
+        # Its colors are those of the theme.
+        ensure_theme(book.rewriting, book.main)
         part = book.rewriting.free_name(posixpath.join(folder, "charts/chart{}.xml"))
         drawing = require_drawing(book, title)
         book.rewriting.add(part, xml_bytes(made), _CHART_TYPE)
@@ -110,7 +113,7 @@ class ChartWriter:
             ValidationFailed: There is no such chart, or it cannot be changed so.
         """
         book, title = self._book, self._book.title(operation.sheet)
-        titles = self._titles(title)
+        titles = self.titles(title)
         drawing, root, drawn = find_drawn(book, title, "chart", operation.chart, titles)
         try:
             done = self._changed(operation, title, drawing, drawn)
@@ -126,7 +129,7 @@ class ChartWriter:
     def delete(self, operation: DeleteChart) -> str:
         """Delete a chart with the parts that only it needs, and say which."""
         title = self._book.title(operation.sheet)
-        titles = self._titles(title)
+        titles = self.titles(title)
         drawing, root, drawn = find_drawn(self._book, title, "chart", operation.chart, titles)
         remove_anchor(self._book, drawing, root, drawn)
         return f"{title}: {drawn.name} deleted"
@@ -203,7 +206,7 @@ class ChartWriter:
                 return found
             row = max(under) + 2
 
-    def _titles(self, sheet: str) -> dict[str, str]:
+    def titles(self, sheet: str) -> dict[str, str]:
         """Return what is written over the charts of a sheet, by their names."""
         drawing = drawing_part(self._book, sheet)
         if not drawing:

@@ -20,12 +20,15 @@ class PendingResults:
     Attributes:
         formulas_differ: Whether formulas came or went.
         formulas_set: Where formulas were written, by row and column, by the title of the sheet.
+        known: Where formulas were written with the results that they have now, by row and column,
+            by the title of the sheet.
         open: Cells whose formulas have no result since, or are to be worked out anew, by title.
     """
 
     def __init__(self) -> None:
         self.formulas_differ = False
         self.formulas_set: dict[str, set[tuple[int, int]]] = {}
+        self.known: dict[str, set[tuple[int, int]]] = {}
         self.open: dict[str, list[Area]] = {}
         self._changed: dict[str, list[Area]] = {}
         self._stale: dict[str, list[Area]] = {}
@@ -60,6 +63,11 @@ class PendingResults:
             if title in noted:
                 moved = map(sheet.area, noted[title])
                 noted[title] = [area for area in moved if area is not None]
+
+    def are_known(self, title: str, area: Area) -> bool:
+        """Tell whether a cell has the result that belongs to it; of a larger area nobody knows."""
+        is_cell = (area.top, area.left) == (area.bottom, area.right)
+        return is_cell and (area.top, area.left) in self.known.get(title, ())
 
     def take(self) -> tuple[dict[str, list[Area]], dict[str, list[Area]]]:
         """Return what changed and what is old besides, and forget both."""

@@ -7,7 +7,7 @@ type, all others by the rules of types.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, assert_never
 
 import msgspec
@@ -129,10 +129,11 @@ class RowFormatting:
 
     Args:
         book: The workbook that the styles are of.
+        chosen: Styles whose number format somebody chose, so that it shows whatever number comes.
     """
 
-    def __init__(self, book: BookEdit) -> None:
-        self._book = book
+    def __init__(self, book: BookEdit, chosen: Collection[int] = ()) -> None:
+        self._book, self._chosen = book, frozenset(chosen)
         self._formats: dict[str, Mapping[str, Any]] = {}
         self._indexes: dict[tuple[int, str, str, str], int] = {}
         self._codes: dict[tuple[int, str], str] = {}
@@ -149,6 +150,8 @@ class RowFormatting:
     def index(self, base: int, held: HeldTypes) -> int:
         """Return the style index of a cell that would inherit one."""
         content = held.content
+        if base in self._chosen and not content.show:
+            return base
         key = base, content.kind, content.show, held.code
         known = self._indexes.get(key)
         if known is None:

@@ -30,7 +30,7 @@ from kbd.sheets.areas import (
 )
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.book import TablePart
-from kbd_xlsx.parts.cells import BLANK, CellEdit, Content
+from kbd_xlsx.parts.cells import BLANK, CellEdit, Content, cell_xml
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
 from kbd_xlsx.rows.obstacles import check_no_total, last_row_texts
@@ -44,6 +44,7 @@ __all__ = [
     "first_row",
     "fit_tables",
     "prepare_spot",
+    "shown_width",
 ]
 
 EVERYWHERE = Area(1, 1, MAX_ROW, MAX_COLUMN)
@@ -180,20 +181,22 @@ def _pivots(book: BookEdit, sheet: str) -> Iterator[tuple[str, Area]]:
                 yield root.get("name", ""), parse_area(location.get("ref", "A1"), EVERYWHERE)
 
 
-def first_row(package: Package, sheet: str, strings: str) -> list[str]:
+def first_row(package: Package, sheet: str, strings: str, *, width: int = 1) -> list[str]:
     """Return the values of the first row that has any, as text, blank cells left out.
 
     Args:
         package: The workbook.
         sheet: The sheet's part.
         strings: The part of shared texts, "" if there is none.
+        width: How many names are looked for: where these are several, a row with one value above
+            them is a title.
 
     Raises:
         FileReadFailed: A part is damaged.
     """
     for row in _elements(package, sheet, "row"):
         found = [value for cell in row.iterchildren("{*}c") if (value := _value(cell))]
-        if found:
+        if len(found) >= min(width, 2):
             shared = {whole_number(text) for kind, text in found if kind == "s"}
             texts = _shared(package, strings, shared) if shared and strings else {}
             return [texts.get(text, "") if kind == "s" else text for kind, text in found]
@@ -316,7 +319,7 @@ def _below(
     if table is None:
         part, strings = book.part(placement.sheet), _strings(package, book.main)
         note = _checked_end(book, package, placement.sheet, used, strings)
-        header = first_row(package, part, strings)
+        header = first_row(package, part, strings, width=len(names))
         warnings = (_header_note(header, names), *((note,) if note else ()))
         # Not as names look, nor as what may be a total.
         like = used.bottom if used.bottom > used.top and not note else 0
@@ -399,7 +402,7 @@ class ColumnWidths:
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._widths = [_shown_width(column.name) for column in columns]
+        self._widths = [shown_width(column.name) for column in columns]
         self._rows = 0
 
     def see(self, values: Sequence[Any]) -> None:
@@ -407,7 +410,7 @@ class ColumnWidths:
         if self._rows < _ROWS:
             self._rows += 1
             # Only the first rows are measured: a million would cost time and change little.
-            shown = (0 if value is None else _shown_width(str(value)) for value in values)
+            shown = (0 if value is None else shown_width(str(value)) for value in values)
             self._widths = [max(pair) for pair in zip(self._widths, shown, strict=True)]
 
     def set(self, sheet: SheetPart, left: int) -> None:
@@ -416,7 +419,7 @@ class ColumnWidths:
             sheet.set_width(column, float(min(max(width + _MARGIN, _MIN_WIDTH), _MAX_WIDTH)))
 
 
-def _shown_width(text: str) -> int:
+def shown_width(text: str) -> int:
     """Return how many characters wide a text is: East Asian wide ones take the place of two."""
     if text.isascii():
         return len(text)
@@ -434,6 +437,8 @@ class RowPlacer:
         row: The first row.
         left: The first column.
         like: The row whose looks new cells have; 0 for those of the columns alone.
+        bases: The styles that new cells have, by column; None for those of `like`.
+        chosen: Those of them whose number format somebody chose.
 
     Attributes:
         next_row: Where the next row goes.
@@ -448,13 +453,16 @@ class RowPlacer:
         row: int,
         left: int,
         like: int = 0,
+        bases: Sequence[int] | None = None,
+        chosen: Collection[int] = (),
     ) -> None:
         self.next_row = row
         self._sheet, self._columns, self._typed, self._left = sheet, columns, typed, left
-        self._formatting = RowFormatting(book)
+        self._formatting = RowFormatting(book, chosen)
         # Of a row that is not there, so that they are the columns' own.
         row_of_looks = like or MAX_ROW + 1
-        self._bases = [sheet.style_at(row_of_looks, left + n) for n in range(len(columns))]
+        inherited = [sheet.style_at(row_of_looks, left + n) for n in range(len(columns))]
+        self._bases = inherited if bases is None else bases
         self._text = RowText(sheet.prefix, columns, left, typed, self._formatting, self._bases)
         self._size = 0
 
@@ -497,6 +505,16 @@ class RowPlacer:
                 content = Content("formula", formula, held.content.show, held.content.text)
                 edit = msgspec.structs.replace(edit, content=content)
             self._sheet.set(row, number, edit)
+
+    def line(self, cells: Sequence[tuple[Content, int]]) -> None:
+        """Put a row that has no cells yet: contents with their styles, from the first column on."""
+        row = self._begun()
+        prefix = self._sheet.prefix
+        made = (
+            cell_xml(prefix, cell_name(row, number), style, content)
+            for number, (content, style) in enumerate(cells, self._left)
+        )
+        self._put(row, "".join(made))
 
     def _begun(self) -> int:
         """Return the next row, which the caller fills."""

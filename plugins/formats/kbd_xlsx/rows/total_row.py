@@ -18,7 +18,7 @@ import msgspec
 from kbd.formats import Column, total_label
 from kbd.sheets.areas import cell_name, column_letters
 
-__all__ = ["TotalRow", "sum_formula", "total_notes", "with_total"]
+__all__ = ["TotalRow", "sheet_number", "sum_formula", "total_notes", "with_total"]
 
 _EXACT_DIGITS = 15
 """Significant digits that a number of a sheet keeps; one with more is a text there."""
@@ -155,7 +155,7 @@ class _Sum:
         """Add a value, or nothing."""
         if value is None:
             return
-        number = _number(value)
+        number = sheet_number(value)
         if number is None:
             self._is_known = False
             return
@@ -168,7 +168,7 @@ class _Sum:
 
     def is_equal(self, value: Any) -> bool:
         """Tell whether a figure is the sum."""
-        figure = _number(value)
+        figure = sheet_number(value)
         if figure is None or not self._is_known or not self._count:
             return False
         if isinstance(figure, Decimal) and not self._rounded:
@@ -178,7 +178,7 @@ class _Sum:
         return abs(float(figure) - total) <= bound
 
 
-def _number(value: Any) -> Decimal | float | None:
+def sheet_number(value: Any) -> Decimal | float | None:
     """Return the number that a cell of a sheet holds for a value; None for a text."""
     if isinstance(value, float):
         return value

@@ -5,6 +5,7 @@ list (ECMA-376 part 1, 18.8.3, 18.8.19 and 18.8.27). People and models want RRGG
 """
 
 import math
+import posixpath
 
 import msgspec
 from lxml import etree
@@ -12,13 +13,14 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.office.theme import SLOTS, parse_rgb, read_theme, with_lightness
 from kbd.opc.package import Package
-from kbd.opc.rewriter import Rewriting
+from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_xlsx.parts.stylesheet import StyleTables
 
 __all__ = [
     "SLOT_NAMES",
     "SlotColor",
     "XlsxTheme",
+    "ensure_theme",
     "fix_colors",
     "read_workbook_theme",
     "style_tables",
@@ -193,3 +195,40 @@ def style_tables(package: Package, part: str) -> StyleTables | None:
         return StyleTables(package.root(part))
     except ValidationFailed:
         return None
+
+
+_THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+_FILLS = '<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>' * 3
+_LINES = '<a:ln w="9525"><a:solidFill><a:schemeClr val="phClr"/></a:solidFill></a:ln>' * 3
+_EFFECTS = "<a:effectStyle><a:effectLst/></a:effectStyle>" * 3
+_OTHERS = '<a:ea typeface=""/><a:cs typeface=""/>'
+
+
+def ensure_theme(rewriting: Rewriting, main: str) -> None:
+    """Give a workbook without a theme the one that programs take where there is none.
+
+    LibreOffice takes none: what has a color of the theme, as the series of charts, is not drawn.
+
+    Args:
+        rewriting: The package.
+        main: The workbook part.
+    """
+    if any(relation.kind == "theme" for relation in rewriting.relations(main)):
+        return
+    by_slot = dict(_USUAL)
+    # The part has dark before light.
+    order = ("dk1", "lt1", "dk2", "lt2", *_SLOTS[4:])
+    colors = "".join(f'<a:{slot}><a:srgbClr val="{by_slot[slot]}"/></a:{slot}>' for slot in order)
+    text = (
+        f'<a:theme xmlns:a="{_DRAWING}" name="Office"><a:themeElements>'
+        f'<a:clrScheme name="Office">{colors}</a:clrScheme><a:fontScheme name="Office">'
+        f'<a:majorFont><a:latin typeface="Cambria"/>{_OTHERS}</a:majorFont>'
+        f'<a:minorFont><a:latin typeface="Calibri"/>{_OTHERS}</a:minorFont></a:fontScheme>'
+        f'<a:fmtScheme name="Office"><a:fillStyleLst>{_FILLS}</a:fillStyleLst>'
+        f"<a:lnStyleLst>{_LINES}</a:lnStyleLst><a:effectStyleLst>{_EFFECTS}</a:effectStyleLst>"
+        f"<a:bgFillStyleLst>{_FILLS}</a:bgFillStyleLst></a:fmtScheme></a:themeElements></a:theme>"
+    )
+    part = rewriting.free_name(posixpath.join(posixpath.dirname(main), "theme/theme{}.xml"))
+    rewriting.add(part, xml_bytes(etree.fromstring(text)), _THEME_TYPE)
+    rewriting.relate(main, "theme", part)

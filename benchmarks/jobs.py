@@ -1,0 +1,266 @@
+"""What a job costs: `python benchmarks/jobs.py [rounds [files]]`.
+
+The demo's job (1,204 transactions, a sheet for each of 12 categories sorted by date, and a sheet of
+totals), written in two ways over the socket into a draft that is thrown away:
+
+    typed    the calls that thirteen items of a plan make: for each sheet headings and styles, its
+             rows, a look at what came out; then the totals
+    job      one `JobRun`
+
+with the seconds, the processor seconds of the daemon and all its workers, and what a model would
+write and read for it: calls, and characters of arguments and results. Then small files one after
+the other on several connections, each a workbench of its own with a job that groups 200 rows into a
+workbook: files a minute, and the processor time of a file by the process that spends it.
+
+The machine is not ours, so the ratio of the two ways in one run is the figure that counts.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from benchmarks._daemon import started
+from benchmarks._measure import gate, interleave, table
+from benchmarks.transactions import CATEGORIES, transactions
+from kbd.client.blocking import Client
+
+FILE = "transactions.csv"
+COLUMNS = ("Date", "Description", "Amount")
+CONNECTIONS = 4
+FASTER = 3.0
+"""How many times the seconds of the typed calls are those of the job, at least."""
+
+A_MINUTE = 1_000
+"""Files a minute, the goal on two cores."""
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+Calls = Iterator[tuple[str, dict[str, Any]]]
+
+
+def typed_calls() -> Calls:
+    """Yield the calls of tools by which the thirteen sheets are written one by one."""
+    for name in sorted(CATEGORIES):
+        query = f"SELECT {', '.join(COLUMNS)} FROM data WHERE Category = '{name}' ORDER BY Date"
+        yield from _typed_sheet(name, COLUMNS, query)
+    query = (
+        "SELECT Category, count(*) AS Count, sum(Amount) AS Total FROM data GROUP BY 1 ORDER BY 1"
+    )
+    yield from _typed_sheet("Summary", ("Category", "Count", "Total"), query)
+    last = len(CATEGORIES) + 1
+    cells = [{"cell": f"A{last + 1}", "value": "Total", "type": "string"}]
+    cells += [
+        {
+            "cell": f"{column}{last + 1}",
+            "value": f"=SUM({column}2:{column}{last})",
+            "type": "formula",
+        }
+        for column in "BC"
+    ]
+    operation = {"op": "set_cells", "sheet": "Summary", "cells": cells}
+    yield "xlsx_operations", {"path": "typed.xlsx", "operations": [operation]}
+
+
+def _typed_sheet(name: str, columns: tuple[str, ...], query: str) -> Calls:
+    headings = [{"value": column, "type": "string"} for column in columns]
+    style = {"font_bold": True, "fill_color": "#D9E1F2"}
+    operations = [
+        {"op": "ensure_sheet", "sheet": name},
+        {"op": "set_range", "sheet": name, "start": "A1", "values": [headings], "style": style},
+        {
+            "op": "set_column_widths",
+            "sheet": name,
+            "columns": [{"column": "ABC"[place], "width": 24} for place in range(len(columns))],
+        },
+        {"op": "freeze_panes", "sheet": name, "row": 1, "column": 0},
+    ]
+    target = {"path": "typed.xlsx", "operations": operations, "create_if_missing": True}
+    yield "xlsx_operations", target
+    rows = {"target_path": "typed.xlsx", "sheet": name, "mode": "write_range", "start_cell": "A2"}
+    yield (
+        "table_update_from_export",
+        {"path": FILE, "query": query, "include_header": False, **rows},
+    )
+    where = {"path": "typed.xlsx", "source_sheet": name, "row_start": 1, "row_count": 1}
+    yield "table_read_rows", {**where, "read_as": {"totals": "keep"}}
+
+
+def demo_job() -> dict[str, Any]:
+    """Return the same as a job."""
+    figures = [
+        {"name": "Count", "function": "count"},
+        {"name": "Total", "function": "sum", "column": "Amount"},
+    ]
+    return {
+        "inputs": [{"name": "data", "file": FILE, "columns": {"Category": "text"}}],
+        "steps": [
+            {"do": "sort", "by": [{"column": "Date"}], "make": "sorted"},
+            {"do": "select", "columns": [*COLUMNS, "Category"]},
+            {"do": "split", "by": "Category", "file": "job.xlsx", "keep_column": False},
+            {"do": "group", "of": "sorted", "by": ["Category"], "figures": figures},
+            {
+                "do": "write",
+                "file": "job.xlsx",
+                "sheet": "Summary",
+                "form": {"totals": {"Count": "sum", "Total": "sum"}},
+            },
+        ],
+    }
+
+
+class Spent:
+    """Processor seconds of a process and all that it started, by their names.
+
+    Those of a process that has ended are its parent's (`cutime`, proc(5)).
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._begin = self._read()
+
+    def seconds(self) -> dict[str, float]:
+        """Return what was spent since the beginning; names without any are left out."""
+        now = self._read()
+        spent = {name: now[name] - self._begin.get(name, 0.0) for name in now}
+        return {name: value for name, value in spent.items() if value > 0}
+
+    def _read(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        parents: dict[int, int] = {}
+        times: dict[int, float] = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            pid = int(folder.name)
+            parents[pid] = int(fields[1])
+            times[pid] = sum(map(int, fields[11:15])) / TICKS
+        for pid, value in times.items():
+            if self._is_below(pid, parents):
+                name = "daemon" if pid == self._pid else _name_of(pid)
+                found[name] = found.get(name, 0.0) + value
+        return found
+
+    def _is_below(self, pid: int, parents: dict[int, int]) -> bool:
+        while pid > 1:
+            if pid == self._pid:
+                return True
+            pid = parents.get(pid, 0)
+        return False
+
+
+def _name_of(pid: int) -> str:
+    """Return the plugin that a worker process is for, as its command line has it."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return "workers"
+    return next((word for word in words if word.startswith("kbd_")), "workers")
+
+
+def compare(client: Client, workbench_id: str, pid: int, rounds: int) -> bool:
+    """Compare the two ways; return whether the gate is met."""
+    sizes: dict[str, tuple[int, int, int]] = {}
+    processor: dict[str, float] = {}
+
+    def measured(name: str, calls: Callable[[], Calls]) -> Callable[[], float]:
+        def slice_s() -> float:
+            count = given = answered = 0
+            spent, began = Spent(pid), time.perf_counter()
+            for tool, arguments in calls():
+                found = client.send(
+                    "ToolsCall",
+                    {"workbench_id": workbench_id, "name": tool, "arguments": arguments},
+                )
+                count += 1
+                given += len(json.dumps(arguments))
+                answered += len(json.dumps(found))
+            took = time.perf_counter() - began
+            processor[name] = sum(spent.seconds().values())
+            sizes[name] = count, given, answered
+            client.send("DraftDiscard", {"workbench_id": workbench_id})
+            return took
+
+        return slice_s
+
+    def job_calls() -> Calls:
+        yield "run_job", {"job": demo_job()}
+
+    figures = interleave(
+        {"typed": measured("typed", typed_calls), "job": measured("job", job_calls)}, rounds
+    )
+    table("The demo's thirteen sheets", "s", figures, "typed")
+    for name, (count, given, answered) in sizes.items():
+        print(
+            f"  {name:<10} {count:>3} calls, {given:>7,} characters written, {answered:>7,} read,"
+            f" {processor[name]:.2f} s of processor (last round)"
+        )
+    return gate("typed / job", figures["typed"] / figures["job"], least=FASTER)
+
+
+def files_a_minute(path: str, pid: int, folder: Path, count: int) -> bool:
+    """Run a job on many small files; return whether the goal is met."""
+    sources = []
+    for number in range(count):
+        source = folder / f"day{number}.csv"
+        rows = [f"2024-01-{n % 28 + 1:02},Shop {n % 7},{n * 1.25 + number}" for n in range(200)]
+        source.write_text("Day,Shop,Amount\n" + "\n".join(rows) + "\n")
+        sources.append(source)
+    job = {
+        "inputs": [{"name": "day", "file": "*.csv", "columns": {"Amount": "number"}}],
+        "steps": [
+            {
+                "do": "group",
+                "by": ["Shop"],
+                "figures": [{"name": "Total", "function": "sum", "column": "Amount"}],
+            },
+            {"do": "write", "file": "{day}-by-shop.xlsx", "form": {"totals": {"Total": "sum"}}},
+        ],
+    }
+
+    def run(mine: list[Path]) -> None:
+        with Client(path) as client:
+            for source in mine:
+                made = client.send("WorkbenchCreate", {"name": source.stem})
+                where = {"workbench_id": made["workbench_id"]}
+                client.send("WorkbenchFilesAdd", {**where, "source_paths": [str(source)]})
+                client.send("JobRun", {**where, "job": job})
+
+    run(sources[:2])  # the first calls start the workers
+    rest = sources[2:]
+    spent, began = Spent(pid), time.perf_counter()
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(run, (rest[place::CONNECTIONS] for place in range(CONNECTIONS))))
+    took = time.perf_counter() - began
+    rate = len(rest) * 60 / took
+    print(f"\nSmall files, {CONNECTIONS} connections: {len(rest)} in {took:.1f} s")
+    for name, seconds in sorted(spent.seconds().items(), key=lambda each: -each[1]):
+        print(f"  {name:<14} {seconds * 1000 / len(rest):>7.1f} ms of processor a file")
+    return gate("files a minute", rate, least=A_MINUTE)
+
+
+def main() -> int:
+    """Run both parts; the exit code is 1 if a gate is missed."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    files = int(sys.argv[2]) if len(sys.argv) > 2 else 202
+    with tempfile.TemporaryDirectory() as name, started() as daemon:
+        folder = Path(name)
+        (folder / FILE).write_bytes(transactions())
+        with Client(daemon.path) as client:
+            made = client.send("WorkbenchCreate", {"name": "demo"})
+            where = {"workbench_id": made["workbench_id"]}
+            client.send("WorkbenchFilesAdd", {**where, "source_paths": [str(folder / FILE)]})
+            is_faster = compare(client, made["workbench_id"], daemon.pid, rounds)
+        is_enough = files_a_minute(daemon.path, daemon.pid, folder, files)
+    return 0 if is_faster and is_enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
