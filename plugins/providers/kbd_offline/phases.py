@@ -13,7 +13,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.jobs.records import OutputStep, ReportStep
 from kbd_offline.abilities import all_abilities, asks_for_abilities
-from kbd_offline.answers import NOT_DONE, encode_said
+from kbd_offline.answers import NOT_DONE, OPTIONS, encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.intents import (
     DeclinedIntent,
@@ -160,7 +160,7 @@ def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
     if intent.is_question:
         lines = [first, f"Which is meant? {intent.reason}"]
         told = [f"{n}: kbd run {files} {shlex.quote(one)}" for n, one in enumerate(intent.options, 1)]
-        return "\n".join([*lines, f"Say {' · '.join(told)}"] if told else lines)
+        return "\n".join([*lines, f"{OPTIONS}{' · '.join(told)}"] if told else lines)
     near = [f"kbd run {files} {shlex.quote(one)}" for one in intent.options]
     third = f"Near it: {' · '.join(near)} · or " if near else "What can be done: ask \"help\", or "
     return "\n".join([first, f"Why not: {intent.reason}", third + _A_MODEL])
