@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from kbd.types import ReadAs
-from kbd_offline.request_files import MAX_REQUEST_CHARACTERS
 from kbd_offline.names import fold
+from kbd_offline.request_files import MAX_REQUEST_CHARACTERS
 from kbd_offline.request_tokens import QUOTED
 
 __all__ = ["NOT_DONE", "OPTIONS", "SaidReading", "decode_said", "encode_said", "said_in"]

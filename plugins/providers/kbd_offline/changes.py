@@ -7,6 +7,7 @@ from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
 from kbd_offline.conditions import number_at
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, ColumnMention
+from kbd_offline.names import stem, tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = ["cleaned", "computed", "deduplicated", "left_out", "profit_of", "renamed", "selected"]
@@ -21,13 +22,27 @@ def computed(scan: Scan, clauses: Clauses, place: int) -> int:
     Raises:
         UnclearError: It does not say what of.
     """
+    if raised := _raised(scan, clauses, place):
+        return raised
     end = scan.at(place, "add_column")
     is_column = end > place + 1 or scan.word(place) == "fuge"
     end = end or scan.at(place, "compute")
     if not end:
         return 0
     at = scan.skip(end, "det")
-    while scan.word(at) in ("called", "named", "namens", "genannt", "hinzu", "for", "column", "spalte", "neue", "new", "extra"):
+    while scan.word(at) in (
+        "called",
+        "named",
+        "namens",
+        "genannt",
+        "hinzu",
+        "for",
+        "column",
+        "spalte",
+        "neue",
+        "new",
+        "extra",
+    ):
         at = scan.skip(at + 1, "det")
     percent = _vat(scan, clauses, at)
     if percent:
@@ -44,6 +59,27 @@ def computed(scan: Scan, clauses: Clauses, place: int) -> int:
     expression, end = made
     _derive(scan, clauses, name, expression)
     return scan.at(end, "added_suffix") or end
+
+
+def _raised(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "increase salary by 5 %": the column takes the new values."""
+    for concept, sign in (("raise", 1), ("reduce", -1)):
+        end = scan.at(place, concept)
+        mention = scan.column(scan.skip(end, "det")) if end else None
+        if mention is None or scan.word(mention.end) not in ("by", "um"):
+            continue
+        number = number_at(scan, mention.end + 1, None)
+        if number is None or not scan.is_sign(number[1] - 1, "%"):
+            continue
+        column = scan.only(mention, lambda one: one.is_number and one.role != "id")
+        factor = f"{1 + sign * float(number[0]) / 100:.12g}"
+        word = "more" if sign > 0 else "less"
+        _changed(
+            clauses, column, f"{expressions.column(column.name)} * {factor}",
+            f"{column.name} {number[0]}% {word}",
+        )  # fmt: skip
+        return number[1]
+    return 0
 
 
 def _is_computed(expression: str) -> bool:
@@ -83,7 +119,12 @@ def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     more, less = expressions.column(revenue[0].name), expressions.column(cost[0].name)
     word = scan.text(place, end).capitalize()
-    if scan.is_sign(end, "%") or scan.at(end, "share") or scan.word(end) in ("in",) and scan.at(end + 1, "share"):
+    if (
+        scan.is_sign(end, "%")
+        or scan.at(end, "share")
+        or (scan.word(end) in ("in",)
+        and scan.at(end + 1, "share"))
+    ):
         end = scan.at(end, "share") or scan.at(end + 1, "share") or end + 1
         _derive(scan, clauses, f"{word} %", f"({more} - {less}) / {more}")
         return end
@@ -190,7 +231,9 @@ def _expression(scan: Scan, at: int) -> tuple[str, int] | None:
             behind = scan.at(end, concept)
             if not behind or (sign == "/" and scan.word(end) == "per"):
                 continue
-            operand = _operand(scan, scan.skip(behind, "det") if scan.kind(behind) == "word" else behind)
+            operand = _operand(
+                scan, scan.skip(behind, "det") if scan.kind(behind) == "word" else behind
+            )
             operand = operand or _operand(scan, behind)
             if operand is None:
                 continue
@@ -263,7 +306,7 @@ def cleaned(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _changed(scan: Scan, clauses: Clauses, column: KnownColumn, expression: str, text: str) -> None:
+def _changed(clauses: Clauses, column: KnownColumn, expression: str, text: str) -> None:
     clauses.derived.append(DeriveClause(column.name, expression, text))
 
 
@@ -279,7 +322,7 @@ def _trimmed(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     for column in chosen:
         name = expressions.column(column.name)
-        _changed(scan, clauses, column, f"trim({name})", f"{column.name} without blanks around it")
+        _changed(clauses, column, f"trim({name})", f"{column.name} without blanks around it")
     return behind if columns else end
 
 
@@ -299,7 +342,7 @@ def _cased(scan: Scan, clauses: Clauses, place: int) -> int:
             column = scan.only(mention, lambda one: one.is_text)
             name = expressions.column(column.name)
             words = "capitals" if concept == "upper" else "small letters"
-            _changed(scan, clauses, column, f"{concept}({name})", f"{column.name} in {words}")
+            _changed(clauses, column, f"{concept}({name})", f"{column.name} in {words}")
         return behind
     return 0
 
@@ -325,7 +368,12 @@ def _rounded(scan: Scan, clauses: Clauses, place: int) -> int:
         behind = at
     for column in columns:
         name = expressions.column(column.name)
-        _changed(scan, clauses, column, f"round({name}, {places})", f"{column.name} rounded to {places} decimals")
+        _changed(
+            clauses,
+            column,
+            f"round({name}, {places})",
+            f"{column.name} rounded to {places} decimals",
+        )
     return behind
 
 
@@ -341,7 +389,9 @@ def _filled(scan: Scan, clauses: Clauses, place: int) -> int:
     if mention is None:
         return 0
     column = scan.only(mention)
-    behind = scan.at(mention.end, "fill_with") or scan.at(scan.skip(mention.end, "filler"), "fill_with")
+    behind = scan.at(mention.end, "fill_with") or scan.at(
+        scan.skip(mention.end, "filler"), "fill_with"
+    )
     if not behind:
         return 0
     name = expressions.column(column.name)
@@ -355,7 +405,12 @@ def _filled(scan: Scan, clauses: Clauses, place: int) -> int:
         value = expressions.literal(shown)
     else:
         return 0
-    _changed(scan, clauses, column, f"coalesce({name}, {value})", f"{shown} in the empty fields of {column.name}")
+    _changed(
+        clauses,
+        column,
+        f"coalesce({name}, {value})",
+        f"{shown} in the empty fields of {column.name}",
+    )
     return stop
 
 
@@ -373,12 +428,22 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     if scan.value(at) is not None and scan.value(at).end > mentions[0].end:  # type: ignore[union-attr]
         return 0
-    place_of = {one.start for one in mentions}
+    if len(mentions) == 1 and _asks_for_values(scan, mentions[0], place):
+        clauses.unique_list = (scan.only(mentions[0], is_key=True),)
+        return behind
     for mention in mentions:
         columns = mention.columns if _plural_names(scan, mention) else (scan.only(mention),)
         clauses.selected += [column for column in columns if column not in clauses.selected]
-    del place_of
     return behind
+
+
+def _asks_for_values(scan: Scan, mention: ColumnMention, place: int) -> bool:
+    """Tell whether "list all departments" asks for the different values of a column."""
+    column = mention.columns[0]
+    word = scan.word(mention.end - 1)
+    is_plural = word not in tokens(column.name) and stem(word) == stem(tokens(column.name)[-1])
+    is_listed = scan.word(place) not in ("only", "just", "keep", "nur", "with", "mit")
+    return is_plural and is_listed and column.is_text and column.distinct < scan.table.rows
 
 
 def _plural_names(scan: Scan, mention: ColumnMention) -> bool:

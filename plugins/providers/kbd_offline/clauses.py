@@ -166,6 +166,7 @@ class Clauses:
         self.is_pivot = False
         self.exact = False
         self.is_question = False
+        self.is_who = False
         self.converts = False
         self.unique_list: tuple[KnownColumn, ...] = ()
         self.moment: KnownColumn | None = None

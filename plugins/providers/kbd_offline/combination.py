@@ -54,7 +54,13 @@ def combined(
     if len(chosen) < 2:
         return None
     work = _Combination(request, scan, chosen, files, today)
-    return work.compared() or work.without_partner() or work.joined() or work.united() or work.implied(names)
+    return (
+        work.compared()
+        or work.without_partner()
+        or work.joined()
+        or work.united()
+        or work.implied(names)
+    )
 
 
 def _every(tables: Sequence[KnownTable]) -> KnownTable:
@@ -111,9 +117,7 @@ class _Combination:
         return found
 
     def _rest(self) -> list[RequestToken]:
-        return [
-            token for place, token in enumerate(self._scan.tokens) if place not in self._used
-        ]
+        return [token for place, token in enumerate(self._scan.tokens) if place not in self._used]
 
     def _inputs(self) -> tuple[Input, ...]:
         made: list[Input] = []
@@ -214,7 +218,11 @@ class _Combination:
             raise UnclearError("the tables have no column in common")
         for key, count in counts.items():
             if count < len(tables) and not has_gaps:
-                names = {t.label for t in tables if all("".join(tokens(c.name)) != key for c in t.columns)}
+                names = {
+                    t.label
+                    for t in tables
+                    if all("".join(tokens(c.name)) != key for c in t.columns)
+                }
                 raise UnclearError(
                     f'{sorted(names)[0]} has no column "{found[key].name}"; say "missing columns stay empty"'
                 )
@@ -228,7 +236,9 @@ class _Combination:
         if token.kind == "file":
             return next((table for table in self._tables if table.path == token.text), None)
         if token.kind == "word":
-            named = [t for t in self._tables if stem(token.word) in {stem(w) for w in _stem_words(t)}]
+            named = [
+                t for t in self._tables if stem(token.word) in {stem(w) for w in _stem_words(t)}
+            ]
             return named[0] if len(named) == 1 else None
         return None
 
@@ -269,7 +279,9 @@ class _Combination:
             mine, theirs = mine_scan.column(at), their_scan.column(at)
             if mine is None and theirs is None:
                 continue
-            if mine is not None and (self._scan.word(mine.end) == "=" or self._scan.word(mine.end) == "and"):
+            if mine is not None and (
+                self._scan.word(mine.end) == "=" or self._scan.word(mine.end) == "and"
+            ):
                 theirs = their_scan.column(mine.end + 1) or theirs
             if mine is None or theirs is None or mine.level > 1 or theirs.level > 1:
                 continue
@@ -303,7 +315,7 @@ class _Combination:
                 left, right, key = right, left, swapped
             elif key is None:
                 raise UnclearError(
-                    f"{left.label} and {right.label} have no column that is evidently the key: say \"on COLUMN\""
+                    f'{left.label} and {right.label} have no column that is evidently the key: say "on COLUMN"'
                 )
             else:
                 (name,) = list(key.values())[:1]
@@ -331,7 +343,8 @@ class _Combination:
                 continue
             source = behind
             while source < len(self._scan) and (
-                self._scan.word(source) in ("from", "of", "in", "aus", "von", "der", "the", "each", "to")
+                self._scan.word(source)
+                in ("from", "of", "in", "aus", "von", "der", "the", "each", "to")
                 or self._scan.is_noun(source)
             ):
                 source += 1
@@ -344,17 +357,27 @@ class _Combination:
         return None
 
     def _join(
-        self, left: KnownTable, right: KnownTable, key: dict[str, str], added: Sequence[str], kind: str
+        self,
+        left: KnownTable,
+        right: KnownTable,
+        key: dict[str, str],
+        added: Sequence[str],
+        kind: str,
     ) -> _Result:
         both = {*_stem_words(left), *_stem_words(right)}
         for place, token in enumerate(self._scan.tokens):
-            if token.kind == "file":
+            if token.kind == "file" or (token.word in both and _beside_join(self._scan, place)):
                 self._used.add(place)
-            elif token.word in both and _beside_join(self._scan, place):
-                self._used.add(place)
-        inputs = {table.label: source.name for table, source in zip(self._tables, self._inputs(), strict=True)}
+        inputs = {
+            table.label: source.name
+            for table, source in zip(self._tables, self._inputs(), strict=True)
+        }
         own = {fold(column.name) for column in left.columns}
-        others = [c for c in right.columns if c.name not in key.values() and (not added or c.name in added)]
+        others = [
+            c
+            for c in right.columns
+            if c.name not in key.values() and (not added or c.name in added)
+        ]
         columns = [column for column in others if fold(column.name) not in own]
         join_kind = "inner" if kind == "inner" else "left"
         step = JoinStep(
@@ -364,7 +387,9 @@ class _Combination:
         known = msgspec.structs.replace(
             left, columns=(*left.columns, *(msgspec.structs.replace(c, filled=0) for c in columns))
         )
-        on = ", ".join(f"{mine}" if mine == theirs else f"{mine} = {theirs}" for mine, theirs in key.items())
+        on = ", ".join(
+            f"{mine}" if mine == theirs else f"{mine} = {theirs}" for mine, theirs in key.items()
+        )
         told = f"{left.label} with {', '.join(c.name for c in columns)} of {right.label} by {on}"
         stem_text = f"{_stem(left)}-with-{_stem(right)}"
         return self._read_rest(known, (step,), told, stem_text)
@@ -384,7 +409,9 @@ class _Combination:
             if key is None:
                 shared = [c.name for c in left.columns if _has(right, c.name)]
                 if len(shared) != 1:
-                    raise UnclearError(f"{left.label} and {right.label} have no evident key: say \"on COLUMN\"")
+                    raise UnclearError(
+                        f'{left.label} and {right.label} have no evident key: say "on COLUMN"'
+                    )
                 key = {shared[0]: shared[0]}
             elif not _has(left, next(iter(key))):
                 key = {theirs: mine for mine, theirs in key.items()}
@@ -393,7 +420,14 @@ class _Combination:
                 if token.kind == "file" or (token.kind == "word" and self._other(other) is left):
                     self._used.add(other)
             inputs = {t.label: i.name for t, i in zip(self._tables, self._inputs(), strict=True)}
-            step = JoinStep(inputs[right.label], key, "missing", many=True, of=inputs[left.label], make="missing")
+            step = JoinStep(
+                inputs[right.label],
+                key,
+                "missing",
+                many=True,
+                of=inputs[left.label],
+                make="missing",
+            )
             told = f"The rows of {left.label} whose {', '.join(key)} is not in {right.label}"
             return self._read_rest(left, (step,), told, f"{_stem(left)}-not-in-{_stem(right)}")
         return None
@@ -403,21 +437,30 @@ class _Combination:
         place = self._find("compare")
         if place is None or len(self._tables) != 2:
             return None
-        if not any(token.kind == "file" for token in self._scan.tokens) and self._find("union_all") is None:
+        if (
+            not any(token.kind == "file" for token in self._scan.tokens)
+            and self._find("union_all") is None
+        ):
             return None
         old, new = self._tables
         key = self._named_key(old, new)
         if key is None:
             shared = [c for c in old.columns if _has(new, c.name)]
-            unique = [c for c in shared if _is_unique(c, old) and _is_unique(_column(new, c.name), new)]
+            unique = [
+                c for c in shared if _is_unique(c, old) and _is_unique(_column(new, c.name), new)
+            ]
             ids = [c for c in unique if c.role == "id" or "id" in tokens(c.name)]
             unique = ids if len(ids) == 1 else unique
             if not unique:
-                raise UnclearError(f'{old.label} and {new.label} share no column that is unique in both: say "on COLUMN"')
+                raise UnclearError(
+                    f'{old.label} and {new.label} share no column that is unique in both: say "on COLUMN"'
+                )
             if len(unique) > 1:
                 request = self._request.rstrip(" .!?")
                 names = " or ".join(f'"{c.name}"' for c in unique)
-                raise SeveralError(f"the key may be {names}", [f'{request} on "{c.name}"' for c in unique])
+                raise SeveralError(
+                    f"the key may be {names}", [f'{request} on "{c.name}"' for c in unique]
+                )
             key = {unique[0].name: unique[0].name}
         self._take_all("compare")
         self._take_all("between_files", "union_all", "between")
@@ -447,7 +490,9 @@ class _Combination:
             used = set(self._used)
             try:
                 key = self._key(left, right)
-                if key is None or not all(_is_unique(_column(right, k), right) for k in key.values()):
+                if key is None or not all(
+                    _is_unique(_column(right, k), right) for k in key.values()
+                ):
                     continue
                 return self._join(left, right, key, (), "left")
             except UnclearError:
@@ -468,7 +513,13 @@ class _Combination:
 
 def _beside_join(scan: Scan, place: int) -> bool:
     before = scan.word(place - 1)
-    is_behind = scan.at(place - 1, "join_strong", "and") or before in ("with", "to", "mit", "von", "from")
+    is_behind = scan.at(place - 1, "join_strong", "and") or before in (
+        "with",
+        "to",
+        "mit",
+        "von",
+        "from",
+    )
     return bool(is_behind or scan.at(place + 1, "and"))
 
 
@@ -499,9 +550,7 @@ def _is_unique(column: KnownColumn, table: KnownTable) -> bool:
     return column.distinct == table.rows == column.filled and table.rows > 0
 
 
-def _foreign_keys(
-    left: KnownTable, right: KnownTable
-) -> list[tuple[KnownColumn, KnownColumn]]:
+def _foreign_keys(left: KnownTable, right: KnownTable) -> list[tuple[KnownColumn, KnownColumn]]:
     """Return keys that are called by the other table: `customer_id` for the `id` of customers."""
     thing = {singular(word) for word in _stem_words(right)}
     found = []
@@ -511,10 +560,10 @@ def _foreign_keys(
         for mine in left.columns:
             words = tokens(mine.name)
             own = tokens(theirs.name)
-            is_called = words[-len(own) :] == own and {singular(w) for w in words[: -len(own)]} & thing
+            is_called = (
+                words[-len(own) :] == own and {singular(w) for w in words[: -len(own)]} & thing
+            )
             is_thing = {singular(word) for word in words} <= thing and "id" not in own
             if is_called or (is_thing and own == ("name",)):
                 found.append((mine, theirs))
     return found
-
-

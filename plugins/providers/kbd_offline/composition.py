@@ -108,6 +108,7 @@ class _Composer:
         if clauses.unique_list:
             return self._unique(clauses.unique_list)
         self._take_loose_keys()
+        clauses.rank = clauses.rank or self._who()
         if clauses.rank is not None and (found := self._ranked(clauses.rank)) is not None:
             return found
         figures = self._figures()
@@ -150,11 +151,13 @@ class _Composer:
             return
         joints = {one.joint for one in conditions[1:]}
         if len(joints) > 1:
-            raise UnclearError("it has conditions with and, and others with or: ask for one after the other")
+            raise UnclearError(
+                "it has conditions with and, and others with or: ask for one after the other"
+            )
         texts = [one.expression for one in conditions]
         is_any = joints == {"or"}
         where = expressions.alternatives(texts) if is_any else expressions.both(texts)
-        self._steps.append(FilterStep(where))
+        self._steps.append(FilterStep(where, make="chosen"))
         joined = (" or " if is_any else " and ").join(one.text for one in conditions)
         self._where = f"where {joined}"
         self._slugs_of_filter = [one.slug for one in conditions]
@@ -181,7 +184,11 @@ class _Composer:
     def _take_loose_keys(self) -> None:
         """Take columns of texts that stand alone beside figures for what is grouped by."""
         clauses = self._clauses
-        texts = [c for c, _, weak in clauses.loose if not weak and (not c.is_number or c.role == "id") and not c.is_moment]
+        texts = [
+            c
+            for c, _, weak in clauses.loose
+            if not weak and (not c.is_number or c.role == "id") and not c.is_moment
+        ]
         if clauses.having and not clauses.keys and texts:
             clauses.keys = keys_from(texts[:1])
             return
@@ -191,7 +198,7 @@ class _Composer:
     def _figures(self) -> list[FigureClause]:
         clauses = self._clauses
         wants = clauses.figures or clauses.keys or clauses.across or clauses.share or clauses.having
-        if not wants:
+        if not wants and not self._is_a_sum():
             return []
         figures = resolve_figures(self._scan, clauses) if clauses.figures or any(
             column.is_number and column.role != "id" for column, _, _ in clauses.loose
@@ -208,8 +215,12 @@ class _Composer:
                 figures.append(one)
         if figures and clauses.selected:
             names = " and ".join(f'"{column.name}"' for column in clauses.selected)
-            raise UnclearError(f"it chooses the columns {names} and asks for figures or groups, too")
-        texts = [c for c, _, weak in clauses.loose if not weak and not c.is_number and not c.is_moment]
+            raise UnclearError(
+                f"it chooses the columns {names} and asks for figures or groups, too"
+            )
+        texts = [
+            c for c, _, weak in clauses.loose if not weak and not c.is_number and not c.is_moment
+        ]
         beside = [c for c in texts if all(key.column != c for key in clauses.keys)]
         if figures and beside and not clauses.keys and not clauses.across:
             raise SeveralError(
@@ -218,12 +229,20 @@ class _Composer:
             )
         return figures
 
+    def _is_a_sum(self) -> bool:
+        """Tell whether an amount alone, as in "revenue in March", asks for its sum."""
+        clauses = self._clauses
+        others = clauses.selected or clauses.dropped or clauses.order or clauses.renamed
+        loose = [column for column, _, weak in clauses.loose if not weak]
+        return not others and not clauses.derived and len(loose) == 1 and loose[0].adds_up
+
     def _no_figure(self) -> SeveralError:
         request = self._scan.request.rstrip(" .?!")
         sums = [column for column in self._scan.table.columns if column.adds_up][:3]
         options = [f"{request}, total {quoted(column.name)}" for column in sums]
         return SeveralError(
-            "it groups by a column, but does not say what to work out", [*options, f"{request}, count rows"]
+            "it groups by a column, but does not say what to work out",
+            [*options, f"{request}, count rows"],
         )
 
     def _share_of_what(self) -> SeveralError:
@@ -270,7 +289,9 @@ class _Composer:
         self._slugs.append(slug(share))
         for figure in figures[:2]:
             plain = figure.function == "sum" and figure.column is not None
-            self._slugs.append(slug(figure.column.name if plain and figure.column else figure_text(figure)))
+            self._slugs.append(
+                slug(figure.column.name if plain and figure.column else figure_text(figure))
+            )
         if keys:
             self._slugs.append(f"by-{'-'.join(slug(key.name) for key in keys)}")
 
@@ -345,6 +366,24 @@ class _Composer:
         label = "Total" if is_sum else "All rows"
         self._form = msgspec.structs.replace(self._form, totals=totals, totals_label=label)
 
+    def _who(self) -> RankClause | None:
+        """Return the ranking that "who earns the most" asks for: whoever has the figure."""
+        clauses, scan = self._clauses, self._scan
+        if not clauses.is_who or clauses.keys or len(clauses.figures) != 1:
+            return None
+        (figure,) = resolve_figures(scan, clauses)
+        if figure.function not in ("maximum", "minimum") or figure.column is None:
+            return None
+        people = [
+            column for column in scan.table.columns
+            if not column.is_number and scan.vocabulary.is_of(column, "person", "customer")
+        ]  # fmt: skip
+        clauses.figures.clear()
+        subject = people[0] if len(people) == 1 else None
+        is_sum = subject is not None and figure.column.adds_up
+        ranked = FigureClause("sum", figure.column, place=figure.place) if is_sum else None
+        return RankClause(1, figure.function == "maximum", subject, figure.column, ranked)
+
     def _ranked(self, rank: RankClause) -> Composed | None:
         """Return the first rows or groups of an order; None where figures of groups are ranked."""
         clauses, scan = self._clauses, self._scan
@@ -379,7 +418,9 @@ class _Composer:
     def _rank_default(self, rank: RankClause) -> KnownColumn:
         """Return what rows are ranked by where it is not said: the only amount that there is."""
         if rank.is_plain:
-            raise UnclearError("it does not say by what the first rows are meant: sort by which column?")
+            raise UnclearError(
+                "it does not say by what the first rows are meant: sort by which column?"
+            )
         found = [column for column in self._scan.table.columns if column.adds_up]
         money = [c for c in self._scan.vocabulary.meaning("money", "revenue", "cost") if c.adds_up]
         found = money if len(money) == 1 else found
@@ -392,7 +433,11 @@ class _Composer:
         )
 
     def _ranked_groups(
-        self, rank: RankClause, subject: KnownColumn, by: KnownColumn | None, figure: FigureClause | None
+        self,
+        rank: RankClause,
+        subject: KnownColumn,
+        by: KnownColumn | None,
+        figure: FigureClause | None,
     ) -> Composed:
         scan, clauses = self._scan, self._clauses
         if figure is None and by is not None:
@@ -409,7 +454,8 @@ class _Composer:
             request = scan.request.rstrip(" .?!")
             options = [f"{request} by {quoted(column.name)}" for column in sums[:3]]
             raise SeveralError(
-                f'it does not say by what "{subject.name}" is ranked', [*options, f"{request} by count of rows"]
+                f'it does not say by what "{subject.name}" is ranked',
+                [*options, f"{request} by count of rows"],
             )
         figure = _resolved(scan, figure)
         per = keys_of(scan, clauses, clauses.keys)
@@ -424,9 +470,7 @@ class _Composer:
         self._end_words()
         return self._made(is_figures=True, is_answer=clauses.is_question)
 
-    def _rank_words(
-        self, rank: RankClause, what: str, by: str, per: Sequence[GroupKey]
-    ) -> None:
+    def _rank_words(self, rank: RankClause, what: str, by: str, per: Sequence[GroupKey]) -> None:
         way = "top" if rank.descending else "bottom"
         of = f" of each {', '.join(key.name for key in per)}" if per else ""
         self._words.append(f"{way} {rank.count} {what} by {by}{of}")
@@ -440,8 +484,10 @@ class _Composer:
         running = clauses.running
         column = running.column if running else None
         numbers = [c for c, _, _ in clauses.loose if c.is_number and c.role != "id"]
-        column = column or (numbers[0] if numbers else None) or next(
-            (figure.column for figure in figures if figure.column is not None), None
+        column = (
+            column
+            or (numbers[0] if numbers else None)
+            or next((figure.column for figure in figures if figure.column is not None), None)
         )
         if column is None:
             column = default_number(scan, "sum", running.place if running else 0)
@@ -466,7 +512,9 @@ class _Composer:
         self._steps.append(RunningStep(made, name, order, within))
         by = f" by {', '.join(key.name for key in keys)}" if keys else ""
         self._words.append(f"running total of {column.name}{by}, in the order of {order[0].column}")
-        self._slugs.append(f"running-{slug(column.name)}{'-by-' * bool(keys)}{'-'.join(slug(k.name) for k in keys)}")
+        self._slugs.append(
+            f"running-{slug(column.name)}{'-by-' * bool(keys)}{'-'.join(slug(k.name) for k in keys)}"
+        )
         self._end_words()
         return self._made(is_figures=bool(times), is_answer=clauses.is_question)
 
@@ -509,16 +557,22 @@ class _Composer:
         if order:
             self._steps.append(SortStep(order))
         chosen = [c for c in from_clauses.selected] or [
-            c for c, _, weak in from_clauses.loose if not weak and not (from_clauses.figures and c.is_number)
+            c
+            for c, _, weak in from_clauses.loose
+            if not weak and not (from_clauses.figures and c.is_number)
         ]
         shown = tuple(dict.fromkeys(column.name for column in chosen))
         summary = self._summary(key, chosen)
         keeps = not key.derived and (not shown or key.name in shown)
         if shown:
-            needed = tuple(
-                one.column.name for one in summary_figures(summary) if one.column
-            ) if False else ()
-            self._steps.append(SelectStep((*shown, *needed, *(() if key.name in shown else (key.name,)))))
+            needed = (
+                tuple(one.column.name for one in summary_figures(summary) if one.column)
+                if False
+                else ()
+            )
+            self._steps.append(
+                SelectStep((*shown, *needed, *(() if key.name in shown else (key.name,))))
+            )
         into: Literal["sheets", "files"] = "files" if from_clauses.split == "files" else "sheets"
         self._words.append(f"one {'file' if into == 'files' else 'sheet'} for each {key.name}")
         if shown:
@@ -548,10 +602,15 @@ class _Composer:
         for one in plain:
             if one.function != "sum":
                 figures.append(
-                    msgspec.structs.replace(one, column=default_number(scan, one.function, one.place))
+                    msgspec.structs.replace(
+                        one, column=default_number(scan, one.function, one.place)
+                    )
                 )
         count = FigureClause("count", None, True, 0)
-        figures = [count, *(one for one in figures if not (one.of_rows and one.function == "count"))]
+        figures = [
+            count,
+            *(one for one in figures if not (one.of_rows and one.function == "count")),
+        ]
         self._add_totals([key], figures)
         own = GroupKey(key.name, key.column)
         return group_steps(scan, clauses, [own], figures)
@@ -566,7 +625,11 @@ class _Composer:
             return Composed((), "the whole table", "")
         dedupe = clauses.dedupe
         if dedupe is not None:
-            of = f" by {', '.join(column.name for column in dedupe.columns)}" if dedupe.columns else ""
+            of = (
+                f" by {', '.join(column.name for column in dedupe.columns)}"
+                if dedupe.columns
+                else ""
+            )
             self._words.append(f"the {dedupe.keep} of the rows that are alike{of}")
             self._slugs.append("without-duplicates")
         else:
@@ -595,7 +658,19 @@ class _Composer:
             return
         ordered = {one.column.name for one in clauses.order if one.column is not None}
         loose = [column for column in loose if column.name not in ordered]
-        if len(loose) == 1 and not clauses.is_question and not loose[0].is_number and clauses.conditions:
+        is_unique = bool(loose) and loose[0].distinct == self._scan.table.rows
+        if len(loose) == 1 and not loose[0].is_number and clauses.is_question and not is_unique:
+            names = (loose[0].name,)
+            self._steps += [SelectStep(names), DeduplicateStep(names, exact=clauses.exact)]
+            self._words.append(f"the different values of {loose[0].name}")
+            return
+        if (
+            len(loose) == 1
+            and not is_unique
+            and not clauses.is_question
+            and not loose[0].is_number
+            and clauses.conditions
+        ):
             name = quoted(loose[0].name)
             where = self._scan.request.rstrip(" .?!")
             place = next(place for column, place, _ in clauses.loose if column == loose[0])
@@ -617,7 +692,11 @@ class _Composer:
             self._steps.append(SelectStep(chosen, () if chosen else without))
             names = ", ".join(chosen or without)
             self._words.append(f"with only {names}" if chosen else f"without the column {names}")
-            self._slugs.append("" if self._slugs else slug(" ".join((*chosen, *("without " + n for n in without)))[:40]))
+            self._slugs.append(
+                ""
+                if self._slugs
+                else slug(" ".join((*chosen, *("without " + n for n in without)))[:40])
+            )
         if clauses.renamed:
             self._steps.append(SelectStep(rename=clauses.renamed))
             told = ", ".join(f"{old} called {new}" for old, new in clauses.renamed.items())
@@ -650,7 +729,9 @@ def _resolved(scan: Scan, figure: FigureClause) -> FigureClause:
         )
     if figure.function == "count":
         return msgspec.structs.replace(figure, of_rows=True)
-    return msgspec.structs.replace(figure, column=default_number(scan, figure.function, figure.place))
+    return msgspec.structs.replace(
+        figure, column=default_number(scan, figure.function, figure.place)
+    )
 
 
 def order_keys_of_rows(scan: Scan, clauses: Clauses) -> tuple[SortKey, ...]:

@@ -8,8 +8,8 @@ from datetime import date
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import PART, ColumnMention, ValueMention
-from kbd_offline.names import slug
+from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
+from kbd_offline.names import slug, tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = ["bare_value", "column_condition", "comparison", "empty_field", "number_at"]
@@ -20,9 +20,9 @@ _WORDS = {
 }  # fmt: skip
 _SIGNS = {">": "over", ">=": "from", "<": "under", "<=": "up-to", "=": ""}
 _UNITS = frozenset(
-    "eur euro euros usd dollar dollars chf gbp pound pounds € $ £ ¥ franken yen kr".split()
+    ["eur", "euro", "euros", "usd", "dollar", "dollars", "chf", "gbp", "pound", "pounds", "€", "$", "£", "¥", "franken", "yen", "kr"]
 )
-_YES = frozenset("yes y true ja wahr 1 j x".split())
+_YES = frozenset(["yes", "y", "true", "ja", "wahr", "1", "j", "x"])
 _MAX_LISTED = 12
 
 # With either decimal mark, the other one between thousands.
@@ -109,9 +109,7 @@ def column_condition(scan: Scan, clauses: Clauses, place: int) -> int:
     """
     at = scan.skip(place, "det")
     mention = scan.column(at)
-    if mention is None or (
-        scan.is_noun(at) and mention.level >= PART and mention.end == at + 1
-    ):
+    if mention is None or (scan.is_noun(at) and mention.level >= PART and mention.end == at + 1):
         return 0
     behind = scan.skip(mention.end, "det") if scan.at(mention.end, "det") and not (
         scan.at(mention.end, "in") or scan.at(mention.end, "between")
@@ -146,7 +144,9 @@ def _more_bounds(scan: Scan, clauses: Clauses, mention: ColumnMention, end: int)
 
 
 def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
-    numbers = [c for c in mention.columns if c.is_number and (c.role != "id" or mention.level < PART)]
+    numbers = [
+        c for c in mention.columns if c.is_number and (c.role != "id" or mention.level < PART)
+    ]
     if not numbers:
         return 0
     if end := scan.at(at, "between"):
@@ -193,9 +193,7 @@ def _longest(scan: Scan, at: int) -> int:
     return max(scan.at(at, concept) for concept, _ in _OPERATORS)
 
 
-def _compare(
-    scan: Scan, clauses: Clauses, column: KnownColumn, operator: str, at: int
-) -> int:
+def _compare(scan: Scan, clauses: Clauses, column: KnownColumn, operator: str, at: int) -> int:
     value = number_at(scan, at, column)
     if value is None:
         return 0
@@ -225,10 +223,34 @@ def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
             continue
         if scan.kind(end) == "number" or scan.word(end) in _UNITS:
             return _without_column(scan, clauses, operator, place, end)
+    for concept, operator in (("negative", "<"), ("positive", ">")):
+        if end := scan.at(place, concept):
+            return _signed(scan, clauses, operator, end)
     if end := scan.at(place, "between"):
         return _between_without_column(scan, clauses, end)
     return 0
 
+
+def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
+    """Read "negative amounts"."""
+    mention = scan.column(at)
+    if mention is not None and any(column.adds_up for column in mention.columns):
+        column, end = scan.only(mention, lambda one: one.adds_up), mention.end
+    else:
+        money = _money(scan)
+        if len(money) != 1:
+            return 0
+        column, end = money[0], at
+    _add(
+        clauses,
+        ConditionClause(
+            expressions.compared(column.name, operator, "0"),
+            f"{column.name} {_WORDS[operator]} 0",
+            (column,),
+            slug="negative" if operator == "<" else "positive",
+        ),
+    )
+    return end
 
 def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at: int) -> int:
     plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
@@ -238,12 +260,16 @@ def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at:
     mention = scan.column(behind)
     subject = _subject(scan, clauses)
     if scan.is_noun(behind) or (
-        mention is not None and mention.level <= PART and not any(c.is_number and c.role != "id" for c in mention.columns)
+        mention is not None
+        and mention.level <= PART
+        and not any(c.is_number and c.role != "id" for c in mention.columns)
     ):
         # "customers with more than 3 orders": of each customer so many rows.
         if subject is not None:
             _having_count(scan, clauses, mention, operator, plain[0], behind)
-            return mention.end if mention is not None else max(behind + 1, scan.at(behind, "row_noun"))
+            return (
+                mention.end if mention is not None else max(behind + 1, scan.at(behind, "row_noun"))
+            )
         return 0
     if mention is not None and any(column.adds_up for column in mention.columns):
         column = scan.only(mention, lambda one: one.adds_up)
@@ -286,7 +312,10 @@ def _money(scan: Scan) -> list[KnownColumn]:
     """Return the columns that "over 100 euros" may be about."""
     named = [c for c in scan.vocabulary.meaning("money", "revenue", "cost") if c.role != "id"]
     if not named:
-        named = [column for column in scan.table.columns if column.type == "float" and column.adds_up]
+        named = [
+            column for column in scan.table.columns if column.type == "float" and column.adds_up
+        ]
+    named = [one for one in named if not BESIDE & set(tokens(one.name))] or named
     # An order of 100 euros is one whose amount is that, not its unit price.
     return [column for column in named if column.adds_up] or named
 
@@ -296,7 +325,9 @@ def _or_names(columns: Sequence[KnownColumn]) -> str:
 
 
 def _subject(scan: Scan, clauses: Clauses) -> KnownColumn | None:
-    loose = [column for column, _, _ in clauses.loose if not column.is_number or column.role == "id"]
+    loose = [
+        column for column, _, _ in clauses.loose if not column.is_number or column.role == "id"
+    ]
     keys = [key.column for key in clauses.keys if key.column is not None and not key.part]
     found = [*loose, *keys]
     return found[0] if found else None
@@ -335,7 +366,7 @@ def _has_article(scan: Scan, start: int, end: int) -> bool:
     return any(scan.word(at) in _ARTICLES for at in range(start, end))
 
 
-_ARTICLES = frozenset("a an any ein eine einen keine keinen no".split())
+_ARTICLES = frozenset(["a", "an", "any", "ein", "eine", "einen", "keine", "keinen", "no"])
 
 
 def _of_emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
@@ -432,7 +463,7 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     if column is None:
         if start == at or scan.kind(start) in ("date", "") or not _takes_text(mention):
             return 0
-        if scan.at(start, *_NO_VALUES):
+        if scan.at(start, *_NO_VALUES) or scan.word(start) in ("there", "here", "da", "hier"):
             return 0
         return _missing_value(scan, mention, start)
     if scan.word(end) == ")":
@@ -469,11 +500,18 @@ def _values(
         values += [one for one in spellings if one not in values]
         behind = scan.behind_connector(end)
         behind = scan.at(behind, "or") or behind if behind != end else scan.at(end, "or")
-        if not behind or behind == end or scan.column(behind) is not None and (
-            scan.value(behind) is None
+        if (
+            not behind
+            or behind == end
+            or (scan.column(behind) is not None
+            and (scan.value(behind) is None))
         ):
             break
-        at = scan.skip(scan.at(behind, "is_not", "except") or behind, "det") if scan.value(behind) is None else behind
+        at = (
+            scan.skip(scan.at(behind, "is_not", "except") or behind, "det")
+            if scan.value(behind) is None
+            else behind
+        )
     return values, end, allowed[0] if values else None
 
 
@@ -491,7 +529,14 @@ def _value_of_columns(
                     continue
                 return column, exact if is_exact else spellings, found.end
     for column in columns:
-        if column.type == "boolean" and scan.word(at) in (*_YES, "no", "false", "nein", "falsch", "0"):
+        if column.type == "boolean" and scan.word(at) in (
+            *_YES,
+            "no",
+            "false",
+            "nein",
+            "falsch",
+            "0",
+        ):
             return column, ("true" if scan.word(at) in _YES else "false",), at + 1
     return None
 
@@ -500,7 +545,7 @@ def _missing_value(scan: Scan, mention: ColumnMention, start: int) -> int:
     """Decline a value that no row has, with those that there are."""
     column = scan.only(mention, lambda one: one.is_text)
     value, _ = _raw(scan, start)
-    if not value or not column.values and not column.is_listed:
+    if not value or (not column.values and not column.is_listed):
         return 0
     raise UnclearError(f'no row has "{value}" as {column.name}{_values_text(column, value)}')
 
@@ -562,11 +607,13 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
         return 0
     if not found.is_plain and not leads and not _is_marked(scan, found):
         return 0
-    named = [(column, spellings) for column, spellings in found.found if not column.is_number or leads]
+    named = [
+        (column, spellings) for column, spellings in found.found if not column.is_number or leads
+    ]
     behind = scan.column(found.end)
     if len(named) > 1 and behind is not None:
         # "Berlin city": the column stands behind.
-        named = [one for one in named if one[0] in behind.columns] or named
+        named = [one for one in named if any(other.name == one[0].name for other in behind.columns)] or named
     if len(named) > 1:
         text = scan.text(at, found.end)
         raise SeveralError(
@@ -581,6 +628,10 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
         raise UnclearError(f'no row has "{text}" as {column.name}{_values_text(column, text)}')
     mention = ColumnMention((column,), at, at, 0)
     values, end, _ = _values(scan, mention, at, is_exact=clauses.exact)
+    behind = scan.column(end)
+    if behind is not None and any(one.name == column.name for one in behind.columns) and behind.level <= PART:
+        # "The IT department": the column stands behind its value.
+        end = behind.end
     _equal(scan, clauses, column, values, is_negative=is_negative)
     return end
 

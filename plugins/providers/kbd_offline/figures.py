@@ -17,6 +17,7 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
+from kbd_offline.names import singular
 from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
 from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, UnclearError
@@ -61,8 +62,12 @@ def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
     while (found := figure_at(scan, at)) is not None:
         own = scan.column(at)
         # A column may be called Count or Total.
-        if own is not None and own.level == SAME and functions == [] and own.end >= found[1] and (
-            not _may_begin(scan, found[1])
+        if (
+            own is not None
+            and own.level == SAME
+            and functions == []
+            and own.end >= found[1]
+            and (not _may_begin(scan, found[1]))
         ):
             break
         functions.append(found[0])
@@ -75,8 +80,11 @@ def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
         at = behind if behind != at else at
     if not functions:
         return 0
-    if len(functions) == 2 and functions[1] == "count" and functions[0] in ("sum", "distinct") and (
-        scan.behind_connector(place) == place and not _joined(scan, place, at)
+    if (
+        len(functions) == 2
+        and functions[1] == "count"
+        and functions[0] in ("sum", "distinct")
+        and (scan.behind_connector(place) == place and not _joined(scan, place, at))
     ):
         # "Total number of rows" is their number.
         functions = [functions[0]] if functions[0] == "distinct" else ["count"]
@@ -103,9 +111,7 @@ def _joined(scan: Scan, start: int, end: int) -> bool:
     return any(scan.at(at, "and") or scan.is_sign(at) for at in range(start, end))
 
 
-def _of_what(
-    scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int
-) -> int:
+def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
     counts = functions[0] in ("count", "distinct")
     start = scan.skip(at, "det") if scan.at(at, "det") else at
     if scan.kind(start) == "number" and functions[0] in ("maximum", "minimum"):
@@ -113,12 +119,16 @@ def _of_what(
     if counts:
         return _counted(scan, clauses, functions, place, at)
     own = scan.column(start)
-    if scan.is_noun(start) and own is not None and own.level >= PART and own.end == start + 1 and (
-        scan.column(start + 1) is not None
+    if (
+        scan.is_noun(start)
+        and own is not None
+        and own.level >= PART
+        and own.end == start + 1
+        and (scan.column(start + 1) is not None)
     ):
         # "The average order value": the thing, then the column.
         start += 1
-    mentions, end = _numbers_list(scan, start)
+    mentions, end = _numbers_list(scan, start) if not scan.at(at, "by") else ([], start)
     if not mentions:
         if functions[0] in ("minimum", "maximum") and (
             scan.word(start) in ("first",) or scan.is_noun(start) or scan.column(start) is not None
@@ -164,9 +174,7 @@ def _numbers_list(scan: Scan, start: int) -> tuple[list[ColumnMention], int]:
     return found, found[-1].end if found else start
 
 
-def _counted(
-    scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int
-) -> int:
+def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
     """Read what is counted: rows, values of a column, pieces of a quantity."""
     start = scan.skip(at, "det")
     function = functions[0]
@@ -178,14 +186,18 @@ def _counted(
         clauses.figures.append(FigureClause("count", None, True, place))
         _and_more(scan, clauses, functions[1:], place)
         return max(scan.at(start, "row_noun"), start + 1)
-    if mention is not None and not (value is not None and value.end > mention.end) and not (
-        scan.at(start, "by") and mention.level > STEM
+    if (
+        mention is not None
+        and not (value is not None and value.end > mention.end)
+        and not (scan.at(start, "by") and mention.level > STEM)
     ):
         column = scan.only(mention, lambda one: not one.is_moment, is_key=True)
         if function == "distinct":
             mentions, end = scan.column_list(start)
             for one in mentions:
-                clauses.figures.append(FigureClause("distinct", scan.only(one, is_key=True), False, start))
+                clauses.figures.append(
+                    FigureClause("distinct", scan.only(one, is_key=True), False, start)
+                )
             return end
         if column.adds_up and not scan.is_noun(start):
             # "How many units" asks for their sum.
@@ -217,7 +229,9 @@ def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
 
 
 def _and_more(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int) -> None:
-    clauses.figures += [FigureClause(one, None, False, place) for one in functions if one != "count"]
+    clauses.figures += [
+        FigureClause(one, None, False, place) for one in functions if one != "count"
+    ]
 
 
 def part_word(scan: Scan, place: int) -> tuple[Part, int] | None:
@@ -316,6 +330,9 @@ def order_at(scan: Scan, clauses: Clauses, place: int) -> int:
     found = _order_items(scan, clauses, at, before)
     if found:
         return found
+    if before and scan.at(end, "newest_first", "oldest_first"):
+        # It is left to whoever reads the words for it alone.
+        return end
     if before:
         clauses.order.append(OrderClause(None, before[0]))
         return at
@@ -325,9 +342,7 @@ def order_at(scan: Scan, clauses: Clauses, place: int) -> int:
     raise UnclearError(f'there is no column "{word}" to sort by')
 
 
-def _order_items(
-    scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int] | None
-) -> int:
+def _order_items(scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int] | None) -> int:
     end = 0
     while True:
         item = _order_item(scan, at)
@@ -431,9 +446,16 @@ def _ranked(
     start = scan.skip(at, "det") if scan.at(at, "det") else at
     mention = scan.column(start)
     is_noun = scan.is_noun(start)
+    if mention is not None and all(one.is_moment for one in mention.columns) and count is None:
+        return 0
     numbers = mention is not None and any(c.is_number and c.role != "id" for c in mention.columns)
     value = scan.value(start)
-    if count is None and (mention is None or numbers) and not is_noun and concept != "most_frequent":
+    if (
+        count is None
+        and (mention is None or numbers)
+        and not is_noun
+        and concept != "most_frequent"
+    ):
         return _superlative(scan, clauses, place, start, concept, descending)
     subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
     if count is None and subjects and (is_noun or mention is None):
@@ -445,24 +467,48 @@ def _ranked(
             return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
     subject: KnownColumn | None = None
     end = start
-    if mention is not None and not numbers and not (value and value.is_plain and value.end >= mention.end):
+    if (
+        mention is not None
+        and not numbers
+        and not (value and value.is_plain and value.end >= mention.end)
+    ):
         subject = scan.only(mention, lambda one: not one.is_moment, is_key=True)
         end = mention.end
         if is_noun:
             clauses.nouns.add(start)
     elif is_noun:
         end = max(scan.at(start, "row_noun"), start + 1)
-    elif count is not None and numbers and mention is not None and concept in ("largest", "smallest", "top", "bottom"):
+    elif (
+        count is not None
+        and numbers
+        and mention is not None
+        and concept in ("largest", "smallest", "top", "bottom")
+    ):
         # "The 5 highest amounts" are the rows with them.
         column = scan.only(mention, lambda one: one.is_number)
         clauses.rank = RankClause(count, descending, None, column, None, place)
         return mention.end
     by = _rank_column(scan, concept)
+    if concept in ("newest", "oldest") and _is_person(scan, start):
+        birth = by is not None and any(one in by.name.casefold() for one in ("birth", "geb", "born"))
+        if not birth:
+            raise UnclearError(f'I do not see what tells the age of "{scan.text(start, end)}"')
+        # The oldest were born first.
     figure = FigureClause("count", None, True, place) if concept == "most_frequent" else None
-    is_plain = concept in ("top", "bottom") and scan.word(place) not in ("top", "best", "worst", "flop")
+    is_plain = concept in ("top", "bottom") and scan.word(place) not in (
+        "top",
+        "best",
+        "worst",
+        "flop",
+    )
     clauses.rank = RankClause(count or 1, descending, subject, by, figure, place, is_plain=is_plain)
     behind = scan.at(end, "by", "sort")
     return _rank_by(scan, clauses, behind) if behind and _is_measure(scan, behind) else end
+
+
+def _is_person(scan: Scan, place: int) -> bool:
+    word = scan.word(place)
+    return any(LEXICON.means(one, "person") for one in (word, singular(word)))
 
 
 def _rank_column(scan: Scan, concept: str) -> KnownColumn | None:
@@ -471,8 +517,10 @@ def _rank_column(scan: Scan, concept: str) -> KnownColumn | None:
         return moments[0] if len(moments) == 1 else None
     if concept in ("expensive", "cheap"):
         prices = [c for c in scan.table.columns if c.role == "unit price"]
-        prices = prices or list(scan.vocabulary.meaning("unit_price")) or list(
-            scan.vocabulary.meaning("money")
+        prices = (
+            prices
+            or list(scan.vocabulary.meaning("unit_price"))
+            or list(scan.vocabulary.meaning("money"))
         )
         return prices[0] if len(prices) == 1 else None
     return None

@@ -34,7 +34,7 @@ from kbd_offline.figures import (
     read_share,
 )
 from kbd_offline.mentions import COMPOUND, PART, STEM
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import time_condition, versus
 
 __all__ = ["read_clauses"]
@@ -59,6 +59,7 @@ def read_clauses(scan: Scan) -> Clauses:
     """
     clauses = Clauses()
     clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
+    clauses.is_who = scan.word(0) in ("who", "wer")
     clauses.exact = any(scan.at(place, "exactly") for place in range(len(scan)))
     _read_moment(scan, clauses)
     place = 0
@@ -69,7 +70,42 @@ def read_clauses(scan: Scan) -> Clauses:
             end = place + 1
         place = end
     _check_unknown(scan, clauses)
+    _check_signs(scan, clauses)
     return clauses
+
+
+_SPENDING = frozenset(
+    "spend spending spent expense expenses cost costs ausgabe ausgaben kosten income earnings earned"
+    " einnahme einnahmen outgoings paid".split()
+)
+
+
+def _check_signs(scan: Scan, clauses: Clauses) -> None:
+    """Check that what was spent is not taken for a sum of what came in as well.
+
+    Raises:
+        SeveralError: A column has amounts of both signs, and the words speak of one.
+    """
+    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
+        c.maximum[:1].isdigit() and float(c.maximum) > 0
+    )]  # fmt: skip
+    for place in range(len(scan) if len(signed) == 1 else 0):
+        column, mention = signed[0], scan.column(place)
+        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
+            continue
+        value = scan.value(place)
+        by_sign = any(column in one.columns for one in clauses.conditions)
+        if by_sign or value is not None:
+            continue
+        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
+        raise SeveralError(
+            f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
+            [
+                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
+                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
+                scan.rewritten(place, place + 1, name) if request else "",
+            ],
+        )
 
 
 def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -100,7 +136,7 @@ def _read_moment(scan: Scan, clauses: Clauses) -> None:
 def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
     """Return the columns of dates that a verb speaks of: "shipped" of a Ship Date."""
     word = scan.word(place)
-    if scan.kind(place) != "word" or len(word) < 5 or not word.endswith(("ed", "t", "en")):
+    if scan.kind(place) != "word" or len(word) < 5 or not word.endswith(("ed", "t", "en", "ing")):
         return ()
     if scan.column(place) is not None or scan.is_noun(place):
         return ()
@@ -158,7 +194,11 @@ def _summary(scan: Scan, clauses: Clauses, place: int) -> int:
         clauses.has_summary = True
         return end
     end = scan.at(place, "totals_row")
-    if end and (end == len(scan) or scan.is_sign(end, ".,;!") or scan.at(end, "sort", "into_name", "as_kind", "and")):
+    if end and (
+        end == len(scan)
+        or scan.is_sign(end, ".,;!")
+        or scan.at(end, "sort", "into_name", "as_kind", "and")
+    ):
         clauses.has_totals = True
         return end
     return 0
@@ -194,7 +234,11 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
                 # "Descending by revenue": the column stands behind.
                 clauses.order.append(OrderClause(scan.only(mention), descending))
                 stop = mention.end
-                return scan.at(stop, "sort") if scan.at(stop, "sort") and scan.word(stop) != "nach" else stop
+                return (
+                    scan.at(stop, "sort")
+                    if scan.at(stop, "sort") and scan.word(stop) != "nach"
+                    else stop
+                )
             _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
             return end
     return 0
@@ -243,29 +287,50 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "by")
     if not end:
         return 0
-    if scan.word(place) in ("each", "every", "jede", "jeder", "jedes", "jeden") and scan.is_noun(end):
+    if scan.word(place) in ("each", "every", "jede", "jeder", "jedes", "jeden") and scan.is_noun(
+        end
+    ):
         return 0
     rank = clauses.rank
     at = scan.skip(end, "det")
-    if rank is not None and rank.by is None and rank.figure is None and scan.word(place) in ("by", "nach"):
+    if (
+        rank is not None
+        and rank.by is None
+        and rank.figure is None
+        and scan.word(place) in ("by", "nach")
+    ):
         from_rank = ranking_by(scan, clauses, at)
         if from_rank:
             return from_rank
-    if (behind := _is_moment_hint(scan, clauses, end)) :
+    if behind := _is_moment_hint(scan, clauses, end):
         return behind
     keys, across, stop = keys_at(scan, end)
     if not keys and not across:
         return 0
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
-    if (way or scan.at(stop, "sort") and scan.word(stop) != "nach") and scan.word(place) in ("nach", "by"):
+    if (way or (scan.at(stop, "sort") and scan.word(stop) != "nach")) and scan.word(place) in (
+        "nach",
+        "by",
+    ):
         if len(keys) == 1 and keys[0].column is not None:
             descending = bool(scan.at(stop, "descending")) if way else None
             clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
             stop = way or stop
-            return scan.at(stop, "sort") if scan.at(stop, "sort") and scan.word(stop) != "nach" else stop
-    if len(keys) == 1 and keys[0].column is not None and keys[0].column.adds_up and keys[0].column.type == "float" and (
-        clauses.rank is not None or (not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose)
+            return (
+                scan.at(stop, "sort")
+                if scan.at(stop, "sort") and scan.word(stop) != "nach"
+                else stop
+            )
+    if (
+        len(keys) == 1
+        and keys[0].column is not None
+        and keys[0].column.adds_up
+        and keys[0].column.type == "float"
+        and (
+            clauses.rank is not None
+            or (not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose)
+        )
     ):
         raise UnclearError(f'I do not group by the amounts of "{keys[0].column.name}"')
     clauses.keys += [key for key in keys if not _has_key(clauses.keys, key)]
@@ -334,7 +399,9 @@ def _except(scan: Scan, clauses: Clauses, place: int) -> int:
     if not end:
         return 0
     at = scan.skip(end, "det", "where", "row_noun")
-    while at < len(scan) and scan.is_noun(at) and scan.value(at) is None and scan.column(at) is None:
+    while (
+        at < len(scan) and scan.is_noun(at) and scan.value(at) is None and scan.column(at) is None
+    ):
         at = scan.skip(at + 1, "det", "where")
     if found := time_condition(scan, clauses, place):
         return found
@@ -407,7 +474,7 @@ def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
     return bare_value(scan, clauses, place + 1, is_negative=False, leads=False)
 
 
-_PREPOSITIONS = frozenset("in from of for by at with to aus von in fur mit bei".split())
+_PREPOSITIONS = frozenset(["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"])
 
 
 def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -432,7 +499,9 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
         return place + 1
     numbers = [one for one in mention.columns if one.is_number]
     fits: Callable[[KnownColumn], bool] = (
-        (lambda one: one.adds_up) if numbers and len(numbers) == len(mention.columns) else (lambda _: True)
+        (lambda one: one.adds_up)
+        if numbers and len(numbers) == len(mention.columns)
+        else (lambda _: True)
     )
     column = scan.only(mention, fits, is_key=True)
     clauses.loose.append((column, place, False))
@@ -475,7 +544,11 @@ def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
         return end
     if clauses.dedupe is None:
         return 0
-    for concept, keep in (("keep_latest", "latest"), ("keep_last", "last"), ("keep_first", "first")):
+    for concept, keep in (
+        ("keep_latest", "latest"),
+        ("keep_last", "last"),
+        ("keep_first", "first"),
+    ):
         if end := scan.at(place, concept):
             clauses.dedupe = msgspec.convert(
                 {"columns": clauses.dedupe.columns, "keep": keep}, type(clauses.dedupe)

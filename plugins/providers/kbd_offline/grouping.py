@@ -85,7 +85,9 @@ def default_number(scan: Scan, function: str, place: int) -> KnownColumn:
     left = [column for column in columns if column.is_number]
     if left:
         reasons = ", ".join(f'"{column.name}" ({column.role})' for column in left)
-        raise UnclearError(f"{reasons} does not add up; name the column to have its sum all the same")
+        raise UnclearError(
+            f"{reasons} does not add up; name the column to have its sum all the same"
+        )
     raise UnclearError("no column holds numbers")
 
 

@@ -12,9 +12,9 @@ import msgspec
 
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import as_answered
 from kbd_offline.request_files import ALL_TABLES, READ_BOOKS
-from kbd_offline.names import split_suffix
 
 __all__ = ["TableFinding", "inspect", "known_table", "value_query"]
 
@@ -54,10 +54,14 @@ def inspect(
     facts: list[tuple[tuple[str, str], Mapping[str, Any], Mapping[str, Any]]] = []
     for place in places:
         table_map, described = next(found), next(found)
-        bad = next((one for one in (table_map, described) if isinstance(one, CallFailedError)), None)
+        bad = next(
+            (one for one in (table_map, described) if isinstance(one, CallFailedError)), None
+        )
         if bad is not None:
             failed.append(f"{_label(*place)} was not read: {bad}")
-        elif not isinstance(table_map, CallFailedError) and not isinstance(described, CallFailedError):
+        elif not isinstance(table_map, CallFailedError) and not isinstance(
+            described, CallFailedError
+        ):
             facts.append((place, table_map, described))
     queries = [
         ("table_query", {**_arguments(*place), "query": value_query(described, request),
@@ -84,7 +88,11 @@ def _places(
     """Return the tables of files: of workbooks the sheets that hold anything."""
     books = [path for path in paths if split_suffix(path)[1] in READ_BOOKS]
     infos = dict(
-        zip(books, conversation.outcomes(*(("get_file_info", {"path": one}) for one in books)), strict=True)
+        zip(
+            books,
+            conversation.outcomes(*(("get_file_info", {"path": one}) for one in books)),
+            strict=True,
+        )
     )
     found: list[tuple[str, str]] = []
     failed: list[str] = []
@@ -95,7 +103,9 @@ def _places(
         elif isinstance(info, CallFailedError):
             failed.append(f"{path} was not read: {info}")
         else:
-            found += [(path, str(sheet["name"])) for sheet in info.get("sheets", ()) if sheet.get("range")]
+            found += [
+                (path, str(sheet["name"])) for sheet in info.get("sheets", ()) if sheet.get("range")
+            ]
     return found[:MAX_TABLES], failed
 
 
@@ -110,7 +120,11 @@ def _label(path: str, sheet: str) -> str:
 def value_query(described: Mapping[str, Any], request: str) -> str:
     """Return the query for what columns hold: by the column's place a kind, a text and a number."""
     runs = sorted(set(_runs(request)))
-    parts = [part for place, fact in enumerate(described["columns"]) for part in _parts(place, fact, runs)]
+    parts = [
+        part
+        for place, fact in enumerate(described["columns"])
+        for part in _parts(place, fact, runs)
+    ]
     return " UNION ALL ".join(parts)
 
 
@@ -145,7 +159,11 @@ def _runs(request: str) -> Iterator[str]:
 
 
 def known_table(
-    path: str, sheet: str, table_map: Mapping[str, Any], described: Mapping[str, Any], rows: Sequence[Any]
+    path: str,
+    sheet: str,
+    table_map: Mapping[str, Any],
+    described: Mapping[str, Any],
+    rows: Sequence[Any],
 ) -> KnownTable:
     """Return what is known of a table.
 
@@ -161,7 +179,8 @@ def known_table(
     for place, kind, text, number in rows:
         by_place.setdefault(int(place), []).append((kind, text, int(number or 0)))
     columns = tuple(
-        _column(fact, decimal, by_place.get(place, ())) for place, fact in enumerate(described["columns"])
+        _column(fact, decimal, by_place.get(place, ()))
+        for place, fact in enumerate(described["columns"])
     )
     questions = tuple(reading.get("questions", ()))
     return KnownTable(
@@ -178,7 +197,10 @@ def _column(
     values = {text: number for what, text, number in told if what == "value"}
     texts = {what: text or "" for what, text, _ in told if what in ("min", "max")}
     counts = next(((int(text), number) for what, text, number in told if what == "counts"), None)
-    filled, distinct = counts or (int(fact.get("non_null_count") or 0), int(fact.get("distinct_estimate") or 0))
+    filled, distinct = counts or (
+        int(fact.get("non_null_count") or 0),
+        int(fact.get("distinct_estimate") or 0),
+    )
     notes = "; ".join(str(note) for note in fact.get("notes", ()))
     return KnownColumn(
         str(fact["name"]), kind, str(fact.get("role", "")), filled, distinct, values,
@@ -187,5 +209,3 @@ def _column(
         decimal=decimal if kind in ("integer", "float") else "",
         why_text=notes if kind == "string" else "",
     )  # fmt: skip
-
-

@@ -13,17 +13,16 @@ from kbd_offline.lexicon import LEXICON
 from kbd_offline.names import distance, fold, singular, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 
-__all__ = ["SAME", "SYNONYM", "ColumnMention", "ValueMention", "Vocabulary"]
+__all__ = ["BESIDE", "SAME", "SYNONYM", "ColumnMention", "ValueMention", "Vocabulary"]
 
 SAME, STEM, PART, COMPOUND, SYNONYM = range(5)
 """How a column is named: in full, but for its ending, by a part, within a compound, otherwise."""
 
 _MAX_WORDS = 8
-_NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price"))
+_NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
 _SUMS = frozenset(("money", "revenue", "cost"))
-_BESIDE = frozenset(
-    "discount discounts rabatt tax taxes vat mwst ust steuer shipping versand fee fees tip tips "
-    "gebuhr rate quote".split()
+BESIDE = frozenset(
+    ["discount", "discounts", "rabatt", "tax", "taxes", "vat", "mwst", "ust", "steuer", "shipping", "versand", "fee", "fees", "tip", "tips", "gebuhr", "rate", "quote"]
 )
 """Words of names of money that is not what something brings or costs."""
 _FUNCTIONS = (
@@ -47,6 +46,15 @@ def _function_words() -> frozenset[str]:
 
 
 _FUNCTION_WORDS = _function_words()
+_REFUSED = ("chart", "translate", "prose", "forecast", "style", "documents", "money_change")
+_MENDED = frozenset(
+    word
+    for some in LEXICON.phrases.values()
+    for phrase, concept in some
+    if concept not in _REFUSED
+    for word in phrase
+)
+"""Words of the language that a misspelled one may be."""
 
 
 class ColumnMention(msgspec.Struct, frozen=True):
@@ -152,8 +160,15 @@ class Vocabulary:
             column
             for column in self.columns
             if column.is_number
-            and any(LEXICON.means(singular(w), m) for w in self._words[column.name] for m in meanings)
+            and any(
+                LEXICON.means(singular(w), m) for w in self._words[column.name] for m in meanings
+            )
         )
+
+    def is_of(self, column: KnownColumn, *meanings: str) -> bool:
+        """Tell whether the name of a column means one of some things."""
+        words = self._words[column.name]
+        return any(LEXICON.means(singular(word), one) for word in words for one in meanings)
 
     def corrected(self, word: str) -> str:
         """Return the only word near one that nothing is called by, else the word itself."""
@@ -161,7 +176,7 @@ class Vocabulary:
         if not allowed or self.knows(word):
             return word
         names = {part for words in self._words.values() for part in words}
-        known = {one for one in names | LEXICON.words if len(one) >= 4 and one[0] == word[0]}
+        known = {one for one in names | _MENDED if len(one) >= 4 and one[0] == word[0]}
         known |= {"".join(words) for words in self._words.values()}
         near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
         near = [one for one in near if one[0] <= allowed]
@@ -218,9 +233,7 @@ class Vocabulary:
                 return self._with_signs(request, best)
         return None
 
-    def _with_signs(
-        self, request: Sequence[RequestToken], mention: ColumnMention
-    ) -> ColumnMention:
+    def _with_signs(self, request: Sequence[RequestToken], mention: ColumnMention) -> ColumnMention:
         """Return a mention to the end of a name that signs follow: "Price (€)"."""
         column = mention.columns[0]
         signs = [sign for sign in _signs_behind(column.name)]
@@ -273,7 +286,7 @@ class Vocabulary:
                 column
                 for column in self.columns
                 if column.adds_up and not self._fits(column, "quantity")
-                and not _BESIDE & set(self._words[column.name])
+                and not BESIDE & set(self._words[column.name])
                 and not (column.type == "integer" and not self._money_named(column))
             )  # fmt: skip
             found = found if len(found) == 1 else ()
@@ -292,11 +305,13 @@ class Vocabulary:
             return False
         if meaning == "moment" and not column.is_moment:
             return False
-        if meaning not in _NUMBERS and meaning != "moment" and (
-            column.is_moment or (column.is_number and column.role != "id")
+        if (
+            meaning not in _NUMBERS
+            and meaning != "moment"
+            and (column.is_moment or (column.is_number and column.role != "id"))
         ):
             return False
-        if meaning in _SUMS and (not column.adds_up or _BESIDE & set(words)):
+        if meaning in _SUMS and (not column.adds_up or BESIDE & set(words)):
             return False
         return any(LEXICON.means(singular(word), meaning) for word in words)
 
@@ -307,8 +322,10 @@ def tokens_of_value(value: str) -> tuple[str, ...]:
 
 
 def _alike(word: str, part: str) -> bool:
-    return word == part or (len(word) > 3 and singular(word) == singular(part)) or (
-        len(word) > 5 and stem(word) == stem(part)
+    return (
+        word == part
+        or (len(word) > 3 and singular(word) == singular(part))
+        or (len(word) > 5 and stem(word) == stem(part))
     )
 
 

@@ -66,9 +66,7 @@ def distance(first: str, second: str) -> int:
     for place, letter in enumerate(first, 1):
         last, before, row = before, row, [place]
         for other, against in enumerate(second, 1):
-            cost = min(
-                before[other] + 1, row[-1] + 1, before[other - 1] + (letter != against)
-            )
+            cost = min(before[other] + 1, row[-1] + 1, before[other - 1] + (letter != against))
             swapped = place > 1 and other > 1 and letter == second[other - 2]
             if swapped and first[place - 2] == against:
                 cost = min(cost, last[other - 2] + 1)

@@ -140,7 +140,11 @@ def _relative(scan: Scan, place: int) -> Period | None:
         day = today - timedelta(1)
         return _made(day, today, end, day.isoformat(), "day")
     last = scan.skip(place, "det")
-    starts = [(concept, scan.at(at, concept)) for at in range(place, last + 1) for concept in ("last", "this")]
+    starts = [
+        (concept, scan.at(at, concept))
+        for at in range(place, last + 1)
+        for concept in ("last", "this")
+    ]
     for concept, behind in starts:
         if not behind:
             continue
@@ -281,7 +285,9 @@ def _ordinal_number(scan: Scan, place: int) -> int | None:
 def _half(scan: Scan, place: int) -> Period | None:
     found = _HALF.fullmatch(scan.word(place))
     if found:
-        return _with_year(scan, _months(6 * int(found[1]) - 5, 6, place + 1, f"H{found[1]}", "half"))
+        return _with_year(
+            scan, _months(6 * int(found[1]) - 5, 6, place + 1, f"H{found[1]}", "half")
+        )
     number = _ORDINALS.get(scan.word(place)) or _ordinal_number(scan, place)
     behind = scan.at(place + 1 + scan.is_sign(place + 1, "."), "half") if number else 0
     if not behind or number is None or number > 2:
@@ -304,11 +310,15 @@ def _month(scan: Scan, place: int) -> Period | None:
     day = _day_number(scan, place + 1)
     if day is not None and _year_number(scan, place + 1) is None:
         return _with_year(scan, _one_day(number, day, place + 2))
-    return _with_year(scan, _months(number, 1, place + 1 + scan.is_sign(place + 1, "."), text, "month"))
+    return _with_year(
+        scan, _months(number, 1, place + 1 + scan.is_sign(place + 1, "."), text, "month")
+    )
 
 
 def _day_number(scan: Scan, place: int) -> int | None:
-    found = _ORDINAL_DAY.fullmatch(scan.word(place)) if scan.kind(place) in ("number", "word") else None
+    found = (
+        _ORDINAL_DAY.fullmatch(scan.word(place)) if scan.kind(place) in ("number", "word") else None
+    )
     return int(found[1]) if found and 1 <= int(found[1]) <= 31 else None
 
 

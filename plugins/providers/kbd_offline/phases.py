@@ -92,7 +92,11 @@ def _words(intent: Intent) -> str:
 def _item(intent: Intent, words: str) -> str:
     match intent:
         case JobIntent():
-            files = [s.file for s in intent.job.steps if isinstance(s, OutputStep) and not isinstance(s, ReportStep)]
+            files = [
+                s.file
+                for s in intent.job.steps
+                if isinstance(s, OutputStep) and not isinstance(s, ReportStep)
+            ]
             name = next((file for file in files if file), "Answer")
             return f"Final: {name} — {words}"
         case ProfileIntent():
@@ -159,10 +163,12 @@ def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
     files = " ".join(map(shlex.quote, paths[:3])) or "FILE"
     if intent.is_question:
         lines = [first, f"Which is meant? {intent.reason}"]
-        told = [f"{n}: kbd run {files} {shlex.quote(one)}" for n, one in enumerate(intent.options, 1)]
+        told = [
+            f"{n}: kbd run {files} {shlex.quote(one)}" for n, one in enumerate(intent.options, 1)
+        ]
         return "\n".join([*lines, f"{OPTIONS}{' · '.join(told)}"] if told else lines)
     near = [f"kbd run {files} {shlex.quote(one)}" for one in intent.options]
-    third = f"Near it: {' · '.join(near)} · or " if near else "What can be done: ask \"help\", or "
+    third = f"Near it: {' · '.join(near)} · or " if near else 'What can be done: ask "help", or '
     return "\n".join([first, f"Why not: {intent.reason}", third + _A_MODEL])
 
 
@@ -181,10 +187,16 @@ def _answer_lines(answer: dict[str, Any]) -> list[str]:
             only = _value(row[0])
             lines.append(f"{columns[0]} {only}" if len(rows) == 1 else f"- {only}")
         elif len(rows) == 1 and all(isinstance(value, int | float) for value in row):
-            lines.append(", ".join(f"{name} {_value(value)}" for name, value in zip(columns, row, strict=True)))
+            lines.append(
+                ", ".join(
+                    f"{name} {_value(value)}" for name, value in zip(columns, row, strict=True)
+                )
+            )
         else:
             rest = zip(columns[1:], row[1:], strict=True)
-            lines.append(f"- {_value(row[0])}: {', '.join(f'{name} {_value(value)}' for name, value in rest)}")
+            lines.append(
+                f"- {_value(row[0])}: {', '.join(f'{name} {_value(value)}' for name, value in rest)}"
+            )
     more = int(answer["row_count"]) - len(rows)
     if more > 0:
         lines.append(f"… and {more} more; ask for a workbook to get all of them.")
@@ -201,7 +213,9 @@ def _output_lines(output: dict[str, Any]) -> list[str]:
         return [f"{path} has {_rows(int(rows))}." if rows is not None else f"{path} was written."]
     if len(sheets) == 1:
         return [f"{path} has {_rows(int(sheets[0]['row_count']))}."]
-    lines = [f'- Sheet "{one["sheet"]}" in {path} has {_rows(int(one["row_count"]))}' for one in sheets]
+    lines = [
+        f'- Sheet "{one["sheet"]}" in {path} has {_rows(int(one["row_count"]))}' for one in sheets
+    ]
     if (more := len(lines) - _MAX_LISTED) > 0:
         lines = [*lines[: _MAX_LISTED - 1], f"- and {more} more sheets", lines[-1]]
     return lines
@@ -222,7 +236,8 @@ def summary(conversation: PlannerConversation) -> str:
         return "\n".join(done) or NOT_DONE
     lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
     lines += done
-    lines += [_change(change) for change in changes if not failed or True]
+    told = "\n".join(done)
+    lines += [_change(change) for change in changes if str(change.get("path")) not in told]
     lines += [f"- {note}." for note in (intent.notes if isinstance(intent, JobIntent) else ())]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if failed and not changes:

@@ -555,7 +555,9 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     named = named_files(request, paths)
     target = named.target
     if target and split_suffix(target)[1] not in ("", *REPORT_SUFFIXES):
-        raise UnclearError(f"I do not write {split_suffix(target)[1]} files, only docx, md, txt and xlsx reports")
+        raise UnclearError(
+            f"I do not write {split_suffix(target)[1]} files, only docx, md, txt and xlsx reports"
+        )
     kinds = _KIND.findall(fold(request))
     suffix = _SUFFIXES.get(kinds[-1].split()[-1], ".md") if kinds else ".md"
     chosen = named.sources or files_of_kinds(request, paths) or paths

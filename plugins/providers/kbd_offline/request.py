@@ -80,9 +80,12 @@ def read_request(
     try:
         return _read(request, tables, files, today)
     except SeveralError as several:
-        options = [one for one in several.options if one and _is_understood(one, tables, files, today)]
+        options = [
+            one for one in several.options if one and _is_understood(one, tables, files, today)
+        ]
         return Question(str(several), tuple(dict.fromkeys(options))[:_MAX_OPTIONS])
     except UnclearError as unclear:
+
         def reads(text: str) -> bool:
             return _is_understood(text, tables, files, today)
 
@@ -94,6 +97,9 @@ def _is_understood(
 ) -> bool:
     try:
         _read(request, tables, files, today)
+    except SeveralError:
+        # What is asked next is another question.
+        return True
     except UnclearError:
         return False
     return True
@@ -120,7 +126,9 @@ def _read(
         return _checked(Understood(*made), tables)
     groups = _candidates(names, tables)
     for place, group in enumerate(groups):
-        attempts = [one for table in group for one in _attempts(request, names, table, job_files, today)]
+        attempts = [
+            one for table in group for one in _attempts(request, names, table, job_files, today)
+        ]
         others = [table for other in groups[place + 1 :] for table in other]
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
@@ -207,7 +215,9 @@ def _chosen(
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
     if len(read) > 1 and len(called) == 1:
-        note = f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        note = (
+            f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        )
         found = called[0].found
         return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
     places = sorted({place for one in read for place in _places(one.scan)})
@@ -238,7 +248,9 @@ def _chosen(
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
     """Return the attempt that understood most, by the length of what it did not."""
-    return min(attempts, key=lambda one: str(one.error).count('"') if "make of" in str(one.error) else 9)
+    return min(
+        attempts, key=lambda one: str(one.error).count('"') if "make of" in str(one.error) else 9
+    )
 
 
 def _places(scan: Scan) -> list[int]:
@@ -266,7 +278,9 @@ def _several(attempts: Sequence[_Attempt], labels: Sequence[str]) -> SeveralErro
     named = ", ".join(labels[:_MAX_NAMED])
     more = f" and {len(labels) - _MAX_NAMED} more" if len(labels) > _MAX_NAMED else ""
     options = [f"{request} from {table.path}" for table in tables]
-    return SeveralError(f"it may be about any of {named}{more}; name the file in the request", options)
+    return SeveralError(
+        f"it may be about any of {named}{more}; name the file in the request", options
+    )
 
 
 def _beside(table: KnownTable, others: Sequence[KnownTable]) -> tuple[str, ...]:

@@ -109,12 +109,18 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         quote = start > 0 and request[start - 1] in "\"'“‘`" and request[end : end + 1] in "\"'”’`"
         spans.append((start - quote, end + quote, path or name))
     called = _CALLED.search(request)
-    if called and not targets and not any(start <= called.start(1) < end for start, end, _ in spans):
+    if (
+        called
+        and not targets
+        and not any(start <= called.start(1) < end for start, end, _ in spans)
+    ):
         targets.append(called.group(1))
         spans.append((*called.span(1), called.group(1)))
     if len(set(targets)) > 1:
         raise UnclearError(f"it names more than one result: {', '.join(targets)}")
-    return FileNames(tuple(dict.fromkeys(sources)), targets[0] if targets else "", tuple(sorted(spans)))
+    return FileNames(
+        tuple(dict.fromkeys(sources)), targets[0] if targets else "", tuple(sorted(spans))
+    )
 
 
 def files_of_kinds(request: str, paths: Sequence[str]) -> tuple[str, ...]:
@@ -124,7 +130,9 @@ def files_of_kinds(request: str, paths: Sequence[str]) -> tuple[str, ...]:
         path
         for words, group in _GROUPS
         for each in re.finditer(rf"\b{words}", folded)
-        if not re.search(r"\b(?:into|to|as|make|als)\s+(?:(?:an?|one|new|single)\s+)*\Z", folded[: each.start()])
+        if not re.search(
+            r"\b(?:into|to|as|make|als)\s+(?:(?:an?|one|new|single)\s+)*\Z", folded[: each.start()]
+        )
         for path in paths
         if split_suffix(path)[1] in group
     ]

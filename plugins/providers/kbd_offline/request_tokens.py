@@ -96,7 +96,7 @@ def _is_gap(text: str, found: re.Match[str]) -> bool:
     start, end = found.span()
     return (
         found.group() == "-"
-        and 0 < start
+        and start > 0
         and end < len(text)
         and text[start - 1].isalnum()
         and text[end].isalnum()

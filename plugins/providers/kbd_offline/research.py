@@ -12,11 +12,12 @@ from kbd_offline.abilities import asks_for_abilities
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.inspection import TableFinding, inspect
 from kbd_offline.intents import DeclinedIntent, Intent, JobIntent, ProfileIntent, encode_intent
+from kbd_offline.names import split_suffix
 from kbd_offline.profiles import asks_for_profile, parse_look, parse_profiles
 from kbd_offline.request import Declined, Question, Understood, read_request
 from kbd_offline.request_files import ALL_TABLES, MAX_REQUEST_CHARACTERS, named_files
-from kbd_offline.names import split_suffix
 from kbd_offline.scan import UnclearError
+from kbd_offline.substitution import replaced
 
 __all__ = ["research_intent", "research_text"]
 
@@ -40,7 +41,10 @@ def research_text(conversation: PlannerConversation) -> str:
         case DeclinedIntent():
             told = [f"- Understood: {intent.understood}", f"- Not done: {intent.reason}"]
         case JobIntent():
-            told = [f"- {intent.words}", "- Read by the rules of the offline provider, which is not a model."]
+            told = [
+                f"- {intent.words}",
+                "- Read by the rules of the offline provider, which is not a model.",
+            ]
         case ProfileIntent():
             told = [f"- {profile_words(intent)}"]
     files = ["## Files", *lines, ""] if lines else []
@@ -68,7 +72,13 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
     request = conversation.request
     parse: Callable[[str, tuple[str, ...]], ProfileIntent] | None = None
     if len(request) <= MAX_REQUEST_CHARACTERS:
-        parse = parse_look if is_look(request) else parse_profiles if asks_for_profile(request) else None
+        parse = (
+            parse_look
+            if is_look(request)
+            else parse_profiles
+            if asks_for_profile(request)
+            else None
+        )
     try:
         if asks_for_abilities(request):
             raise UnclearError("it asks what can be done")
@@ -80,8 +90,13 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
 
 
 def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
-    found, failed = inspect(conversation, request, _looked_at(request, conversation.paths))
-    if not found and not failed:
+    looked = (
+        ()
+        if _is_replacement(request, conversation.paths)
+        else _looked_at(request, conversation.paths)
+    )
+    found, failed = inspect(conversation, request, looked)
+    if not found and not failed and not conversation.paths:
         # Nothing is declined before the files were looked at.
         conversation.call("list_files")
     tables = [one.table for one in found]
@@ -91,13 +106,22 @@ def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[
     match reading:
         case Understood():
             notes = (*failed, *reading.notes) if len(tables) > 1 else reading.notes
-            intent: Intent = JobIntent(_read_as_said(reading.job, conversation), reading.words, notes)
+            intent: Intent = JobIntent(
+                _read_as_said(reading.job, conversation), reading.words, notes
+            )
             return _checked(conversation, intent, request), lines
         case Question():
             return DeclinedIntent(shortened(request), reading.text, reading.options, True), lines
         case Declined():
             reason = failed[0] if failed and not tables else reading.reason
             return DeclinedIntent(shortened(request), reason, reading.suggestions), lines
+
+
+def _is_replacement(request: str, paths: Sequence[str]) -> bool:
+    try:
+        return replaced(request, paths) is not None
+    except UnclearError:
+        return True
 
 
 def _looked_at(request: str, paths: Sequence[str]) -> Sequence[str]:

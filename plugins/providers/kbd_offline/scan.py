@@ -48,9 +48,6 @@ class Scan:
         self.table = table
         self.today = today
         self.vocabulary = Vocabulary(table)
-        self.tokens = tuple(self._spread(request_tokens))
-        self._words = [token.word for token in self.tokens]
-        self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
         self._nouns |= {stem(word) for word in _things(table)}
@@ -58,6 +55,9 @@ class Scan:
             meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
             for meaning in LEXICON.meanings.get(singular(noun), ())
         )  # fmt: skip
+        self.tokens = tuple(self._spread(request_tokens))
+        self._words = [token.word for token in self.tokens]
+        self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
         self.corrections: tuple[str, ...] = tuple(
             f'"{token.text}" was read as "{token.word}"'
             for token in self.tokens
@@ -172,9 +172,7 @@ class Scan:
             [self.rewritten(start, end, quoted(column.name)) for column in columns],
         )
 
-    def column_list(
-        self, place: int, *, exact: bool = False
-    ) -> tuple[list[ColumnMention], int]:
+    def column_list(self, place: int, *, exact: bool = False) -> tuple[list[ColumnMention], int]:
         """Return the mentions in a list of columns from a place on, and where it ends."""
         found: list[ColumnMention] = []
         end = place
@@ -209,16 +207,26 @@ class Scan:
             word = token.word
             for prefix, instead in LEXICON.prefixes.items():
                 rest = word.removeprefix(prefix)
-                if rest != word and len(rest) >= 4 and not self._is_name(word) and (
-                    self._is_name(rest)
+                if (
+                    rest != word
+                    and len(rest) >= 4
+                    and not self._is_name(word)
+                    and (self._is_name(rest))
                 ):
                     end = token.start + len(prefix)
-                    first = RequestToken("word", token.text[: len(prefix)], instead, token.start, end)
-                    spread += [first, RequestToken("word", token.text[len(prefix) :], rest, end, token.end)]
+                    first = RequestToken(
+                        "word", token.text[: len(prefix)], instead, token.start, end
+                    )
+                    spread += [
+                        first,
+                        RequestToken("word", token.text[len(prefix) :], rest, end, token.end),
+                    ]
                     break
             else:
-                mended = self.vocabulary.corrected(word)
-                spread.append(token if mended == word else msgspec.structs.replace(token, word=mended))
+                mended = word if stem(word) in self._nouns else self.vocabulary.corrected(word)
+                spread.append(
+                    token if mended == word else msgspec.structs.replace(token, word=mended)
+                )
         return spread
 
     def _is_name(self, word: str) -> bool:
@@ -230,14 +238,18 @@ def _things(table: KnownTable) -> Iterator[str]:
     """Yield what rows are called by a column that numbers them: "orders" have an Order ID each."""
     for column in table.columns:
         words = tokens(column.name)
-        if len(words) == 2 and words[1] in _NUMBERING and column.distinct == table.rows == column.filled:
+        if (
+            len(words) == 2
+            and words[1] in _NUMBERING
+            and column.distinct == table.rows == column.filled
+        ):
             yield words[0]
 
 
 _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
 """What rows may be, by whatever word."""
 
-_NUMBERING = frozenset("id no nr number nummer key code".split())
+_NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
 
 
 def _forms(text: str) -> set[str]:
@@ -247,4 +259,3 @@ def _forms(text: str) -> set[str]:
 def quoted(name: str) -> str:
     """Return a name in the quotes that it does not hold itself."""
     return f"'{name}'" if '"' in name else f'"{name}"'
-

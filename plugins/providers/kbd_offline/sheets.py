@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from kbd_offline.names import fold
-from kbd_offline.scan import UnclearError
 
 __all__ = ["take_sheets", "wants_each_sheet", "without_sheet"]
 

@@ -6,6 +6,8 @@ import msgspec
 
 from kbd.jobs.records import (
     ConvertStep,
+    FilterStep,
+    GroupStep,
     Input,
     Job,
     OutputStep,
@@ -70,9 +72,7 @@ def label_of(table: KnownTable, taken: Sequence[str] = ()) -> str:
     return candidate
 
 
-def input_of(
-    table: KnownTable, columns: dict[str, ValueType], taken: Sequence[str] = ()
-) -> Input:
+def input_of(table: KnownTable, columns: dict[str, ValueType], taken: Sequence[str] = ()) -> Input:
     """Return a table as an input of a job."""
     return Input(label_of(table, taken), table.path, table.sheet or None, columns)
 
@@ -114,7 +114,11 @@ def finish(
     table = scan.table
     _check_rows(table, composed)
     own = split_suffix(table.path.rpartition("/")[2])[0]
-    own = f"{own}-{table.sheet}" if table.sheet and slug(table.sheet) not in ("sheet1", "tabelle1") else own
+    own = (
+        f"{own}-{table.sheet}"
+        if table.sheet and slug(table.sheet) not in ("sheet1", "tabelle1")
+        else own
+    )
     stem = stem or slug(own)
     has_file = bool(files.target or clauses.suffix)
     steps: tuple[Step, ...] = (*before, *composed.steps)
@@ -131,7 +135,10 @@ def finish(
         if not (has_file or clauses.converts) or (clauses.converts and not has_file):
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
-        steps, words = (ConvertStep(inputs[0].name, target),), f"{table.label} as it stands, in {target}"
+        steps, words = (
+            (ConvertStep(inputs[0].name, target),),
+            f"{table.label} as it stands, in {target}",
+        )
     else:
         target = _target(scan, clauses, composed, files, stem)
         if clauses.in_place and clauses.dedupe is not None:
@@ -147,13 +154,21 @@ def finish(
 
 
 def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
-    del steps
-    return ()
+    """Return the check that rows are left, where some are chosen to be shown."""
+    if isinstance(steps[-1], ReportStep) and any(
+        isinstance(step, GroupStep) and not step.by for step in steps
+    ):
+        # That there are none is an answer to "how many".
+        return ()
+    made = [step.make for step in steps if isinstance(step, FilterStep) and step.make]
+    return tuple(RowCountCheck(name, 1) for name in made)
 
 
 def _check_rows(table: KnownTable, composed: Composed) -> None:
     if not table.rows and composed.is_figures:
-        raise UnclearError("it has column names and no rows below them, so there is nothing to work out")
+        raise UnclearError(
+            "it has column names and no rows below them, so there is nothing to work out"
+        )
 
 
 def _labelled(steps: Sequence[Step], composed: Composed) -> tuple[Step, ...]:
@@ -161,7 +176,11 @@ def _labelled(steps: Sequence[Step], composed: Composed) -> tuple[Step, ...]:
     if composed.split is None or not steps:
         return tuple(steps)
     *most, last = steps
-    return (*most, msgspec.structs.replace(last, make="parts")) if hasattr(last, "make") else tuple(steps)
+    return (
+        (*most, msgspec.structs.replace(last, make="parts"))
+        if hasattr(last, "make")
+        else tuple(steps)
+    )
 
 
 def _split_outputs(scan: Scan, composed: Composed, target: str) -> tuple[Step, ...]:
@@ -179,21 +198,33 @@ def _split_outputs(scan: Scan, composed: Composed, target: str) -> tuple[Step, .
     outputs: list[Step] = []
     if split.into == "files":
         stem, suffix = split_suffix(target)
-        outputs.append(SplitStep(split.by, f"{stem}-{{value}}{suffix}", "files", keep_column=split.keeps_column, of=of))
+        outputs.append(
+            SplitStep(
+                split.by,
+                f"{stem}-{{value}}{suffix}",
+                "files",
+                keep_column=split.keeps_column,
+                of=of,
+            )
+        )
     else:
         outputs.append(SplitStep(split.by, target, keep_column=split.keeps_column, of=of))
     if split.summary:
         first, *rest = split.summary
         first = msgspec.structs.replace(first, of=of) if of and hasattr(first, "of") else first
         outputs += [first, *rest]
-        file = target if split.into == "sheets" else f"{split_suffix(target)[0]}-summary{split_suffix(target)[1]}"
-        outputs.append(WriteStep(file, "Summary" if split_suffix(file)[1] == BOOK_SUFFIX else None, split.form))
+        file = (
+            target
+            if split.into == "sheets"
+            else f"{split_suffix(target)[0]}-summary{split_suffix(target)[1]}"
+        )
+        outputs.append(
+            WriteStep(file, "Summary" if split_suffix(file)[1] == BOOK_SUFFIX else None, split.form)
+        )
     return tuple(outputs)
 
 
-def _target(
-    scan: Scan, clauses: Clauses, composed: Composed, files: JobFiles, stem: str
-) -> str:
+def _target(scan: Scan, clauses: Clauses, composed: Composed, files: JobFiles, stem: str) -> str:
     """Return the name of the result: the requested one, else a free one that tells what it is.
 
     Raises:

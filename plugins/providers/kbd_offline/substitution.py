@@ -102,7 +102,9 @@ def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) 
     left = _REST.sub(" ", rest).split()
     if "\x02" in rest or left:
         named = left[0] if left else "another text"
-        raise UnclearError(f'I replace one text in whole files; I do not know what to make of "{named}"')
+        raise UnclearError(
+            f'I replace one text in whole files; I do not know what to make of "{named}"'
+        )
     files = names.sources or files_of_kinds(request, paths) or tuple(paths)
     if not files:
         raise UnclearError("there is no file in the workbench")

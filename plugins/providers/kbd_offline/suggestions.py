@@ -32,7 +32,9 @@ def _possible(request: str, table: KnownTable) -> list[str]:
     """Return requests about a table, those whose columns are spoken of first."""
     words = set(tokens(request))
     sums = [column.name for column in table.columns if column.adds_up]
-    keys = [c.name for c in table.columns if c.is_text and 1 < c.distinct <= max(table.rows // 2, 2)]
+    keys = [
+        c.name for c in table.columns if c.is_text and 1 < c.distinct <= max(table.rows // 2, 2)
+    ]
 
     def spoken(name: str) -> bool:
         return not words & set(tokens(name))

@@ -84,7 +84,9 @@ def _range(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None)
         months = range(first.start.month, last.start.month + 1)
         _add_months(clauses, column, list(months), f"{first.text} to {last.text} of every year")
         return scan.at(end, "of_every_year")
-    both = Period(first.start, last.end, end, f"{first.text} to {last.text}", "range", first.has_year)
+    both = Period(
+        first.start, last.end, end, f"{first.text} to {last.text}", "range", first.has_year
+    )
     known = _with_year(scan, both, column, place, end)
     _add(clauses, column, known.start, known.end, f"is in {known.text}", known.text)
     return end
@@ -124,7 +126,13 @@ def _bound(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None)
                 bounds = (known.end, None)
             case _:
                 bounds = (None, known.end)
-        _add(clauses, column, *bounds, f"is {_BOUNDS[concept]} {known.text}", f"{concept} {known.text}")
+        _add(
+            clauses,
+            column,
+            *bounds,
+            f"is {_BOUNDS[concept]} {known.text}",
+            f"{concept} {known.text}",
+        )
         return end
     return 0
 
@@ -186,7 +194,9 @@ def _is_period_word(scan: Scan, at: int, place: int, period: Period) -> bool:
     if period.kind != "year":
         return True
     before = scan.word(place - 1)
-    return not (scan.at(place - 1, "more", "less", "at_least", "at_most") or before in "€$£" and before)
+    return not (
+        scan.at(place - 1, "more", "less", "at_least", "at_most") or (before in "€$£" and before)
+    )
 
 
 def _column_behind(
@@ -221,7 +231,7 @@ def _with_year(scan: Scan, period: Period, column: KnownColumn, start: int, end:
     years = years_between(period, first, last)
     if not years:
         raise UnclearError(
-            f'no row has a {column.name} in {period.text}: they run from {first} to {last}'
+            f"no row has a {column.name} in {period.text}: they run from {first} to {last}"
         )
     if len(years) > 1:
         text = scan.text(start, end)
@@ -248,14 +258,24 @@ def _add_months(clauses: Clauses, column: KnownColumn, months: Sequence[int], te
     name = f"month({expressions.column(column.name)})"
     listed = ", ".join(map(str, months))
     condition = f"{name} = {listed}" if len(months) == 1 else f"{name} in ({listed})"
-    _append(clauses, ConditionClause(condition, f"{column.name} is in {text}", (column,), slug=slug(text)))
+    _append(
+        clauses,
+        ConditionClause(condition, f"{column.name} is in {text}", (column,), slug=slug(text)),
+    )
 
 
 def _add(
-    clauses: Clauses, column: KnownColumn, start: date | None, end: date | None, text: str, name: str
+    clauses: Clauses,
+    column: KnownColumn,
+    start: date | None,
+    end: date | None,
+    text: str,
+    name: str,
 ) -> None:
     condition = expressions.within(column.name, start, end)
-    _append(clauses, ConditionClause(condition, f"{column.name} {text}", (column,), slug=slug(name)))
+    _append(
+        clauses, ConditionClause(condition, f"{column.name} {text}", (column,), slug=slug(name))
+    )
 
 
 def _append(clauses: Clauses, condition: ConditionClause) -> None:

@@ -104,7 +104,10 @@ class Bench:
         marks = ", ".join("?" * len(columns))
         for row in rows:
             if any(row):
-                values = [cell.strip() or None for cell in row]
+                decimal = self._facts[path][0].get("reading", {}).get("decimal", ".")
+                kinds = [kind for _, kind in columns]
+                pairs = zip(row, kinds, strict=True)
+                values = [_plain(cell.strip(), kind, decimal) for cell, kind in pairs]
                 connection.execute(f'INSERT INTO "{name}" VALUES ({marks})', values)
         return connection
 
@@ -153,6 +156,15 @@ class Bench:
                 case _:
                     pass
         return results
+
+
+def _plain(cell: str, kind: str, decimal: str) -> str | None:
+    """Return a cell as the database reads it."""
+    if kind == "DATE" and cell.count(".") == 2:
+        return "-".join(reversed(cell.split(".")))
+    if kind == "DOUBLE" and decimal == ",":
+        cell = cell.replace(".", "").replace(",", ".")
+    return cell or None
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[list[Any]]:
