@@ -1,166 +1,663 @@
-"""Conditions on rows: "where Amount > 100 and Category is Food". Pure.
+"""Conditions of a request: values, comparisons, empty fields, and days. Pure."""
 
-Like a clause, a condition is taken out of the wording, or refused with `UnclearError`.
-"""
-
+import difflib
 import re
+from collections.abc import Sequence
 from datetime import date
 
-from kbd_offline.intents import ColumnIntent, Condition, Operator
-from kbd_offline.request_text import NUMERAL, Mention, UnclearError, Wording, read_numeral
+from kbd_offline import expressions
+from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
+from kbd_offline.facts import KnownColumn
+from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
+from kbd_offline.names import slug, tokens
+from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
-__all__ = ["take_conditions"]
+__all__ = ["bare_value", "column_condition", "comparison", "empty_field", "number_at"]
 
-_IS = r"(?:is|are|was|were|be|has|have)\s+"
-_MORE = r"(?:great|larg|high|bigg|lat)er\s+than|more\s+than|over|above|after|exceeding"
-_LESS = r"(?:less|lower|smaller|fewer|earlier)\s+than|under|below|before"
-# "from 2024" is a condition; "per Store from sales.csv" names a file.
-_FROM = r"from(?=\s+[\"'“‘`€$£(]*\s*[-+]?\d)"
-# The first that matches counts, so what begins with another goes before it: "<>" before "<",
-# "is not" before "is", "not empty" before all.
-_OPERATORS: tuple[tuple[Operator, str], ...] = (
-    ("not empty", rf"(?:{_IS})?(?:not\s+(?:empty|blank|missing|null)|filled)\b"),
-    ("empty", rf"(?:{_IS})?(?:empty|blank|missing|null)\b"),
-    (">=", rf">=|≥|(?:{_IS})?(?:at\s+least|{_FROM}|since|on\s+or\s+after|not\s+less\s+than)\b"),
-    ("<=", rf"<=|≤|(?:{_IS})?(?:at\s+most|until|up\s+to|on\s+or\s+before|not\s+more\s+than)\b"),
-    ("!=", rf"!=|<>|≠|(?:{_IS})?(?:not\s+equal\s+to|other\s+than)\b|(?:is|are)\s+not\b|isn't\b"),
-    (">", rf">|(?:{_IS})?(?:{_MORE})\b|exceeds?\b"),
-    ("<", rf"<|(?:{_IS})?(?:{_LESS})\b"),
-    ("contains", r"(?:contains?|containing|includes)\b"),
-    ("starts with", r"(?:starts?|begins?|starting|beginning)\s+with\b"),
-    ("ends with", r"(?:ends?|ending)\s+(?:with|in)\b"),
-    ("=", r"==?|(?:equals?|equal\s+to|is\s+equal\s+to|is\s+exactly|(?:is|are)(?!\s+there\b))\b"),
-)  # fmt: skip
-_BETWEEN = r"(?:(?:is|are)\s+)?between\b"
-_JOIN = re.compile(r"\s*,?\s*\b(and|or)\b\s*")
-_LEAD = re.compile(
-    r"(?:\b(?:only|just|the|all|those|rows?|records?|lines?|entries|transactions?|where|whose|with"
-    r"|which|that|for|if|when|keep|filter|filtered|show|to|by|on|have|having|include|including)\b"
-    r"\s*)+\Z"
+_OPERATORS = (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<="))
+_WORDS = {
+    ">": "is over", ">=": "is at least", "<": "is under", "<=": "is at most", "=": "is",
+}  # fmt: skip
+_SIGNS = {">": "over", ">=": "from", "<": "under", "<=": "up-to", "=": ""}
+_UNITS = frozenset(
+    ["eur", "euro", "euros", "usd", "dollar", "dollars", "chf", "gbp", "pound", "pounds", "€", "$", "£", "¥", "franken", "yen", "kr"]
 )
-_QUOTED = re.compile(r"""\s*["'“‘`]([^"'”’`]*)["'”’`]""")
-_DATE = re.compile(r"\s*(\d{4}-\d{2}-\d{2})\b")
-# A text without quotes ends where another clause may begin; one with such a word needs quotes.
-_WORDS = re.compile(
-    r"\s*((?:(?!\b(?:and|or|sort(?:ed)?|order(?:ed)?|into|in|to|as|save|by|per|with|group(?:ed)?"
-    r"|for|then|descending|ascending)\b)[^,;.?!<>=\x00])+)"
-)
+_YES = frozenset(["yes", "y", "true", "ja", "wahr", "1", "j", "x"])
+_MAX_LISTED = 12
+
+# With either decimal mark, the other one between thousands.
+_MARKED = {
+    ".": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?"),
+    ",": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?"),
+}
+_OTHER = {".": ",", ",": "."}
 
 
-def take_conditions(wording: Wording) -> tuple[tuple[Condition, ...], bool]:
-    """Return the conditions on rows, and whether any of them is enough.
+def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, int] | None:
+    """Return the number at a place as expressions have it, and where it ends with its unit.
 
     Raises:
-        UnclearError: A condition is meant but not understood, or "and" and "or" are mixed.
+        SeveralError: It has two readings.
+        UnclearError: It may be one number or two.
     """
-    conditions: list[Condition] = list(_without_blanks(wording))
-    joins: set[str] = set()
-    last_end = -1
-    for mention in wording.mentions():
-        found, end = _condition_at(wording, mention)
-        if not found:
-            continue
-        start = _clause_start(wording, mention.start)
-        join = _JOIN.fullmatch(wording.folded, last_end, start) if last_end >= 0 else None
-        if join:
-            joins.add(join.group(1))
-        wording.take(last_end if join else start, end)
-        last_end = end
-        conditions.extend(found)
-    # SQL would bind "and" closer; whether the sentence does nobody can tell.
-    if len(joins) > 1:
-        raise UnclearError('it mixes "and" with "or"')
-    return tuple(conditions), joins == {"or"}
+    at = place + 1 if scan.word(place) in _UNITS else place
+    sign = scan.word(at) if scan.is_sign(at, "-+") else ""
+    at += bool(sign)
+    if scan.kind(at) != "number":
+        return None
+    value = _value_of(scan, at, column)
+    behind = at + 1
+    if scan.is_sign(behind, "%"):
+        behind += 1
+        is_share = column is not None and column.maximum and abs(float(column.maximum)) <= 1
+        value = f"{float(value) / 100:.12g}" if is_share else value
+    if scan.word(behind) in _UNITS:
+        behind += 1
+    return (f"-{value}" if sign == "-" else value), behind
 
 
-def _without_blanks(wording: Wording) -> list[Condition]:
-    """Take "without empty amounts" and the like."""
-    clause = wording.find(
-        r"\b(?:without|excluding|exclude|ignoring|except)\s+(?:rows\s+with\s+)?(?:the\s+)?"
-        r"(?:empty|blank|missing)\b"
-    )
-    mention = wording.column_at(clause.end()) if clause else None
-    if clause is None or mention is None:
-        return []
-    wording.take(clause.start(), mention.end)
-    return [Condition(mention.only(), "not empty")]
+def _value_of(scan: Scan, place: int, column: KnownColumn | None) -> str:
+    """Return a number as an expression has it.
 
-
-def _condition_at(wording: Wording, mention: Mention) -> tuple[list[Condition], int]:
-    quote_end = re.compile(r"[\"'”`)]*\s*").match(wording.folded, mention.end)
-    place = quote_end.end() if quote_end else mention.end
-    between = re.compile(_BETWEEN).match(wording.folded, place)
-    if between:
-        low, end = _value(wording, mention.only(), ">=", between.end())
-        joined = re.compile(r"\s*and\b").match(wording.folded, end)
-        if joined is None:
-            raise UnclearError('"between" needs two values')
-        high, end = _value(wording, mention.only(), "<=", joined.end())
-        return [low, high], end
-    for operator, pattern in _OPERATORS:
-        sign = re.compile(pattern).match(wording.folded, place)
-        if sign and operator in ("empty", "not empty"):
-            return [Condition(mention.only(), operator)], sign.end()
-        if sign:
-            condition, end = _value(wording, mention.only(), operator, sign.end())
-            return [condition], end
-    return [], place
-
-
-def _value(
-    wording: Wording, column: ColumnIntent, operator: Operator, start: int
-) -> tuple[Condition, int]:
-    # From the original, which has capitals and accents; folding keeps each character's place.
-    quoted = _QUOTED.match(wording.original, start)
-    if column.is_number:
-        number = NUMERAL.match(wording.original, start)
-        if number and wording.original[number.end() :].lstrip().startswith("%"):
-            # A column of percentages may hold 10 or 0.1 for 10 %.
-            raise UnclearError(
-                f'"{column.name}" is compared with {number.group(1)}%: say {number.group(1)} or'
-                " its hundredth, as the column holds it"
+    Where both marks give a number and nothing says which is meant, that is a question: "1.500" is
+    one and a half or fifteen hundred.
+    """
+    text = scan.tokens[place].text
+    if text.endswith(("k", "K")):
+        return f"{float(text[:-1].replace(',', '.')) * 1000:.12g}"
+    mark = "" if column is None else column.decimal
+    name = "it" if column is None else f'"{column.name}"'
+    found = {
+        one: text.replace(_OTHER[one], "").replace(one, ".")
+        for one, pattern in _MARKED.items()
+        if pattern.fullmatch(text)
+    }
+    if len(set(found.values())) > 1:
+        # A point before three digits is a decimal one only where the file has such.
+        if mark == "," or ("," not in text and mark != "."):
+            either = [_shortest(value) for value in found.values()]
+            raise SeveralError(
+                f"{name} is compared with {text}: say {' or '.join(either)}",
+                [scan.rewritten(place, place + 1, value) for value in either],
             )
-        if number is None:
-            raise UnclearError(
-                f'"{column.name}" holds numbers, and it is compared with something else'
-            )
-        return Condition(column, operator, read_numeral(number.group(1), column)), number.end()
-    if column.is_moment:
-        return _date_value(wording, column, operator, start)
-    if operator in (">", ">=", "<", "<="):
-        # As texts, "9" is more than "100": nobody who says "more than" means that.
-        raise UnclearError(
-            f'"{column.name}" holds {column.type} values: none is more or less than another'
+        return found["."]
+    if found and ("." in found or "." in text or mark == ","):
+        return next(iter(found.values()))
+    raise UnclearError(f"{name} is compared with {text}, which may be one number or two")
+
+
+def _shortest(value: str) -> str:
+    return value.rstrip("0").rstrip(".") if "." in value else value
+
+
+def _add(clauses: Clauses, condition: ConditionClause) -> None:
+    joint = clauses.joint or "and"
+    clauses.conditions.append(
+        ConditionClause(
+            condition.expression, condition.text, condition.columns, joint,
+            condition.slug, condition.values, condition.is_negative,
         )
-    if quoted:
-        return Condition(column, operator, quoted.group(1)), quoted.end()
-    words = _WORDS.match(wording.folded, start)
-    if words is None or not words.group(1).strip():
-        raise UnclearError(f'"{column.name}" is compared with nothing that I can see')
-    start, end = words.span(1)
-    return Condition(column, operator, wording.original[start:end].strip()), end
+    )  # fmt: skip
+    clauses.joint = ""
 
 
-def _date_value(
-    wording: Wording, column: ColumnIntent, operator: Operator, start: int
-) -> tuple[Condition, int]:
-    # Quotes become blanks, not nothing: the places must stay those of the request.
-    found = _DATE.match(wording.original.replace('"', " ").replace("'", " "), start)
-    year = re.compile(r"\s*(\d{4})(?![\w-])").match(wording.original, start)
-    try:
-        if found and operator in ("=", "!=", ">", ">=", "<", "<="):
-            moment = date.fromisoformat(found.group(1)).isoformat()
-            return Condition(column, operator, moment), found.end()
-        # "Since 2024" and "before 2024" mean its first day; "after 2024" may mean that or its last.
-        if year and operator in (">=", "<"):
-            return Condition(column, operator, f"{year.group(1)}-01-01"), year.end()
-    except ValueError:
-        # There is no such day, as February 30: told below, with the form of a date.
-        pass
-    raise UnclearError(f'"{column.name}" holds dates: write the date as YYYY-MM-DD')
+def column_condition(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "COLUMN operator value" at a place; return where it ends, 0 where none is there.
+
+    Raises:
+        UnclearError: It compares with nothing that fits.
+    """
+    at = scan.skip(place, "det")
+    mention = scan.column(at)
+    if mention is None or (scan.is_noun(at) and mention.level >= PART and mention.end == at + 1):
+        return 0
+    behind = scan.skip(mention.end, "det") if scan.at(mention.end, "det") and not (
+        scan.at(mention.end, "in") or scan.at(mention.end, "between")
+    ) else mention.end  # fmt: skip
+    for start in dict.fromkeys((mention.end, behind)):
+        end = (
+            _numbers(scan, clauses, mention, start)
+            or _emptiness(scan, clauses, mention, start)
+            or _texts(scan, clauses, mention, start)
+            or _equality(scan, clauses, mention, start)
+        )
+        if end:
+            return _more_bounds(scan, clauses, mention, end)
+    return _is_true(scan, clauses, mention)
 
 
-def _clause_start(wording: Wording, start: int) -> int:
-    """Return where the words that lead to a condition begin ("only rows where …")."""
-    lead = _LEAD.search(wording.folded[:start].rstrip("\"'“`("))
-    return lead.start() if lead else start
+def _more_bounds(scan: Scan, clauses: Clauses, mention: ColumnMention, end: int) -> int:
+    """Read "and under 1000" behind a comparison of the same column."""
+    behind = scan.at(end, "and")
+    for concept, operator in _OPERATORS if behind else ():
+        start = scan.at(behind, concept)
+        if not start or start < _longest(scan, behind) or scan.kind(start) != "number":
+            continue
+        if not any(column.is_number for column in mention.columns):
+            continue
+        column = scan.only(mention, lambda one: one.is_number)
+        number = number_at(scan, start, column)
+        following = scan.column(number[1]) if number else None
+        if number and (following is None or not any(one.is_number for one in following.columns)):
+            return _compare(scan, clauses, column, operator, start)
+    return end
+
+
+def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    numbers = [
+        c for c in mention.columns if c.is_number and (c.role != "id" or mention.level < PART)
+    ]
+    if not numbers:
+        return 0
+    if end := scan.at(at, "between"):
+        column = scan.only(mention, lambda one: one.is_number)
+        low = number_at(scan, end, column)
+        to = scan.at(low[1], "range_to") if low else 0
+        high = number_at(scan, to, column) if to else None
+        if low and high:
+            name = expressions.column(column.name)
+            _add(clauses, ConditionClause(
+                f"{name} >= {low[0]} and {name} <= {high[0]}",
+                f"{column.name} is from {low[0]} to {high[0]}", (column,),
+                slug=f"{slug(column.name)}-{low[0]}-to-{high[0]}",
+            ))  # fmt: skip
+            return high[1]
+    for concept, operator in (*_OPERATORS, ("is", "=")):
+        end = scan.at(at, concept)
+        if concept == "at_least" and not end:
+            end = 0
+        if end and (end < scan.at(at, "is_not") or end < _longest(scan, at)):
+            continue
+        value = number_at(scan, end, numbers[0]) if end else None
+        if value is not None:
+            column = scan.only(mention, lambda one: one.is_number)
+            return _compare(scan, clauses, column, operator, end)
+    if end := scan.at(at, "is_not"):
+        column = scan.only(mention, lambda one: one.is_number)
+        value = number_at(scan, end, column)
+        if value is not None:
+            plain = expressions.compared(column.name, "=", value[0])
+            _add(clauses, ConditionClause(
+                expressions.negated(column, plain), f"{column.name} is not {value[0]}", (column,),
+                slug=f"{slug(column.name)}-not-{value[0]}",
+            ))  # fmt: skip
+            return value[1]
+    if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
+        column = scan.only(mention, lambda one: one.is_number)
+        return _compare(scan, clauses, column, "=", at)
+    return 0
+
+
+def _longest(scan: Scan, at: int) -> int:
+    """Return where the longest comparison ends, so that "is" is not read for "is more than"."""
+    return max(scan.at(at, concept) for concept, _ in _OPERATORS)
+
+
+def _compare(scan: Scan, clauses: Clauses, column: KnownColumn, operator: str, at: int) -> int:
+    value = number_at(scan, at, column)
+    if value is None:
+        return 0
+    number, end = value
+    if operator == "=":
+        for concept, other in (("or_more", ">="), ("or_less", "<=")):
+            if behind := scan.at(end, concept):
+                operator, end = other, behind
+    sign = _SIGNS[operator]
+    _add(clauses, ConditionClause(
+        expressions.compared(column.name, operator, number),
+        f"{column.name} {_WORDS[operator]} {number}", (column,),
+        slug="-".join(part for part in (slug(column.name), sign, number) if part),
+    ))  # fmt: skip
+    return end
+
+
+def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read a comparison that stands before its column, or without one: "over 100 euros".
+
+    Raises:
+        SeveralError: Several columns may be meant.
+    """
+    for concept, operator in _OPERATORS:
+        end = scan.at(place, concept)
+        if not end or end < _longest(scan, place):
+            continue
+        if scan.kind(end) == "number" or scan.word(end) in _UNITS:
+            return _without_column(scan, clauses, operator, place, end)
+    for concept, operator in (("negative", "<"), ("positive", ">")):
+        if end := scan.at(place, concept):
+            return _signed(scan, clauses, operator, end)
+    if end := scan.at(place, "between"):
+        return _between_without_column(scan, clauses, end)
+    return 0
+
+
+def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
+    """Read "negative amounts"."""
+    mention = scan.column(at)
+    if mention is not None and any(column.adds_up for column in mention.columns):
+        column, end = scan.only(mention, lambda one: one.adds_up), mention.end
+    else:
+        money = _money(scan)
+        if len(money) != 1:
+            return 0
+        column, end = money[0], at
+    _add(
+        clauses,
+        ConditionClause(
+            expressions.compared(column.name, operator, "0"),
+            f"{column.name} {_WORDS[operator]} 0",
+            (column,),
+            slug="negative" if operator == "<" else "positive",
+        ),
+    )
+    return end
+
+def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at: int) -> int:
+    plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
+    if plain is None:
+        return 0
+    behind = plain[1]
+    mention = scan.column(behind)
+    subject = _subject(scan, clauses)
+    if scan.is_noun(behind) or (
+        mention is not None
+        and mention.level <= PART
+        and not any(c.is_number and c.role != "id" for c in mention.columns)
+    ):
+        # "customers with more than 3 orders": of each customer so many rows.
+        if subject is not None:
+            _having_count(scan, clauses, mention, operator, plain[0], behind)
+            return (
+                mention.end if mention is not None else max(behind + 1, scan.at(behind, "row_noun"))
+            )
+        return 0
+    if mention is not None and any(column.adds_up for column in mention.columns):
+        column = scan.only(mention, lambda one: one.adds_up)
+        _compare(scan, clauses, column, operator, at)
+        return mention.end
+    money = _money(scan)
+    if not money:
+        return 0
+    if len(money) > 1:
+        raise SeveralError(
+            f'"{scan.text(start, plain[1])}" may be of {_or_names(money)}',
+            [scan.rewritten(start, at, f"{quoted(c.name)} {scan.text(start, at)}") for c in money],
+        )
+    return _compare(scan, clauses, money[0], operator, at)
+
+
+def _between_without_column(scan: Scan, clauses: Clauses, at: int) -> int:
+    money = _money(scan)
+    if len(money) != 1 or scan.kind(at) != "number":
+        return 0
+    low = number_at(scan, at, money[0])
+    to = scan.at(low[1], "range_to") if low else 0
+    high = number_at(scan, to, money[0]) if to else None
+    if not low or not high or _may_be_years(low[0], high[0]):
+        return 0
+    name = expressions.column(money[0].name)
+    _add(clauses, ConditionClause(
+        f"{name} >= {low[0]} and {name} <= {high[0]}",
+        f"{money[0].name} is from {low[0]} to {high[0]}", (money[0],),
+        slug=f"{slug(money[0].name)}-{low[0]}-to-{high[0]}",
+    ))  # fmt: skip
+    return high[1]
+
+
+def _may_be_years(low: str, high: str) -> bool:
+    return all(len(one) == 4 and one[:2] in ("19", "20") for one in (low, high))
+
+
+def _money(scan: Scan) -> list[KnownColumn]:
+    """Return the columns that "over 100 euros" may be about."""
+    named = [c for c in scan.vocabulary.meaning("money", "revenue", "cost") if c.role != "id"]
+    if not named:
+        named = [
+            column for column in scan.table.columns if column.type == "float" and column.adds_up
+        ]
+    named = [one for one in named if not BESIDE & set(tokens(one.name))] or named
+    # An order of 100 euros is one whose amount is that, not its unit price.
+    return [column for column in named if column.adds_up] or named
+
+
+def _or_names(columns: Sequence[KnownColumn]) -> str:
+    return " or ".join(f'"{column.name}"' for column in columns)
+
+
+def _subject(scan: Scan, clauses: Clauses) -> KnownColumn | None:
+    loose = [
+        column for column, _, _ in clauses.loose if not column.is_number or column.role == "id"
+    ]
+    keys = [key.column for key in clauses.keys if key.column is not None and not key.part]
+    found = [*loose, *keys]
+    return found[0] if found else None
+
+
+def _having_count(
+    scan: Scan, clauses: Clauses, mention: ColumnMention | None, operator: str, number: str, at: int
+) -> None:
+    counted = None if mention is None or scan.is_noun(at) else scan.only(mention)
+    figure = FigureClause("count", None, counted is None, at, counted)
+    clauses.having.append((figure, operator, number, f"{_WORDS[operator]} {number}"))
+
+
+def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "without an email", "that have a phone": whether a column has a value."""
+    for concept, is_filled in (("lacks", False), ("has_any", True)):
+        end = scan.at(place, concept)
+        mention = scan.column(scan.skip(end, "det")) if end else None
+        if mention is None or (mention.end < len(scan) and scan.value(mention.end)):
+            continue
+        column = scan.only(mention)
+        if not _has_article(scan, place, mention.start) and not is_filled:
+            # "Customers without email" are rows; "without email" may leave the column out.
+            if not scan.is_noun(place - 1) or scan.word(end) in ("the", "die", "das", "den"):
+                continue
+        _add(clauses, _of_emptiness(column, is_filled=is_filled))
+        return mention.end
+    if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
+        column = scan.only(mention)
+        _add(clauses, _of_emptiness(column, is_filled=False))
+        return mention.end
+    return 0
+
+
+def _has_article(scan: Scan, start: int, end: int) -> bool:
+    return any(scan.word(at) in _ARTICLES for at in range(start, end))
+
+
+_ARTICLES = frozenset(["a", "an", "any", "ein", "eine", "einen", "keine", "keinen", "no"])
+
+
+def _of_emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
+    if is_filled:
+        return ConditionClause(
+            expressions.filled(column.name), f"{column.name} is not empty", (column,),
+            slug=f"with-{slug(column.name)}",
+        )  # fmt: skip
+    return ConditionClause(
+        expressions.empty(column.name), f"{column.name} is empty", (column,),
+        slug=f"without-{slug(column.name)}",
+    )  # fmt: skip
+
+
+def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    is_filled = scan.at(at, "not_empty")
+    end = max(is_filled, scan.at(at, "empty"))
+    if not end:
+        verb = scan.at(at, "is")
+        is_filled = scan.at(verb, "not_empty") if verb else 0
+        end = max(is_filled, scan.at(verb, "empty")) if verb else 0
+    if not end or (scan.value(at) is not None and not scan.at(at, "is")):
+        return 0
+    column = scan.only(mention)
+    _add(clauses, _of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
+    return end
+
+
+_FUNCTIONS = (
+    ("not_contains", "contains", "does not contain", True), ("contains", "contains", "contains", False),
+    ("starts", "starts_with", "starts with", False), ("ends", "ends_with", "ends with", False),
+)  # fmt: skip
+
+
+def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    for concept, function, words, is_negative in _FUNCTIONS:
+        end = scan.at(at, concept)
+        if not end:
+            continue
+        column = scan.only(mention, lambda one: one.is_text)
+        if not column.is_text:
+            raise UnclearError(f'"{column.name}" holds no texts')
+        value, behind = _raw(scan, end)
+        if not value:
+            raise UnclearError(f'"{column.name}" is compared with nothing that I can see')
+        plain = expressions.contained(column, function, value, exact=clauses.exact)
+        _check_contained(column, function, value, words)
+        _add(clauses, ConditionClause(
+            expressions.negated(column, plain) if is_negative else plain,
+            f'{column.name} {words} "{value}"', (column,),
+            slug=f"{slug(column.name)}-{slug(value)}",
+        ))  # fmt: skip
+        return behind
+    return 0
+
+
+def _check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
+    """Check that some value has a text, where all values are known."""
+    small = value.casefold()
+    match = {
+        "contains": lambda one: small in one, "starts_with": lambda one: one.startswith(small),
+        "ends_with": lambda one: one.endswith(small),
+    }[function]  # fmt: skip
+    if column.is_listed and not any(match(one.casefold()) for one in column.values):
+        raise UnclearError(f'in no row {column.name} {words} "{value}"{_values_text(column)}')
+
+
+def _raw(scan: Scan, place: int) -> tuple[str, int]:
+    """Return the text from a place on to the end of its clause, or the one in quotes."""
+    at = scan.skip(place, "det") if scan.kind(scan.skip(place, "det")) == "quoted" else place
+    if scan.kind(at) in ("quoted", "file"):
+        return scan.tokens[at].text, at + 1
+    end = at
+    while end < len(scan) and not scan.is_sign(end, ",;.?!") and not (
+        end > at and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
+    ):  # fmt: skip
+        end += 1
+    return scan.text(at, end), end
+
+
+def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    """Read "is X", "is not X or Y", or a value alone behind its column."""
+    ends = {c: scan.at(at, c) for c in ("is", "is_not", "one_of", "not_one_of")}
+    start = max(ends.values())
+    is_negative = bool(start) and start in (ends["is_not"], ends["not_one_of"])
+    start = start or at
+    inner = scan.at(start, "one_of") if start != at else 0
+    start = inner or start
+    start = scan.at(start, "exactly") or start
+    if scan.word(start) == "(":
+        start += 1
+    is_exact = clauses.exact or bool(scan.at(start - 1, "exactly"))
+    values, end, column = _values(scan, mention, start, is_exact=is_exact)
+    if column is None:
+        if start == at or scan.kind(start) in ("date", "") or not _takes_text(mention):
+            return 0
+        if scan.at(start, *_NO_VALUES) or scan.word(start) in ("there", "here", "da", "hier"):
+            return 0
+        return _missing_value(scan, mention, start)
+    if scan.word(end) == ")":
+        end += 1
+    _equal(scan, clauses, column, values, is_negative=is_negative)
+    return end
+
+
+_NO_VALUES = (
+    "most_frequent", "maximum", "minimum", "largest", "smallest", "top", "most", "fewest", "more",
+    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after", "until", "sort",
+)  # fmt: skip
+"""What no value begins with where it is compared with one."""
+
+
+def _takes_text(mention: ColumnMention) -> bool:
+    return any(column.is_text for column in mention.columns)
+
+
+def _values(
+    scan: Scan, mention: ColumnMention, start: int, *, is_exact: bool
+) -> tuple[list[str], int, KnownColumn | None]:
+    """Return the values of a list, where it ends, and the column that they are of."""
+    at = scan.skip(start, "det") if scan.value(start) is None else start
+    allowed = list(mention.columns)
+    values: list[str] = []
+    end = at
+    while True:
+        found = _value_of_columns(scan, at, allowed, is_exact=is_exact)
+        if found is None:
+            break
+        column, spellings, end = found
+        allowed = [column]
+        values += [one for one in spellings if one not in values]
+        behind = scan.behind_connector(end)
+        behind = scan.at(behind, "or") or behind if behind != end else scan.at(end, "or")
+        if (
+            not behind
+            or behind == end
+            or (scan.column(behind) is not None
+            and (scan.value(behind) is None))
+        ):
+            break
+        at = (
+            scan.skip(scan.at(behind, "is_not", "except") or behind, "det")
+            if scan.value(behind) is None
+            else behind
+        )
+    return values, end, allowed[0] if values else None
+
+
+def _value_of_columns(
+    scan: Scan, at: int, columns: Sequence[KnownColumn], *, is_exact: bool
+) -> tuple[KnownColumn, tuple[str, ...], int] | None:
+    names = {column.name for column in columns}
+    found = scan.value(at)
+    if found is not None:
+        for column, spellings in found.found:
+            if column.name in names:
+                written = scan.tokens[at].text if found.end == at + 1 else scan.text(at, found.end)
+                exact = tuple(one for one in spellings if one == written)
+                if is_exact and not exact:
+                    continue
+                return column, exact if is_exact else spellings, found.end
+    for column in columns:
+        if column.type == "boolean" and scan.word(at) in (
+            *_YES,
+            "no",
+            "false",
+            "nein",
+            "falsch",
+            "0",
+        ):
+            return column, ("true" if scan.word(at) in _YES else "false",), at + 1
+    return None
+
+
+def _missing_value(scan: Scan, mention: ColumnMention, start: int) -> int:
+    """Decline a value that no row has, with those that there are."""
+    column = scan.only(mention, lambda one: one.is_text)
+    value, _ = _raw(scan, start)
+    if not value or (not column.values and not column.is_listed):
+        return 0
+    raise UnclearError(f'no row has "{value}" as {column.name}{_values_text(column, value)}')
+
+
+def _values_text(column: KnownColumn, value: str = "") -> str:
+    """Return the values that a column has, and the one near another."""
+    text = f"; {column.name} has {column.distinct:,} different values"
+    spelt = sorted(column.values, key=lambda one: -column.values[one])
+    shown = list({one.casefold(): one for one in reversed(spelt)}.values())[::-1]
+    if column.is_listed and len(shown) <= _MAX_LISTED:
+        rows = sum(column.values.values())
+        text = f"; {column.name} is one of {', '.join(shown)} ({rows:,} rows)"
+    by_fold = {one.casefold(): one for one in shown}
+    near = difflib.get_close_matches(value.strip().casefold(), by_fold, 1, 0.5)
+    return f'{text}; did you mean "{by_fold[near[0]]}"?' if near else text
+
+
+def _equal(
+    scan: Scan, clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
+) -> None:
+    if clauses.exact:
+        shown = list(values)
+    else:
+        best: dict[str, str] = {}
+        for value in sorted(values, key=lambda one: -column.values.get(one, 0)):
+            best.setdefault(value.casefold(), value)
+        shown = list(best.values())
+        if column.is_text and len(shown) < len(values):
+            told = " and ".join(f'"{one}"' for one in sorted(values))
+            clauses.notes.append(
+                f'{told} count as one {column.name} ("{shown[0]}"); say "exactly" to tell them apart'
+            )
+    plain = expressions.one_of(column, shown, exact=clauses.exact)
+    named = " or ".join(shown)
+    _add(clauses, ConditionClause(
+        expressions.negated(column, plain) if is_negative else plain,
+        f"{column.name} is {'not ' * is_negative}{named}", (column,),
+        slug=f"{'without-' * is_negative}{'-'.join(map(slug, shown))}",
+        values=tuple(shown), is_negative=is_negative,
+    ))  # fmt: skip
+
+
+def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, leads: bool) -> int:
+    """Read a value, or a list of them, that stands without its column: "cancelled", "Berlin or Bonn".
+
+    Args:
+        scan: The request.
+        clauses: What is understood so far.
+        place: Where it may stand.
+        is_negative: Whether it is left out.
+        leads: Whether a word before it says that it is a value.
+
+    Raises:
+        SeveralError: Several columns have it.
+    """
+    at = place if scan.value(place) else scan.skip(place, "det")
+    found = scan.value(at)
+    if found is None or (scan.kind(at) == "number" and not leads):
+        return 0
+    if not found.is_plain and not leads and not _is_marked(scan, found):
+        return 0
+    named = [
+        (column, spellings) for column, spellings in found.found if not column.is_number or leads
+    ]
+    behind = scan.column(found.end)
+    if len(named) > 1 and behind is not None:
+        # "Berlin city": the column stands behind.
+        named = [one for one in named if any(other.name == one[0].name for other in behind.columns)] or named
+    if len(named) > 1:
+        text = scan.text(at, found.end)
+        raise SeveralError(
+            f'"{text}" is a value of {_or_names([one[0] for one in named])}',
+            [scan.rewritten(at, found.end, f"{quoted(c.name)} is {text}") for c, _ in named],
+        )
+    if not named:
+        return 0
+    column = named[0][0]
+    if clauses.exact and scan.text(at, found.end) not in named[0][1]:
+        text = scan.text(at, found.end)
+        raise UnclearError(f'no row has "{text}" as {column.name}{_values_text(column, text)}')
+    mention = ColumnMention((column,), at, at, 0)
+    values, end, _ = _values(scan, mention, at, is_exact=clauses.exact)
+    behind = scan.column(end)
+    if behind is not None and any(one.name == column.name for one in behind.columns) and behind.level <= PART:
+        # "The IT department": the column stands behind its value.
+        end = behind.end
+    _equal(scan, clauses, column, values, is_negative=is_negative)
+    return end
+
+
+def _is_marked(scan: Scan, found: ValueMention) -> bool:
+    """Tell whether a word that may mean something else is written as the value, before a noun."""
+    text = scan.text(found.start, found.end)
+    spelt = any(text == value for _, values in found.found for value in values)
+    mention = scan.column(found.end)
+    before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
+    return before_noun or (spelt and text[:1].isupper() and found.start > 0)
+
+
+def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
+    """Read a column of yes and no that stands alone before a noun: "active customers"."""
+    column = mention.columns[0]
+    if len(mention.columns) > 1 or not scan.is_noun(mention.end):
+        return 0
+    yes = [value for value in column.values if value.casefold() in _YES]
+    if column.type != "boolean" and not (yes and column.distinct == 2 and column.is_text):
+        return 0
+    value = "true" if column.type == "boolean" else yes[0]
+    _equal(scan, clauses, column, [value], is_negative=False)
+    return mention.end
+
+
+def day_text(day: date) -> str:
+    """Return a day in words."""
+    return day.isoformat()

@@ -27,6 +27,7 @@ from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
 from kbd_parquet import ArrowFormat, ParquetFormat
 from kbd_pptx import PptxFormat
+from kbd_jobs import kbd_register_tools as job_tools
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
@@ -74,8 +75,9 @@ class Player:
         for name, data in files.items():
             self.workbench.add(name, data)
         formats = self.workbench.formats
-        tools = [*file_tools(formats), *table_tools({}, formats), *edits(formats)]
+        tools = [*file_tools(formats), *table_tools({}, formats), *edits(formats), *job_tools()]
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
+        self.workbench.tools.update(self._tools)
         self._calls: list[tuple[Phase, str]] = []
         self._ends: list[str] = []
         self._ids: set[str] = set()

@@ -1,0 +1,611 @@
+"""Grammar of requests about one table: each word is used for something, or is known to mean nothing.
+
+A request is read from left to right. At each place the clauses are tried that may begin there, the
+more specific ones first. A word that none takes and that is no filler makes the request unclear,
+for it may be the one that matters.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from kbd_offline.changes import (
+    cleaned,
+    computed,
+    deduplicated,
+    left_out,
+    percent_of,
+    profit_of,
+    renamed,
+    selected,
+)
+from kbd_offline.clauses import Clauses, KeyClause, OrderClause
+from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field
+from kbd_offline.facts import KnownColumn
+from kbd_offline.figures import (
+    adverb_key,
+    figure_at,
+    keys_at,
+    order_at,
+    part_word,
+    ranking,
+    read_figures,
+    read_running,
+    read_share,
+)
+from kbd_offline.mentions import COMPOUND, PART, STEM
+from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.times import time_condition, versus
+
+__all__ = ["read_clauses"]
+
+_REFUSED = (
+    ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
+    ("forecast", "work that out"), ("style", "style sheets as asked"),
+    ("documents", "make or edit a document"), ("money_change", "change currencies"),
+)  # fmt: skip
+_KINDS = (
+    ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
+    ("kind_parquet", ".parquet"),
+)  # fmt: skip
+
+
+def read_clauses(scan: Scan) -> Clauses:
+    """Return the clauses of a request.
+
+    Raises:
+        SeveralError: It has several readings.
+        UnclearError: It has none.
+    """
+    clauses = Clauses()
+    clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
+    clauses.is_who = scan.word(0) in ("who", "wer")
+    clauses.exact = any(scan.at(place, "exactly") for place in range(len(scan)))
+    _read_moment(scan, clauses)
+    place = 0
+    while place < len(scan):
+        end = _clause(scan, clauses, place)
+        if end <= place:
+            clauses.unknown.append(place)
+            end = place + 1
+        place = end
+    _check_unknown(scan, clauses)
+    _check_signs(scan, clauses)
+    return clauses
+
+
+_SPENDING = frozenset(
+    ["spend", "spending", "spent", "expense", "expenses", "cost", "costs", "ausgabe", "ausgaben", "kosten", "income", "earnings", "earned", "einnahme", "einnahmen", "outgoings", "paid"]
+)
+
+
+def _check_signs(scan: Scan, clauses: Clauses) -> None:
+    """Check that what was spent is not taken for a sum of what came in as well.
+
+    Raises:
+        SeveralError: A column has amounts of both signs, and the words speak of one.
+    """
+    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
+        c.maximum[:1].isdigit() and float(c.maximum) > 0
+    )]  # fmt: skip
+    for place in range(len(scan) if len(signed) == 1 else 0):
+        column, mention = signed[0], scan.column(place)
+        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
+            continue
+        value = scan.value(place)
+        by_sign = any(column in one.columns for one in clauses.conditions)
+        if by_sign or value is not None:
+            continue
+        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
+        raise SeveralError(
+            f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
+            [
+                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
+                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
+                scan.rewritten(place, place + 1, name) if request else "",
+            ],
+        )
+
+
+def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read the clause that begins at a place; return where it ends, 0 where none does."""
+    for read in _READERS:
+        end = read(scan, clauses, place)
+        if end > place:
+            return end
+    return 0
+
+
+def _read_moment(scan: Scan, clauses: Clauses) -> None:
+    """Note the only column of dates that a request names: all days are its."""
+    named = set()
+    for place in range(len(scan)):
+        mention = scan.column(place)
+        if mention is None or mention.level > COMPOUND:
+            continue
+        moments = [column for column in mention.columns if column.is_moment]
+        if len(moments) == 1:
+            named.add(moments[0].name)
+    for place in range(len(scan)):
+        named |= {column.name for column in _verb_of(scan, place)}
+    if len(named) == 1:
+        clauses.moment = scan.table.column(named.pop())
+
+
+def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
+    """Return the columns of dates that a verb speaks of: "shipped" of a Ship Date."""
+    word = scan.word(place)
+    if scan.kind(place) != "word" or len(word) < 5 or not word.endswith(("ed", "t", "en", "ing")):
+        return ()
+    if scan.column(place) is not None or scan.is_noun(place):
+        return ()
+    found = [
+        column
+        for column in scan.table.columns
+        if column.is_moment and any(
+            len(part) >= 3 and part not in ("date", "datum") and word.startswith(part.rstrip("e"))
+            for part in column.name.casefold().replace("_", " ").split()
+        )
+    ]  # fmt: skip
+    return tuple(found) if len(found) == 1 else ()
+
+
+def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
+    if end := scan.at(place, "or"):
+        if scan.at(place, "or_more", "or_less") <= end:
+            clauses.joint = "or"
+            return end
+    if end := scan.at(place, "and"):
+        return end if not _is_sum(scan, place) else 0
+    return place + 1 if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–" else 0
+
+
+def _is_sum(scan: Scan, place: int) -> bool:
+    return scan.word(place) in ("plus", "+") and scan.kind(place + 1) == "number"
+
+
+def _split(scan: Scan, clauses: Clauses, place: int) -> int:
+    for concept, into in (("split_files", "files"), ("split", "sheets")):
+        end = scan.at(place, concept)
+        if not end or (concept == "split" and scan.at(place, "split_files")):
+            continue
+        if scan.at(place, "summary_sheet") > end:
+            continue
+        at = scan.skip(end, "det", "filler") if not scan.column(end) else end
+        at = scan.at(at, "by") or at
+        keys, _, behind = keys_at(scan, at)
+        clauses.split = "files" if into == "files" or clauses.split == "files" else "sheets"
+        if keys:
+            clauses.split_keys += keys
+            return behind
+        return end
+    for concept, into in (("into_files", "files"), ("into_sheets", "sheets")):
+        end = scan.at(place, concept)
+        if end and (end > place + 1 or clauses.split):
+            clauses.split = "files" if into == "files" else clauses.split or "sheets"
+            return end
+    return 0
+
+
+def _summary(scan: Scan, clauses: Clauses, place: int) -> int:
+    end = scan.at(place, "summary_sheet") if clauses.split else 0
+    if end:
+        clauses.has_summary = True
+        return end
+    end = scan.at(place, "totals_row")
+    if end and (
+        end == len(scan)
+        or scan.is_sign(end, ".,;!")
+        or scan.at(end, "sort", "into_name", "as_kind", "and")
+    ):
+        clauses.has_totals = True
+        return end
+    return 0
+
+
+def _kind(scan: Scan, clauses: Clauses, place: int) -> int:
+    leads = scan.at(place, "as_kind")
+    if not leads:
+        return 0
+    for concept, suffix in _KINDS:
+        if end := scan.at(leads, concept):
+            if scan.at(place, "split", "split_files", "into_sheets", "into_files") >= end:
+                return 0
+            clauses.suffix = suffix
+            return end
+    if (end := scan.at(leads, "kind_unwritten")) and scan.column(leads) is None:
+        written = "xlsx, csv, tsv, psv and parquet"
+        raise UnclearError(f"I do not write {scan.text(leads, end)} files, only {written}")
+    return 0
+
+
+def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
+    end = order_at(scan, clauses, place)
+    if end:
+        return end
+    for concept, descending in (
+        ("descending", True), ("newest_first", True), ("ascending", False), ("oldest_first", False),
+    ):  # fmt: skip
+        if end := scan.at(place, concept):
+            by = scan.at(end, "by", "sort")
+            mention = scan.column(scan.skip(by, "det")) if by else None
+            if mention is not None and not (clauses.order and clauses.order[-1].descending is None):
+                # "Descending by revenue": the column stands behind.
+                clauses.order.append(OrderClause(scan.only(mention), descending))
+                stop = mention.end
+                return (
+                    scan.at(stop, "sort")
+                    if scan.at(stop, "sort") and scan.word(stop) != "nach"
+                    else stop
+                )
+            _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
+            return end
+    return 0
+
+
+def _direct(scan: Scan, clauses: Clauses, descending: bool, *, by_time: bool) -> None:
+    if clauses.order and clauses.order[-1].descending is None:
+        clauses.order[-1] = msgspec.structs.replace(clauses.order[-1], descending=descending)
+        return
+    if by_time:
+        moments = [column for column in scan.table.columns if column.is_moment]
+        column = clauses.moment or (moments[0] if len(moments) == 1 else None)
+        if column is None:
+            raise UnclearError("it does not say which date is meant")
+        clauses.order.append(OrderClause(column, descending))
+        return
+    clauses.order.append(OrderClause(None, descending))
+
+
+def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
+    if end := scan.at(place, "pivot"):
+        clauses.is_pivot = True
+        return end
+    # "Months as columns", "with region across the top".
+    part, mention = part_word(scan, place), scan.column(place)
+    end = mention.end if mention is not None else part[1] if part is not None else 0
+    if behind := scan.at(end, "across") if end else 0:
+        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan):
+            return 0
+        if mention is not None and (part is None or mention.level <= STEM):
+            clauses.across.append(KeyClause(scan.only(mention, is_key=True), "", place))
+        elif part is not None:
+            clauses.across.append(KeyClause(None, part[0], place))
+        return behind
+    # "Region down, months across" is a pivot, too.
+    if mention is not None and (behind := scan.at(mention.end, "down")):
+        clauses.keys.append(KeyClause(scan.only(mention, is_key=True), "", place))
+        return behind
+    return 0
+
+
+def _by(scan: Scan, clauses: Clauses, place: int) -> int:
+    if adverb := adverb_key(scan, place):
+        clauses.keys.append(adverb[0])
+        return adverb[1]
+    end = scan.at(place, "by")
+    if not end:
+        return 0
+    if scan.word(place) in ("each", "every", "jede", "jeder", "jedes", "jeden") and scan.is_noun(
+        end
+    ):
+        return 0
+    rank = clauses.rank
+    at = scan.skip(end, "det")
+    if (
+        rank is not None
+        and rank.by is None
+        and rank.figure is None
+        and scan.word(place) in ("by", "nach")
+    ):
+        from_rank = ranking_by(scan, clauses, at)
+        if from_rank:
+            return from_rank
+    if behind := _is_moment_hint(scan, clauses, end):
+        return behind
+    keys, across, stop = keys_at(scan, end)
+    if not keys and not across:
+        return 0
+    # "Nach Umsatz absteigend" sorts.
+    way = scan.at(stop, "descending", "ascending")
+    if (way or (scan.at(stop, "sort") and scan.word(stop) != "nach")) and scan.word(place) in (
+        "nach",
+        "by",
+    ):
+        if len(keys) == 1 and keys[0].column is not None:
+            descending = bool(scan.at(stop, "descending")) if way else None
+            clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
+            stop = way or stop
+            return (
+                scan.at(stop, "sort")
+                if scan.at(stop, "sort") and scan.word(stop) != "nach"
+                else stop
+            )
+    if (
+        len(keys) == 1
+        and keys[0].column is not None
+        and keys[0].column.adds_up
+        and keys[0].column.type == "float"
+        and (
+            clauses.rank is not None
+            or (not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose)
+        )
+    ):
+        raise UnclearError(f'I do not group by the amounts of "{keys[0].column.name}"')
+    clauses.keys += [key for key in keys if not _has_key(clauses.keys, key)]
+    clauses.across += across
+    return stop
+
+
+def _has_key(keys: list[KeyClause], key: KeyClause) -> bool:
+    return any((one.column, one.part) == (key.column, key.part) for one in keys)
+
+
+def _is_moment_hint(scan: Scan, clauses: Clauses, at: int) -> int:
+    """Read "by the date X", which an answer to "which date?" says."""
+    start = scan.skip(at, "det")
+    if scan.word(start) in ("date", "datum") and scan.kind(start + 1) == "quoted":
+        mention = scan.column(start + 1)
+        if mention is not None and mention.columns[0].is_moment:
+            clauses.moment = mention.columns[0]
+            return mention.end
+    return 0
+
+
+def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
+    """Read what a ranking goes by, where it stands behind other words."""
+    from kbd_offline.figures import _is_measure, _rank_by  # noqa: PLC0415
+
+    return _rank_by(scan, clauses, at) if _is_measure(scan, at) else 0
+
+
+def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
+    end = scan.at(place, "unique_list")
+    if not end:
+        return 0
+    mentions, behind = scan.column_list(scan.skip(end, "det"))
+    if not mentions or (scan.at(place, "how_many", "count")):
+        return 0
+    clauses.unique_list = tuple(scan.only(mention, is_key=True) for mention in mentions)
+    return behind
+
+
+def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
+    if end := empty_field(scan, clauses, place):
+        return end
+    for concept in ("where", "only"):
+        end = scan.at(place, concept)
+        if not end:
+            continue
+        at = scan.skip(end, "det", "row_noun", "where")
+        while at < len(scan) and scan.is_noun(at) and scan.column(at) is None:
+            at = scan.skip(at + 1, "det", "where")
+        found = (
+            empty_field(scan, clauses, end)
+            or _having(scan, clauses, at)
+            or column_condition(scan, clauses, at)
+            or time_condition(scan, clauses, at)
+            or comparison(scan, clauses, at)
+            or bare_value(scan, clauses, at, is_negative=False, leads=True)
+        )
+        if found:
+            return found
+    return 0
+
+
+def _except(scan: Scan, clauses: Clauses, place: int) -> int:
+    end = scan.at(place, "except", "is_not")
+    if not end:
+        return 0
+    at = scan.skip(end, "det", "where", "row_noun")
+    while (
+        at < len(scan) and scan.is_noun(at) and scan.value(at) is None and scan.column(at) is None
+    ):
+        at = scan.skip(at + 1, "det", "where")
+    if found := time_condition(scan, clauses, place):
+        return found
+    if scan.value(at) is None and scan.column(at) is None:
+        at = scan.skip(at, "filler", "det", "where")
+    before = len(clauses.conditions)
+    if found := bare_value(scan, clauses, at, is_negative=True, leads=True):
+        return found
+    found = column_condition(scan, clauses, at) or comparison(scan, clauses, at)
+    if found and len(clauses.conditions) == before + 1:
+        last = clauses.conditions[-1]
+        clauses.conditions[-1] = msgspec.structs.replace(
+            last, expression=f"not ({last.expression})", text=f"not: {last.text}",
+            slug=f"without-{last.slug}", values=(),
+        )  # fmt: skip
+        column = last.columns[0]
+        if "empty" not in last.expression:
+            from_empty = f"({_column(column)} is empty or not ({last.expression}))"
+            clauses.conditions[-1] = msgspec.structs.replace(
+                clauses.conditions[-1], expression=from_empty
+            )
+        return found
+    return 0
+
+
+def _column(column: KnownColumn) -> str:
+    return '"' + column.name.replace('"', '""') + '"'
+
+
+def _having(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "with total revenue over 1000": a condition on the figures of groups."""
+    figure = figure_at(scan, place)
+    if figure is None:
+        return 0
+    before = len(clauses.figures)
+    end = read_figures(scan, clauses, place)
+    if not end or len(clauses.figures) != before + 1:
+        del clauses.figures[before:]
+        return 0
+    asked = clauses.figures.pop()
+    found = _bound(scan, clauses, end)
+    if found is None:
+        return 0
+    operator, number, stop = found
+    words = {">": "is over", ">=": "is at least", "<": "is under", "<=": "is at most"}[operator]
+    clauses.having.append((asked, operator, number, f"{words} {number}"))
+    return stop
+
+
+def _bound(scan: Scan, clauses: Clauses, place: int) -> tuple[str, str, int] | None:
+    from kbd_offline.conditions import number_at  # noqa: PLC0415
+
+    place = scan.skip(place, "det") if scan.at(place, "det") and not scan.at(place, "in") else place
+    for concept, operator in (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<=")):
+        end = scan.at(place, concept)
+        number = number_at(scan, end, None) if end else None
+        if number is not None:
+            return operator, number[0], number[1]
+    return None
+
+
+def _value(scan: Scan, clauses: Clauses, place: int) -> int:
+    return bare_value(scan, clauses, place, is_negative=False, leads=False)
+
+
+def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "in Berlin", "from Alice": a value behind a word that says so."""
+    if scan.word(place) not in _PREPOSITIONS:
+        return 0
+    return bare_value(scan, clauses, place + 1, is_negative=False, leads=False)
+
+
+_PREPOSITIONS = frozenset(["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"])
+
+
+def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
+    mention = scan.column(place)
+    if mention is not None:
+        return percent_of(scan, clauses, mention)
+    end = profit_of(scan, clauses, place)
+    return _loose(scan, clauses, place) if end == place and scan.at(place, "profit") else end
+
+
+def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Keep a column that stands alone, until it is known what is made of it."""
+    mention = scan.column(place)
+    if mention is None:
+        return 0
+    is_unique = any(column.distinct == scan.table.rows for column in mention.columns)
+    if scan.is_noun(place) and (mention.level > STEM or is_unique) and mention.end == place + 1:
+        # What the file is called is only a figure where figures are asked for: "sales by region".
+        sums = [one for one in mention.columns if one.adds_up]
+        if len(sums) == 1 and mention.level > PART:
+            clauses.loose.append((sums[0], place, True))
+        return place + 1
+    numbers = [one for one in mention.columns if one.is_number]
+    fits: Callable[[KnownColumn], bool] = (
+        (lambda one: one.adds_up)
+        if numbers and len(numbers) == len(mention.columns)
+        else (lambda _: True)
+    )
+    column = scan.only(mention, fits, is_key=True)
+    clauses.loose.append((column, place, False))
+    return mention.end
+
+
+def _file(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Pass over the name of a file: which it is was read before."""
+    del clauses
+    if scan.kind(place) == "file":
+        return place + 1
+    end = scan.at(place, "into_name")
+    return end + 1 if end and scan.kind(end) == "file" else 0
+
+
+def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
+    if scan.is_noun(place):
+        return max(scan.at(place, "row_noun"), place + 1)
+    return 0
+
+
+def _filler(scan: Scan, clauses: Clauses, place: int) -> int:
+    if scan.at(place, "each_sheet"):
+        return 0
+    if end := scan.at(place, "convert"):
+        clauses.converts = True
+        return end
+    if _verb_of(scan, place):
+        return place + 1
+    if scan.at(place, "exactly"):
+        return scan.at(place, "exactly")
+    return scan.at(place, "filler", "question", "select", "converted", "added_suffix", "each_own")
+
+
+def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
+    if end := scan.at(place, "not_in_place"):
+        return end
+    if end := scan.at(place, "in_place"):
+        clauses.in_place = True
+        return end
+    if clauses.dedupe is None:
+        return 0
+    for concept, keep in (
+        ("keep_latest", "latest"),
+        ("keep_last", "last"),
+        ("keep_first", "first"),
+    ):
+        if end := scan.at(place, concept):
+            clauses.dedupe = msgspec.convert(
+                {"columns": clauses.dedupe.columns, "keep": keep}, type(clauses.dedupe)
+            )
+            at = scan.skip(end, "det")
+            return max(scan.at(at, "row_noun"), at if at > end else 0, end)
+    return 0
+
+
+def _find_duplicates(scan: Scan, clauses: Clauses, place: int) -> int:
+    return deduplicated(scan, clauses, place)
+
+
+def _time(scan: Scan, clauses: Clauses, place: int) -> int:
+    mention = scan.column(place)
+    if mention is not None and mention.level <= STEM and scan.kind(place) != "number":
+        return 0
+    return time_condition(scan, clauses, place)
+
+
+def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "order date after …", where the column stands before."""
+    mention = scan.column(place)
+    if mention is None or mention.level > COMPOUND:
+        return 0
+    moments = [one for one in mention.columns if one.is_moment]
+    if not moments:
+        return 0
+    behind = scan.at(mention.end, "is") or mention.end
+    from_column = scan.only(mention, lambda one: one.is_moment)
+    return time_condition(scan, clauses, behind, from_column)
+
+
+def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
+    return _having(scan, clauses, place)
+
+
+_Reader = Callable[[Scan, Clauses, int], int]
+_READERS: tuple[_Reader, ...] = (
+    _file, _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, computed, _profit, versus, _pivot,
+    read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
+    _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
+    _noun, _filler,
+)  # fmt: skip
+"""Readers of clauses, in the order in which they are tried."""
+
+
+def _check_unknown(scan: Scan, clauses: Clauses) -> None:
+    """Check that nothing was passed over.
+
+    Raises:
+        UnclearError: Something was.
+    """
+    for place in clauses.unknown:
+        for concept, what in _REFUSED:
+            if end := scan.at(place, concept):
+                raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
+    words = [scan.tokens[place].text for place in clauses.unknown]
+    if words:
+        named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
+        raise UnclearError(f"I do not know what to make of {named}")

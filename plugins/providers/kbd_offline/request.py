@@ -1,0 +1,308 @@
+"""Reading of a request: a job, a question, or why it is declined. Pure.
+
+The tables are given with all that is known of them, so that nothing is looked up here and many
+requests can be tried in a moment.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+
+import msgspec
+
+from kbd.jobs.records import Job
+from kbd_offline.combination import combined
+from kbd_offline.facts import KnownTable
+from kbd_offline.names import split_suffix
+from kbd_offline.open_questions import open_question
+from kbd_offline.request_files import (
+    ALL_TABLES,
+    JSON_SUFFIXES,
+    READ_BOOKS,
+    READ_TABLES,
+    FileNames,
+    named_files,
+)
+from kbd_offline.request_tokens import RequestToken, tokenize
+from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
+from kbd_offline.single import JobFiles, read_table
+from kbd_offline.substitution import replaced
+from kbd_offline.suggestions import nearest
+
+__all__ = ["Declined", "Question", "Reading", "Understood", "read_request"]
+
+
+class Understood(msgspec.Struct, frozen=True, tag="understood", tag_field="offline"):
+    """Request that has one reading.
+
+    Args:
+        job: What is asked for.
+        words: It in words.
+        notes: What the reader of the answer must know beside it.
+    """
+
+    job: Job
+    words: str
+    notes: tuple[str, ...] = ()
+
+
+class Question(msgspec.Struct, frozen=True, tag="question", tag_field="offline"):
+    """Request with several readings: what is asked, and the request as it would be for each."""
+
+    text: str
+    options: tuple[str, ...] = ()
+
+
+class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline"):
+    """Request without a reading: why, and requests near it that have one."""
+
+    reason: str
+    suggestions: tuple[str, ...] = ()
+
+
+Reading = Understood | Question | Declined
+
+_MAX_OPTIONS = 4
+_MAX_NAMED = 8
+
+
+def read_request(
+    request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
+) -> Reading:
+    """Return what a request asks of some tables.
+
+    Args:
+        request: What the user wrote.
+        tables: The tables that may be meant, in the order of the files.
+        files: All files of the workbench.
+        today: The day that "last month" goes by.
+    """
+    try:
+        return _read(request, tables, files, today)
+    except SeveralError as several:
+        options = [
+            one for one in several.options if one and _is_understood(one, tables, files, today)
+        ]
+        return Question(str(several), tuple(dict.fromkeys(options))[:_MAX_OPTIONS])
+    except UnclearError as unclear:
+
+        def reads(text: str) -> bool:
+            return _is_understood(text, tables, files, today)
+
+        return Declined(str(unclear), nearest(request, tables, reads))
+
+
+def _is_understood(
+    request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
+) -> bool:
+    try:
+        _read(request, tables, files, today)
+    except SeveralError:
+        # What is asked next is another question.
+        return True
+    except UnclearError:
+        return False
+    return True
+
+
+class _Attempt(msgspec.Struct, frozen=True):
+    """A reading against one table, or why there is none."""
+
+    table: KnownTable
+    scan: Scan
+    found: Understood | None
+    error: UnclearError | None
+
+
+def _read(
+    request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
+) -> Understood:
+    if (job := replaced(request, files)) is not None:
+        return Understood(job, job.title)
+    names = named_files(request, files)
+    job_files = JobFiles(tuple(files), names.target, today.isoformat())
+    made = combined(request, tables, names, job_files, today)
+    if made is not None:
+        return _checked(Understood(*made), tables)
+    groups = _candidates(names, tables)
+    for place, group in enumerate(groups):
+        attempts = [
+            one for table in group for one in _attempts(request, names, table, job_files, today)
+        ]
+        others = [table for other in groups[place + 1 :] for table in other]
+        found = _chosen(attempts, others, is_last=place == len(groups) - 1)
+        if found is not None:
+            return _checked(found, tables)
+    raise UnclearError(_no_table(names, files))
+
+
+def _no_table(names: FileNames, files: Sequence[str]) -> str:
+    kinds = "csv, tsv, psv, xlsx, ods, parquet, arrow, json, jsonl"
+    unread = [path for path in names.sources if split_suffix(path)[1] not in ALL_TABLES]
+    if unread:
+        return f"{unread[0]} is not a table that I read ({kinds})"
+    del files
+    return f"there is no table in the workbench that I read ({kinds})"
+
+
+def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[KnownTable]]:
+    """Return the tables that may be meant: those that are named, else plain ones before workbooks."""
+    if names.sources:
+        named = [table for table in tables if table.path in names.sources]
+        return [named] if named else []
+    target = names.target.casefold()
+    groups = []
+    for kinds in (READ_TABLES, READ_BOOKS, JSON_SUFFIXES):
+        group = [one for one in tables if split_suffix(one.path)[1] in kinds]
+        group = [one for one in group if one.path.casefold() != target] or group
+        if group:
+            groups.append(group)
+    return groups
+
+
+def _attempts(
+    request: str, names: FileNames, table: KnownTable, files: JobFiles, today: date
+) -> list[_Attempt]:
+    """Return the reading against a table, its sheet named without the word for it or not at all."""
+    if table.sheet:
+        chosen, text = take_sheets(request, (table.sheet,))
+        if chosen:
+            return [_attempt(request, text, names, table, files, today)]
+    plain = _attempt(request, request, names, table, files, today)
+    if not table.sheet or plain.found is not None:
+        return [plain]
+    is_column = any(column.name.casefold() == table.sheet.casefold() for column in table.columns)
+    blanked = None if is_column else without_sheet(request, table.sheet)
+    if blanked is None:
+        return [plain]
+    named = _attempt(request, blanked, names, table, files, today)
+    return [named if named.found is not None else plain]
+
+
+def _attempt(
+    request: str, text: str, names: FileNames, table: KnownTable, files: JobFiles, today: date
+) -> _Attempt:
+    scan = Scan(request, tokens_of(text, names), table, today)
+    try:
+        job, words, notes = read_table(scan, files)
+    except UnclearError as unclear:
+        return _Attempt(table, scan, None, unclear)
+    return _Attempt(table, scan, Understood(job, words, notes), None)
+
+
+def tokens_of(text: str, names: FileNames) -> tuple[RequestToken, ...]:
+    """Return the tokens of a request without the names of its files."""
+    return tuple(token for token in tokenize(text, names.spans) if token.kind != "file")
+
+
+def _chosen(
+    attempts: Sequence[_Attempt], others: Sequence[KnownTable], *, is_last: bool
+) -> Understood | None:
+    """Return the reading of the table that is meant, None where another group may have it.
+
+    Raises:
+        SeveralError: Several may be meant.
+        UnclearError: None has a reading.
+    """
+    if len(attempts) == 1:
+        (only,) = attempts
+        if only.found is None:
+            if only.error is not None and (is_last or isinstance(only.error, SeveralError)):
+                raise only.error
+            return None
+        note = _beside(only.table, others)
+        return msgspec.structs.replace(only.found, notes=(*note, *only.found.notes))
+    read = [one for one in attempts if one.found is not None]
+    called = [one for one in read if one.scan.is_called()]
+    if len(read) > 1 and len(called) == 1:
+        note = (
+            f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        )
+        found = called[0].found
+        return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
+    places = sorted({place for one in read for place in _places(one.scan)})
+    owners = [one for one in attempts if places and all(_names(one.scan, at, 2) for at in places)]
+    fitting = owners or [
+        one for one in attempts if one.found is not None or (
+            places and all(_names(one.scan, at, 5) for at in places)
+        )
+    ]  # fmt: skip
+    if not read:
+        asked = [one.error for one in attempts if isinstance(one.error, SeveralError)]
+        if len(asked) == 1:
+            raise asked[0]
+        if not is_last:
+            return None
+        first = _nearest(attempts)
+        raise UnclearError(f"{first.table.label}: {first.error}")
+    if len(fitting) > 1:
+        labels = [one.table.label for one in fitting]
+        raise _several(attempts, labels)
+    (one,) = fitting
+    if one.found is None:
+        raise one.error or UnclearError("it has no reading")
+    named = " and ".join(f'"{one.scan.text(at, at + 1)}"' for at in places)
+    note = f"{one.table.label} was read, of {len(attempts)} tables the only one with {named}"
+    return msgspec.structs.replace(one.found, notes=(note, *one.found.notes))
+
+
+def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
+    """Return the attempt that understood most, by the length of what it did not."""
+    return min(
+        attempts, key=lambda one: str(one.error).count('"') if "make of" in str(one.error) else 9
+    )
+
+
+def _places(scan: Scan) -> list[int]:
+    """Return where a request names columns or values of a table."""
+    found = []
+    for place in range(len(scan)):
+        mention, value = scan.column(place), scan.value(place)
+        if (mention is not None and mention.level <= 3) or (value is not None and value.is_plain):
+            found.append(place)
+    return found
+
+
+def _names(scan: Scan, place: int, level: int) -> bool:
+    mention, value = scan.column(place), scan.value(place)
+    return (mention is not None and mention.level < level) or (value is not None and value.is_plain)
+
+
+def _several(attempts: Sequence[_Attempt], labels: Sequence[str]) -> SeveralError:
+    tables = [one.table for one in attempts if one.table.label in labels]
+    request = attempts[0].scan.request.rstrip(" .!?")
+    if len({table.path for table in tables}) == 1:
+        names = ", ".join(f'"{table.sheet}"' for table in tables)
+        options = [f'{request} of sheet "{table.sheet}"' for table in tables]
+        return SeveralError(f"it may be about any of the sheets {names}; say which one", options)
+    named = ", ".join(labels[:_MAX_NAMED])
+    more = f" and {len(labels) - _MAX_NAMED} more" if len(labels) > _MAX_NAMED else ""
+    options = [f"{request} from {table.path}" for table in tables]
+    return SeveralError(
+        f"it may be about any of {named}{more}; name the file in the request", options
+    )
+
+
+def _beside(table: KnownTable, others: Sequence[KnownTable]) -> tuple[str, ...]:
+    """Return the note on tables that were not looked at."""
+    paths = list(dict.fromkeys(other.path for other in others if other.path != table.path))
+    if not paths:
+        return ()
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return (f"{table.path} was read; name a file to have it read: {', '.join(paths[:3])}{more}",)
+
+
+def _checked(found: Understood, tables: Sequence[KnownTable]) -> Understood:
+    """Check that a job hangs on nothing that is open about its tables.
+
+    Raises:
+        UnclearError: It does; the message asks.
+    """
+    asked = open_question(found.job, tables)
+    if asked:
+        raise SeveralError(asked, [])
+    return found
+
+
+_Reads = Callable[[str], bool]
+_EACH = wants_each_sheet

@@ -1,0 +1,261 @@
+"""Scan of a request: its tokens, and what phrases, columns and values stand at each. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+
+import msgspec
+
+from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.lexicon import LEXICON
+from kbd_offline.mentions import PART, ColumnMention, ValueMention, Vocabulary
+from kbd_offline.names import fold, singular, split_suffix, stem, tokens
+from kbd_offline.request_tokens import RequestToken
+
+__all__ = ["Scan", "SeveralError", "UnclearError", "quoted"]
+
+
+class UnclearError(Exception):
+    """Unclear request: it has no reading, or more than one, as the message explains."""
+
+
+class SeveralError(UnclearError):
+    """Request with several readings.
+
+    Args:
+        text: The question.
+        options: The request as it would be for each.
+    """
+
+    def __init__(self, text: str, options: Sequence[str]) -> None:
+        super().__init__(text)
+        self.options = tuple(options)
+
+
+class Scan:
+    """A request against one table.
+
+    Args:
+        request: Its text.
+        request_tokens: Its tokens.
+        table: The table.
+        today: The day that "last month" goes by.
+    """
+
+    def __init__(
+        self, request: str, request_tokens: Sequence[RequestToken], table: KnownTable, today: date
+    ) -> None:
+        self.request = request
+        self.table = table
+        self.today = today
+        self.vocabulary = Vocabulary(table)
+        name = split_suffix(table.path.rpartition("/")[2])[0]
+        self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
+        self._nouns |= {stem(word) for word in _things(table)}
+        self._thing_meanings = _THINGS & frozenset(
+            meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
+            for meaning in LEXICON.meanings.get(singular(noun), ())
+        )  # fmt: skip
+        self.tokens = tuple(self._spread(request_tokens))
+        self._words = [token.word for token in self.tokens]
+        self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
+        self.corrections: tuple[str, ...] = tuple(
+            f'"{token.text}" was read as "{token.word}"'
+            for token in self.tokens
+            if token.kind == "word" and token.text.casefold()[:1] == token.word[:1]
+            and token.word not in _forms(token.text)
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def at(self, place: int, *concepts: str) -> int:
+        """Return where the longest phrase of some concepts that begins at a place ends, else 0."""
+        if place >= len(self.tokens):
+            return 0
+        ends = self._ends[place]
+        return max((ends.get(concept, 0) for concept in concepts), default=0)
+
+    def skip(self, place: int, *concepts: str) -> int:
+        """Return the place behind all phrases of some concepts from a place on."""
+        while end := self.at(place, *concepts):
+            place = end
+        return place
+
+    def is_sign(self, place: int, signs: str = ",") -> bool:
+        """Tell whether one of some signs stands at a place."""
+        return place < len(self.tokens) and self._words[place] in tuple(signs)
+
+    def word(self, place: int) -> str:
+        """Return the folded word at a place, "" behind the end."""
+        return self._words[place] if 0 <= place < len(self.tokens) else ""
+
+    def kind(self, place: int) -> str:
+        """Return the kind of the token at a place, "" behind the end."""
+        return self.tokens[place].kind if 0 <= place < len(self.tokens) else ""
+
+    def text(self, start: int, end: int) -> str:
+        """Return the request from a token to before another, as written."""
+        if start >= end:
+            return ""
+        return self.request[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def rewritten(self, start: int, end: int, text: str) -> str:
+        """Return the request with another text in the place of some tokens."""
+        first, last = self.tokens[start].start, self.tokens[end - 1].end
+        return self.request[:first] + text + self.request[last:]
+
+    def column(self, place: int) -> ColumnMention | None:
+        """Return the columns that are named at a place."""
+        return self.vocabulary.column_at(self.tokens, place)
+
+    def value(self, place: int) -> ValueMention | None:
+        """Return the columns with a value that stands at a place."""
+        return self.vocabulary.value_at(self.tokens, place)
+
+    def is_noun(self, place: int) -> bool:
+        """Tell whether a word speaks of the rows: by what the file is called, or as rows."""
+        if self.at(place, "row_noun"):
+            return True
+        word = self.word(place)
+        if self.kind(place) != "word" or word in ("", "date", "datum"):
+            return False
+        meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
+        return stem(word) in self._nouns or bool(meanings & self._thing_meanings)
+
+    def is_called(self) -> bool:
+        """Tell whether the request says what the table is called."""
+        name = self.table.sheet or split_suffix(self.table.path.rpartition("/")[2])[0]
+        said = {stem(word) for word in self._words}
+        words = {stem(word) for word in tokens(name) if not word.isdigit()}
+        return bool(words) and words <= said
+
+    def add_column(self, column: KnownColumn) -> None:
+        """Let later words name a column that the job makes."""
+        others = tuple(one for one in self.table.columns if one.name != column.name)
+        self.table = msgspec.structs.replace(self.table, columns=(*others, column))
+        self.vocabulary = Vocabulary(self.table)
+
+    def only(
+        self,
+        mention: ColumnMention,
+        fits: Callable[[KnownColumn], bool] = lambda _: True,
+        *,
+        is_key: bool = False,
+    ) -> KnownColumn:
+        """Return the one column that a mention means.
+
+        Args:
+            mention: It.
+            fits: Whether a column can be what is meant here; where none can, all are.
+            is_key: Whether rows are grouped by it.
+
+        Raises:
+            SeveralError: More than one may be meant.
+        """
+        found = tuple(filter(fits, mention.columns)) or mention.columns
+        if is_key and len(found) > 1:
+            # Of what tells groups apart alike, the one that people read.
+            counts = {column.distinct for column in found}
+            texts = [column for column in found if column.is_text and column.role != "id"]
+            if len(counts) == 1 and len(texts) == 1:
+                return texts[0]
+        if len(found) > 1:
+            raise self.several(mention.start, mention.end, found)
+        return found[0]
+
+    def several(self, start: int, end: int, columns: Sequence[KnownColumn]) -> SeveralError:
+        """Return the question which of some columns is meant by some tokens."""
+        names = " or ".join(f'"{column.name}"' for column in columns)
+        word = self.text(start, end)
+        return SeveralError(
+            f'"{word}" can be read in two ways: {names}',
+            [self.rewritten(start, end, quoted(column.name)) for column in columns],
+        )
+
+    def column_list(self, place: int, *, exact: bool = False) -> tuple[list[ColumnMention], int]:
+        """Return the mentions in a list of columns from a place on, and where it ends."""
+        found: list[ColumnMention] = []
+        end = place
+        while True:
+            at = self.skip(place, "det")
+            mention = self.column(place) or self.column(at)
+            if mention is None or (exact and mention.level > PART):
+                return found, end
+            found.append(mention)
+            end = mention.end
+            place = self._behind_comma(end)
+            if place == end:
+                return found, end
+
+    def _behind_comma(self, place: int) -> int:
+        at = place
+        if self.is_sign(at, ",/"):
+            at += 1
+        return self.at(at, "and") or at
+
+    def behind_connector(self, place: int) -> int:
+        """Return the place behind a comma, an "and" or both."""
+        return self._behind_comma(place)
+
+    def _spread(self, found: Sequence[RequestToken]) -> list[RequestToken]:
+        """Return tokens with small misspellings mended and compound words parted."""
+        spread: list[RequestToken] = []
+        for token in found:
+            if token.kind != "word":
+                spread.append(token)
+                continue
+            word = token.word
+            for prefix, instead in LEXICON.prefixes.items():
+                rest = word.removeprefix(prefix)
+                if (
+                    rest != word
+                    and len(rest) >= 4
+                    and not self._is_name(word)
+                    and (self._is_name(rest))
+                ):
+                    end = token.start + len(prefix)
+                    first = RequestToken(
+                        "word", token.text[: len(prefix)], instead, token.start, end
+                    )
+                    spread += [
+                        first,
+                        RequestToken("word", token.text[len(prefix) :], rest, end, token.end),
+                    ]
+                    break
+            else:
+                mended = word if stem(word) in self._nouns else self.vocabulary.corrected(word)
+                spread.append(
+                    token if mended == word else msgspec.structs.replace(token, word=mended)
+                )
+        return spread
+
+    def _is_name(self, word: str) -> bool:
+        token = RequestToken("word", word, word, 0, 0)
+        return self.vocabulary.column_at((token,), 0) is not None
+
+
+def _things(table: KnownTable) -> Iterator[str]:
+    """Yield what rows are called by a column that numbers them: "orders" have an Order ID each."""
+    for column in table.columns:
+        words = tokens(column.name)
+        if (
+            len(words) == 2
+            and words[1] in _NUMBERING
+            and column.distinct == table.rows == column.filled
+        ):
+            yield words[0]
+
+
+_THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
+"""What rows may be, by whatever word."""
+
+_NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
+
+
+def _forms(text: str) -> set[str]:
+    return {fold(text).replace("’", "'")}
+
+
+def quoted(name: str) -> str:
+    """Return a name in the quotes that it does not hold itself."""
+    return f"'{name}'" if '"' in name else f'"{name}"'
