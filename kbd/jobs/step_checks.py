@@ -29,7 +29,7 @@ from kbd.jobs.records import (
     TopStep,
     UnionStep,
 )
-from kbd.jobs.sql_text import alike_sql, filled, identifier
+from kbd.jobs.sql_text import alike_sql, filled, held_as, identifier
 from kbd.jobs.statements import CompiledJob
 from kbd.jobs.step_shapes import found_column, joined_columns, pivot_columns
 from kbd.jobs.step_sql import SqlTable, alike_keys, key_match, step_sql
@@ -241,8 +241,10 @@ class _StepRules:
             )  # fmt: skip
         elif figure.function == "sum":
             assert figure.column is not None
-            name = identifier(self._column(figure.column).name)
-            source = self._source.name
+            column = self._column(figure.column)
+            name, source = identifier(column.name), self._source.name
+            if column.type == "any":
+                name = f"CAST({name} AS DOUBLE)"
             yield AgreeRule(
                 (
                     f"SELECT sum({name}) FROM {source}", total,
@@ -332,7 +334,8 @@ class _StepRules:
             )  # fmt: skip
         if any(mine.type == "string" for mine, _ in pairs):
             exactly = " AND ".join(
-                f"m.{identifier(mine.name)} = o.{identifier(other_key.name)}"
+                f"{held_as(f'm.{identifier(mine.name)}', mine.type, other_key.type)}"
+                f" = {held_as(f'o.{identifier(other_key.name)}', other_key.type, mine.type)}"
                 for mine, other_key in pairs
             )
             folded_only = (

@@ -397,9 +397,11 @@ def compared_columns(
 
 
 def _compared(step: CompareStep, source: TableShape, other: TableShape) -> TableShape:
-    keys = [found_column(source, name) for name in step.on]
-    for key in keys:
-        _check_alike(key, found_column(other, key.name), step.other)
+    keys = []
+    for name in step.on:
+        mine, theirs = found_column(source, name), found_column(other, name)
+        _check_alike(mine, theirs, step.other)
+        keys.append(ShapeColumn(mine.name, theirs.type if mine.type == "any" else mine.type))
     made = [*keys, ShapeColumn(CHANGE, "string")]
     for mine, theirs in compared_columns(step, source, other):
         kind = mine.type if theirs.type in (mine.type, "any") else theirs.type

@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from job_tables import TODAY, JobTables, fold, job
 from kbd.errors import ValidationFailed
+from kbd.jobs.checks import plan_checks
 from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.shapes import GivenTable
 from kbd.jobs.statements import (
@@ -21,6 +23,7 @@ from kbd.jobs.statements import (
     pivot_values,
     split_values,
 )
+from kbd_tables.statements import checked_statement, with_whole_order
 
 DATABASE = duckdb.connect(config={"threads": 1})
 
@@ -277,3 +280,68 @@ def test_a_union_takes_columns_of_any_type() -> None:
 
     assert names == ["a", "d"]
     assert rows == [(1.5, None), (None, at)]
+
+
+def test_the_table_tools_see_the_inputs_alone() -> None:
+    """In what is asked they find no table but the inputs, and an order that can be made whole."""
+    tables = JobTables(t=(SALES, ROWS), o=(SALES, ROWS))
+    asked = job(
+        {"do": "filter", "where": "Amount > 0", "make": "paid"},
+        {"do": "pivot", "rows": ["Day"], "column": "Region", "make": "pivot",
+         "figure": {"name": "x", "function": "sum", "column": "Amount"}},
+        {"do": "union", "tables": ["paid", "o"], "make": "both"},
+        {"do": "split", "by": "Region", "file": "x.xlsx"},
+        inputs=["t", "o"],
+    )  # fmt: skip
+    turn = tables.compiled(asked)
+    parse = partial(checked_statement, tables.connection)
+
+    assert {("t",)} == set(parse(turn.rows("pivot")).tables)
+    for sql in (
+        turn.rows("both"), turn.values(4), turn.part(4, "North"), *plan_checks(turn).statements,
+    ):  # fmt: skip
+        assert {("t",), ("o",)} == set(parse(sql).tables)
+        assert parse(sql).is_timeless
+    rows = parse(turn.rows("both", for_sheet=True))
+    whole = with_whole_order(tables.connection, rows, ["1", "2", "3"])
+    assert whole is not None
+    assert tables.ask(rows.sql) == tables.ask(whole)
+
+
+def test_a_column_without_a_value_is_of_any_type() -> None:
+    """What is worked out of it is empty, and runs, however it is held."""
+    tables = JobTables(t=({"k": "string", "x": "string"}, [["a", None], ["b", None]]))
+    columns = (ShapeColumn("k", "string"), ShapeColumn("x", "any"))
+    tables.given["t"] = GivenTable(columns, "t.csv")
+    figures = [
+        {"name": function, "function": function, "column": "x"}
+        for function in ("sum", "average", "median", "minimum", "count", "distinct")
+    ]
+    group = {"do": "group", "figures": figures}
+
+    assert tables.rows(group) == [(None, None, None, None, 0, 0)]
+    assert {each[:6] for each in tables.told(group)} <= {"passed", "told: "}
+    derived = {"y": "x + 1", "d": "year(x)", "t": "lower(x)", "b": "x > 1 or x = 'a'"}
+    derive = {"do": "derive", "columns": derived}
+    running = {"do": "running", "column": "x", "name": "r", "by": [{"column": "k"}]}
+    assert tables.rows(derive, running) == [
+        (key, None, None, None, None, None, 0.0) for key in ("a", "b")
+    ]
+
+
+def test_keys_without_a_value_are_of_any_type() -> None:
+    """A table whose key is empty throughout is joined and compared; nothing is a partner."""
+    tables = JobTables(
+        t=({"k": "integer", "x": "float"}, [[1, 1.5]]),
+        o=({"k": "string", "x": "string"}, [[None, None]]),
+    )
+    columns = (ShapeColumn("k", "any"), ShapeColumn("x", "any"))
+    tables.given["o"] = GivenTable(columns, "o.csv")
+    join = {"do": "join", "other": "o", "on": {"k": "k"}, "columns": ["x"], "kind": "missing"}
+    compare = {"do": "compare", "other": "o", "on": ["k"]}
+    turned = {"do": "compare", "of": "o", "other": "t", "on": ["k"]}
+
+    assert tables.rows(join) == [(1, 1.5)]
+    assert tables.rows(compare) == [(1, "removed", 1.5, None), (None, "added", None, None)]
+    assert tables.rows(turned)[1][1:] == ("added", None, 1.5)
+    assert "failed" not in {each.split(":")[0] for each in tables.told(compare, turned)}
