@@ -98,7 +98,7 @@ def _item(intent: Intent, words: str) -> str:
                 for s in intent.job.steps
                 if isinstance(s, OutputStep) and not isinstance(s, ReportStep)
             ]
-            name = next((file for file in files if file), "Answer")
+            name = next((file for file in files if file and "{" not in file), "Answer")
             return f"Final: {name} — {words}"
         case ProfileIntent():
             return f"Final: {intent.target or 'Answer'} — {words}"
