@@ -65,7 +65,8 @@ def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
         if (
             own is not None
             and own.level == SAME
-            and functions == []
+            and not functions
+            and found[0] != "count"
             and own.end >= found[1]
             and (not _may_begin(scan, found[1]))
         ):
@@ -118,7 +119,10 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         return 0
     if counts:
         return _counted(scan, clauses, functions, place, at)
-    own = scan.column(start)
+    if scan.at(at, "by"):
+        # "Total for each category".
+        start = at
+    own = None if start == at and scan.at(at, "by") else scan.column(start)
     if (
         scan.is_noun(start)
         and own is not None

@@ -90,13 +90,10 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
 
 
 def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
-    looked = (
-        ()
-        if _is_replacement(request, conversation.paths)
-        else _looked_at(request, conversation.paths)
-    )
+    is_replaced = _is_replacement(request, conversation.paths)
+    looked = () if is_replaced else _looked_at(request, conversation.paths)
     found, failed = inspect(conversation, request, looked)
-    if not found and not failed and not conversation.paths:
+    if not found and not failed and not is_replaced:
         # Nothing is declined before the files were looked at.
         conversation.call("list_files")
     tables = [one.table for one in found]

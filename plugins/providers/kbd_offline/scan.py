@@ -125,7 +125,10 @@ class Scan:
     def is_called(self) -> bool:
         """Tell whether the request says what the table is called."""
         name = self.table.sheet or split_suffix(self.table.path.rpartition("/")[2])[0]
-        said = {stem(word) for word in self._words}
+        said = {
+            stem(word) for at, word in enumerate(self._words)
+            if self.value(at) is None and self.column(at) is None
+        }  # fmt: skip
         words = {stem(word) for word in tokens(name) if not word.isdigit()}
         return bool(words) and words <= said
 
