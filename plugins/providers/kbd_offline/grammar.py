@@ -305,6 +305,9 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
     if behind := _is_moment_hint(scan, clauses, end):
         return behind
     keys, across, stop = keys_at(scan, end)
+    if not keys and not across and end > place + 1 and scan.at(place, "by"):
+        # "By each" may be by the column Each.
+        keys, across, stop = keys_at(scan, place + 1)
     if not keys and not across:
         return 0
     # "Nach Umsatz absteigend" sorts.
@@ -384,6 +387,7 @@ def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
         found = (
             empty_field(scan, clauses, end)
             or _having(scan, clauses, at)
+            or _dated(scan, clauses, at)
             or column_condition(scan, clauses, at)
             or time_condition(scan, clauses, at)
             or comparison(scan, clauses, at)
@@ -602,9 +606,10 @@ def _check_unknown(scan: Scan, clauses: Clauses) -> None:
     Raises:
         UnclearError: Something was.
     """
-    for place in clauses.unknown:
+    for place in range(len(scan)):
         for concept, what in _REFUSED:
-            if end := scan.at(place, concept):
+            end = scan.at(place, concept)
+            if any(place <= one < end for one in clauses.unknown):
                 raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
     words = [scan.tokens[place].text for place in clauses.unknown]
     if words:

@@ -118,6 +118,8 @@ class _Attempt(msgspec.Struct, frozen=True):
 def _read(
     request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
 ) -> Understood:
+    if not request.strip():
+        raise UnclearError("it asks for nothing")
     if (job := replaced(request, files)) is not None:
         return Understood(job, job.title)
     names = named_files(request, files)
