@@ -497,7 +497,8 @@ def deduplicated(scan: Scan, clauses: Clauses, place: int) -> int:
     if is_list:
         clauses.duplicates = DedupeClause(columns)
         return at
-    clauses.dedupe = DedupeClause(columns)
+    if clauses.dedupe is None or columns:
+        clauses.dedupe = DedupeClause(columns)
     return at
 
 

@@ -37,14 +37,14 @@ from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import time_condition, versus
 
-__all__ = ["read_clauses"]
+__all__ = ["KINDS", "read_clauses"]
 
 _REFUSED = (
     ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
     ("forecast", "work that out"), ("style", "style sheets as asked"),
     ("documents", "make or edit a document"), ("money_change", "change currencies"),
 )  # fmt: skip
-_KINDS = (
+KINDS = (
     ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
     ("kind_parquet", ".parquet"),
 )  # fmt: skip
@@ -208,7 +208,7 @@ def _kind(scan: Scan, clauses: Clauses, place: int) -> int:
     leads = scan.at(place, "as_kind")
     if not leads:
         return 0
-    for concept, suffix in _KINDS:
+    for concept, suffix in KINDS:
         if end := scan.at(leads, concept):
             if scan.at(place, "split", "split_files", "into_sheets", "into_files") >= end:
                 return 0

@@ -217,7 +217,19 @@ def _attempt(
 
 def tokens_of(text: str, names: FileNames) -> tuple[RequestToken, ...]:
     """Return the tokens of a request without the names of its files."""
-    return tuple(token for token in tokenize(text, names.spans) if token.kind != "file")
+    found = tokenize(text, names.spans)
+    return tuple(
+        token
+        for place, token in enumerate(found)
+        if token.kind != "file" and not _is_between_files(found, place)
+    )
+
+
+def _is_between_files(found: Sequence[RequestToken], place: int) -> bool:
+    """Tell whether a token only joins two names of files: "a.csv and b.csv"."""
+    if not 0 < place < len(found) - 1 or found[place].word not in (",", "and", "und", "&"):
+        return False
+    return found[place - 1].kind == found[place + 1].kind == "file"
 
 
 def _chosen(

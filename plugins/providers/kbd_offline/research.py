@@ -1,5 +1,6 @@
 """Research: the files are looked at, the request is read against them, the job is checked."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -128,7 +129,16 @@ def _looked_at(request: str, paths: Sequence[str]) -> Sequence[str]:
     except UnclearError:
         return paths
     tables = [path for path in named if split_suffix(path)[1] in ALL_TABLES]
+    if len(tables) == 1 and _SEVERAL.search(request):
+        return paths
     return tables or paths
+
+
+_SEVERAL = re.compile(
+    r"(?i)\b(?:look\s*up|[vx]lookup|sverweis|nachschlag\w*|match|join|enrich|missing|not\s+in|nicht\s+in"
+    r"|all|both|alle|beide)\b"
+)
+"""Words that speak of more tables than the one that is named."""
 
 
 def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:

@@ -88,7 +88,7 @@ class Scan:
 
     def is_sign(self, place: int, signs: str = ",") -> bool:
         """Tell whether one of some signs stands at a place."""
-        return place < len(self.tokens) and self._words[place] in tuple(signs)
+        return 0 <= place < len(self.tokens) and self._words[place] in tuple(signs)
 
     def word(self, place: int) -> str:
         """Return the folded word at a place, "" behind the end."""
