@@ -419,7 +419,7 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "select")
     if not end:
         return 0
-    at = scan.skip(end, "det", "select")
+    at = end if scan.is_column(end) else scan.skip(end, "det", "select")
     mentions, behind = scan.column_list(at)
     if not mentions or any(one.level > PART for one in mentions[:1]):
         return 0
@@ -497,7 +497,8 @@ def deduplicated(scan: Scan, clauses: Clauses, place: int) -> int:
     if is_list:
         clauses.duplicates = DedupeClause(columns)
         return at
-    clauses.dedupe = DedupeClause(columns)
+    if clauses.dedupe is None or columns:
+        clauses.dedupe = DedupeClause(columns)
     return at
 
 

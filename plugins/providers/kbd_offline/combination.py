@@ -22,7 +22,7 @@ from kbd.jobs.records import (
 from kbd_offline.clauses import Clauses
 from kbd_offline.composition import Composed, compose
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.grammar import read_clauses
+from kbd_offline.grammar import KINDS, read_clauses
 from kbd_offline.names import fold, singular, slug, split_suffix, stem, tokens
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, FileNames, free_target
 from kbd_offline.request_tokens import RequestToken, tokenize
@@ -72,6 +72,12 @@ def _every(tables: Sequence[KnownTable]) -> KnownTable:
 def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[KnownTable]:
     """Return the tables that are put together, in the order in which they are named, or stand."""
     is_all = any(scan.at(place, "union_all") for place in range(len(scan)))
+    if len(names.sources) == 1 and len(tables) == 2 and any(
+        scan.at(place, "join_strong", "missing_in") for place in range(len(scan))
+    ):
+        # "Look up the city in people.csv": for the other table.
+        return [*(t for t in tables if t.path not in names.sources),
+                *(t for t in tables if t.path in names.sources)]  # fmt: skip
     if names.sources and not (is_all and len(names.sources) == 1):
         by_path = {path: [t for t in tables if t.path == path] for path in names.sources}
         return [table for path in names.sources for table in by_path[path]]
@@ -96,6 +102,7 @@ class _Combination:
         self._files = files
         self._today = today
         self._used: set[int] = set()
+        self._suffix = ""
 
     def _find(self, *concepts: str) -> int | None:
         """Return the first place of a phrase that is not used yet."""
@@ -131,6 +138,7 @@ class _Combination:
         """Read what is left of the request against the table that the steps before make."""
         scan = Scan(self._request, self._rest(), table, self._today)
         clauses = read_clauses(scan)
+        clauses.suffix = clauses.suffix or self._suffix
         composed = compose(scan, clauses)
         inputs = self._inputs()
         if not composed.steps and composed.split is None:
@@ -172,6 +180,7 @@ class _Combination:
         if verb > 3 and starts == verb and not self._scan.at(verb, "union_strong"):
             return None
         tables = self._tables
+        self._note_kind()
         self._take_all("origin") if (origin := self._find("origin")) is not None else None
         has_gaps = self._take_all("gaps")
         self._take_all("union", "union_strong", "union_all", "union_suffix")
@@ -189,6 +198,15 @@ class _Combination:
         told = f"The rows of {', '.join(table.label for table in tables)} below each other"
         told += ", with the file of each" if name else ""
         return self._read_rest(known, (step,), told, _united_stem(tables))
+
+    def _note_kind(self) -> None:
+        """Note what kind of file is asked for, before "into one" is taken for the tables."""
+        for place in range(len(self._scan)):
+            leads = self._scan.at(place, "as_kind")
+            for concept, suffix in KINDS if leads else ():
+                if end := self._scan.at(leads, concept):
+                    self._suffix = suffix
+                    self._used |= set(range(place, end))
 
     def _united_columns(
         self, tables: Sequence[KnownTable], *, has_gaps: bool
@@ -275,6 +293,9 @@ class _Combination:
             end = self._scan.at(place, "match_on")
             if not end or place in self._used:
                 continue
+            if self._scan.word(place) in ("by", "nach") and any(map(self._is_figure, range(place))):
+                # "Merge all and total amount by name": what the total is by.
+                continue
             at = self._scan.skip(end, "det")
             mine, theirs = mine_scan.column(at), their_scan.column(at)
             if mine is None and theirs is None:
@@ -288,6 +309,9 @@ class _Combination:
             self._used |= set(range(place, max(mine.end, theirs.end)))
             return {mine.columns[0].name: theirs.columns[0].name}
         return None
+
+    def _is_figure(self, place: int) -> bool:
+        return bool(self._scan.at(place, "sum", "average", "count", "how_many", "top", "share"))
 
     def joined(self) -> _Result | None:
         """Read "join a and b on id", "add the names from customers.csv"."""
@@ -342,10 +366,8 @@ class _Combination:
             if not mentions:
                 continue
             source = behind
-            while source < len(self._scan) and (
-                self._scan.word(source)
-                in ("from", "of", "in", "aus", "von", "der", "the", "each", "to")
-                or self._scan.is_noun(source)
+            while source < len(self._scan) and self._other(source) is not right and (
+                self._scan.at(source, "det", "filler", "by") or theirs.column(source)
             ):
                 source += 1
             if self._other(source) is not right or source == behind:

@@ -1,6 +1,6 @@
 """Composition of a job out of the clauses of a request: its steps, in words and in order. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -179,6 +179,7 @@ class _Composer:
             column = moment_of(self._scan, self._clauses)
             self._steps.append(SortStep((SortKey(column.name),)))
         names = tuple(column.name for column in dedupe.columns)
+        self._note_spellings(dedupe.columns or self._scan.table.columns)
         self._steps.append(DeduplicateStep(names, keep, exact=self._clauses.exact))
 
     def _take_loose_keys(self) -> None:
@@ -267,6 +268,7 @@ class _Composer:
         if across and keys:
             return self._pivoted(figures, keys, across)
         keys = keys or across
+        self._note_spellings(key.column for key in keys if not key.derived)
         self._steps += group_steps(scan, clauses, keys, figures)
         self._add_having(keys, figures)
         if clauses.share is not None:
@@ -280,6 +282,23 @@ class _Composer:
         self._end_words()
         one = not keys or late is not None
         return self._made(is_figures=True, is_answer=one or clauses.is_question)
+
+    def _note_spellings(self, columns: Iterable[KnownColumn]) -> None:
+        """Note which values count as one although they differ in capitals."""
+        if self._clauses.exact:
+            return
+        for column in columns:
+            spellings: dict[str, list[str]] = {}
+            for value in column.values if column.is_text else ():
+                spellings.setdefault(value.casefold(), []).append(value)
+            several = [sorted(one) for one in spellings.values() if len(one) > 1]
+            for spelt in several[:_MAX_SPELT]:
+                shown = max(spelt, key=lambda one: column.values[one])
+                *most, last = (f'"{one}"' for one in spelt)
+                self._notes.append(
+                    f"{', '.join(most)} and {last} count as one {column.name}"
+                    f' ("{shown}"); say "exactly" to tell them apart'
+                )
 
     def _figure_words(self, figures: Sequence[FigureClause], keys: Sequence[GroupKey]) -> None:
         what = ", ".join(figure_text(figure) for figure in figures)
@@ -418,9 +437,11 @@ class _Composer:
     def _rank_default(self, rank: RankClause) -> KnownColumn:
         """Return what rows are ranked by where it is not said: the only amount that there is."""
         if rank.is_plain:
-            raise UnclearError(
-                "it does not say by what the first rows are meant: sort by which column?"
-            )
+            scan, at = self._scan, rank.place
+            while not scan.at(at, "top", "bottom"):
+                at += 1
+            options = [scan.rewritten(at, at + 1, word) for word in ("newest", "oldest", "top", "bottom")]
+            raise SeveralError("it does not say in which order the first rows are meant", options)
         found = [column for column in self._scan.table.columns if column.adds_up]
         money = [c for c in self._scan.vocabulary.meaning("money", "revenue", "cost") if c.adds_up]
         found = money if len(money) == 1 else found
@@ -552,6 +573,7 @@ class _Composer:
         if len(names) > 1:
             raise UnclearError("a sheet is made for each value of one column, and it names several")
         (key,) = keys[:1]
+        self._note_spellings([] if key.derived else [key.column])
         self._steps += derive_keys(keys[:1])
         order = order_keys_of_rows(self._scan, from_clauses)
         if order:
@@ -766,6 +788,8 @@ def _order_text(order: Sequence[SortKey]) -> str:
 
 
 _MAX_TEXTS = 5
+_MAX_SPELT = 3
+"""Values of which it is told that their spellings count as one."""
 
 
 def not_summed(columns: Sequence[KnownColumn]) -> list[str]:

@@ -554,7 +554,11 @@ def _values_text(column: KnownColumn, value: str = "") -> str:
     """Return the values that a column has, and the one near another."""
     text = f"; {column.name} has {column.distinct:,} different values"
     spelt = sorted(column.values, key=lambda one: -column.values[one])
-    shown = list({one.casefold(): one for one in reversed(spelt)}.values())[::-1]
+    rows_of: dict[str, int] = {}
+    for one in spelt:
+        rows_of[one.casefold()] = rows_of.get(one.casefold(), 0) + column.values[one]
+    best = {one.casefold(): one for one in reversed(spelt)}
+    shown = [best[small] for small in sorted(rows_of, key=lambda one: -rows_of[one])]
     if column.is_listed and len(shown) <= _MAX_LISTED:
         rows = sum(column.values.values())
         text = f"; {column.name} is one of {', '.join(shown)} ({rows:,} rows)"
@@ -574,7 +578,8 @@ def _equal(
             best.setdefault(value.casefold(), value)
         shown = list(best.values())
         if column.is_text and len(shown) < len(values):
-            told = " and ".join(f'"{one}"' for one in sorted(values))
+            *most, last = (f'"{one}"' for one in sorted(values))
+            told = f"{', '.join(most)} and {last}"
             clauses.notes.append(
                 f'{told} count as one {column.name} ("{shown[0]}"); say "exactly" to tell them apart'
             )

@@ -43,6 +43,9 @@ def figure_at(scan: Scan, place: int) -> tuple[Aggregate, int] | None:
     best: tuple[Aggregate, int] | None = None
     for concept, function in _FUNCTIONS:
         end = scan.at(place, concept)
+        if end > place + 1 and scan.is_column(end - 1):
+            # "Total count" where a column is called Count.
+            end = place + 1 if scan.is_word(place, concept) else 0
         # The longest phrase: "number of different" is no plain count.
         if end and (best is None or end > best[1]):
             best = (function, end)
@@ -65,10 +68,14 @@ def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
         if (
             own is not None
             and own.level == SAME
-            and functions == []
+            and not functions
+            and found[0] != "count"
             and own.end >= found[1]
             and (not _may_begin(scan, found[1]))
         ):
+            break
+        if functions and scan.is_column(at):
+            # "Total Count": what is summed is called so.
             break
         functions.append(found[0])
         at = found[1]
@@ -113,12 +120,15 @@ def _joined(scan: Scan, start: int, end: int) -> bool:
 
 def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
     counts = functions[0] in ("count", "distinct")
-    start = scan.skip(at, "det") if scan.at(at, "det") else at
+    start = scan.behind_det(at)
     if scan.kind(start) == "number" and functions[0] in ("maximum", "minimum"):
         return 0
     if counts:
         return _counted(scan, clauses, functions, place, at)
-    own = scan.column(start)
+    is_by = bool(scan.at(at, "by")) and not scan.is_column(at)
+    # "Total for each category".
+    start = at if is_by else start
+    own = None if is_by else scan.column(start)
     if (
         scan.is_noun(start)
         and own is not None
@@ -128,7 +138,7 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     ):
         # "The average order value": the thing, then the column.
         start += 1
-    mentions, end = _numbers_list(scan, start) if not scan.at(at, "by") else ([], start)
+    mentions, end = ([], start) if is_by else _numbers_list(scan, start)
     if not mentions:
         if functions[0] in ("minimum", "maximum") and (
             scan.word(start) in ("first",) or scan.is_noun(start) or scan.column(start) is not None
@@ -261,7 +271,7 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
             keys.append(key)
             end = scan.at(end, "down") or end
         place = scan.behind_connector(end)
-        if place == end:
+        if place == end or (scan.at(place, "by") and scan.is_sign(place - 1)):
             return keys, across, end
         place = scan.at(place, "by") or place
 
@@ -367,7 +377,7 @@ def _order_items(scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int]
 
 
 def _order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
-    at = scan.skip(at, "det")
+    at = scan.behind_det(at)
     mention = scan.column(at)
     figure = figure_at(scan, at)
     if figure is not None and (mention is None or mention.level > STEM or mention.end < figure[1]):
@@ -434,7 +444,7 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     concept, descending, _ = second or first or ("", True, 0)
     if first and second and first[0] in ("top", "bottom"):
         descending = second[1] if first[0] == "top" else descending
-    if scan.is_sign(at, "%"):
+    if scan.is_sign(at, "%") or (count and scan.at(at, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
     return _ranked(scan, clauses, place, at, (concept, descending, count))
 

@@ -37,14 +37,14 @@ from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import time_condition, versus
 
-__all__ = ["read_clauses"]
+__all__ = ["KINDS", "read_clauses"]
 
 _REFUSED = (
     ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
     ("forecast", "work that out"), ("style", "style sheets as asked"),
     ("documents", "make or edit a document"), ("money_change", "change currencies"),
 )  # fmt: skip
-_KINDS = (
+KINDS = (
     ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
     ("kind_parquet", ".parquet"),
 )  # fmt: skip
@@ -207,7 +207,7 @@ def _kind(scan: Scan, clauses: Clauses, place: int) -> int:
     leads = scan.at(place, "as_kind")
     if not leads:
         return 0
-    for concept, suffix in _KINDS:
+    for concept, suffix in KINDS:
         if end := scan.at(leads, concept):
             if scan.at(place, "split", "split_files", "into_sheets", "into_files") >= end:
                 return 0
@@ -304,6 +304,9 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
     if behind := _is_moment_hint(scan, clauses, end):
         return behind
     keys, across, stop = keys_at(scan, end)
+    if not keys and not across and end > place + 1 and scan.at(place, "by"):
+        # "By each" may be by the column Each.
+        keys, across, stop = keys_at(scan, place + 1)
     if not keys and not across:
         return 0
     # "Nach Umsatz absteigend" sorts.
@@ -383,6 +386,7 @@ def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
         found = (
             empty_field(scan, clauses, end)
             or _having(scan, clauses, at)
+            or _dated(scan, clauses, at)
             or column_condition(scan, clauses, at)
             or time_condition(scan, clauses, at)
             or comparison(scan, clauses, at)
@@ -601,9 +605,10 @@ def _check_unknown(scan: Scan, clauses: Clauses) -> None:
     Raises:
         UnclearError: Something was.
     """
-    for place in clauses.unknown:
+    for place in range(len(scan)):
         for concept, what in _REFUSED:
-            if end := scan.at(place, concept):
+            end = scan.at(place, concept)
+            if any(place <= one < end for one in clauses.unknown):
                 raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
     words = [scan.tokens[place].text for place in clauses.unknown]
     if words:

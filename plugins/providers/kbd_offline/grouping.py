@@ -107,6 +107,10 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
         else:
             column = default_number(scan, figure.function, figure.place)
             found.append(msgspec.structs.replace(figure, column=column))
+    used = {one.column.name for one in found if one.column is not None}
+    unused = [c for c, _, weak in clauses.loose if not weak and c.is_number and c.role != "id"]
+    if clauses.figures and (left := [column for column in unused if column.name not in used]):
+        raise UnclearError(f'I do not see what "{left[0].name}" is for')
     if not clauses.figures:
         found += [_loose_figure(scan, column, place) for column, place in numbers]
     once = {(one.function, one.column.name if one.column else ""): one for one in found}

@@ -558,9 +558,10 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
         raise UnclearError(
             f"I do not write {split_suffix(target)[1]} files, only docx, md, txt and xlsx reports"
         )
-    kinds = _KIND.findall(fold(request))
+    bare = named.without_names(request)
+    kinds = _KIND.findall(fold(bare))
     suffix = _SUFFIXES.get(kinds[-1].split()[-1], ".md") if kinds else ".md"
-    chosen = named.sources or files_of_kinds(request, paths) or paths
+    chosen = named.sources or files_of_kinds(bare, paths) or paths
     things = {word for path in chosen for word in tokens(split_suffix(path)[0])}
     for token in tokenize(request, named.spans):
         if token.kind == "word" and token.word not in _WORDS and singular(token.word) not in things:

@@ -24,7 +24,8 @@ from kbd_offline.request_files import (
 )
 from kbd_offline.request_tokens import RequestToken, tokenize
 from kbd_offline.scan import Scan, SeveralError, UnclearError
-from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
+from kbd_offline.sheet_conversion import sheets_converted
+from kbd_offline.sheets import take_sheets, without_sheet
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.substitution import replaced
 from kbd_offline.suggestions import nearest
@@ -117,6 +118,8 @@ class _Attempt(msgspec.Struct, frozen=True):
 def _read(
     request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
 ) -> Understood:
+    if not request.strip():
+        raise UnclearError("it asks for nothing")
     if (job := replaced(request, files)) is not None:
         return Understood(job, job.title)
     names = named_files(request, files)
@@ -126,9 +129,10 @@ def _read(
         return _checked(Understood(*made), tables)
     groups = _candidates(names, tables)
     for place, group in enumerate(groups):
-        attempts = [
-            one for table in group for one in _attempts(request, names, table, job_files, today)
-        ]
+        converted = sheets_converted(request, names, group, job_files, today)
+        if converted is not None:
+            return _checked(Understood(*converted), tables)
+        attempts = _attempts(request, names, group, job_files, today)
         others = [table for other in groups[place + 1 :] for table in other]
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
@@ -161,22 +165,43 @@ def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[Kno
 
 
 def _attempts(
-    request: str, names: FileNames, table: KnownTable, files: JobFiles, today: date
+    request: str,
+    names: FileNames,
+    tables: Sequence[KnownTable],
+    files: JobFiles,
+    today: date,
 ) -> list[_Attempt]:
-    """Return the reading against a table, its sheet named without the word for it or not at all."""
-    if table.sheet:
-        chosen, text = take_sheets(request, (table.sheet,))
-        if chosen:
-            return [_attempt(request, text, names, table, files, today)]
-    plain = _attempt(request, request, names, table, files, today)
-    if not table.sheet or plain.found is not None:
-        return [plain]
-    is_column = any(column.name.casefold() == table.sheet.casefold() for column in table.columns)
-    blanked = None if is_column else without_sheet(request, table.sheet)
-    if blanked is None:
-        return [plain]
-    named = _attempt(request, blanked, names, table, files, today)
-    return [named if named.found is not None else plain]
+    """Return the readings against some tables, those alone whose sheet is named if any is."""
+    texts = {table.label: _beside_sheet(request, table, tables) for table in tables}
+    named = [table for table in tables if texts[table.label] is not None]
+    if named:
+        return [
+            _attempt(request, texts[table.label] or request, names, table, files, today)
+            for table in named
+        ]
+    plain = [_attempt(request, request, names, table, files, today) for table in tables]
+    if sum(one.found is not None for one in plain) == 1:
+        return plain
+    # "Sort Jan by Date" reads alike on every sheet, and "convert Jan" on none.
+    called = []
+    for table in tables:
+        is_column = any(one.name.casefold() == table.sheet.casefold() for one in table.columns)
+        text = without_sheet(request, table.sheet) if table.sheet and not is_column else None
+        if text is not None:
+            called.append(_attempt(request, text, names, table, files, today))
+    called = [one for one in called if one.found is not None]
+    return called if len(called) == 1 else plain
+
+
+def _beside_sheet(
+    request: str, table: KnownTable, tables: Sequence[KnownTable]
+) -> str | None:
+    """Return a request without a table's sheet, where it names that beside the word "sheet"."""
+    if not table.sheet:
+        return None
+    sheets = [one.sheet for one in tables if one.path == table.path]
+    chosen, text = take_sheets(request, sheets)
+    return text if table.sheet in chosen else None
 
 
 def _attempt(
@@ -192,7 +217,19 @@ def _attempt(
 
 def tokens_of(text: str, names: FileNames) -> tuple[RequestToken, ...]:
     """Return the tokens of a request without the names of its files."""
-    return tuple(token for token in tokenize(text, names.spans) if token.kind != "file")
+    found = tokenize(text, names.spans)
+    return tuple(
+        token
+        for place, token in enumerate(found)
+        if token.kind != "file" and not _is_between_files(found, place)
+    )
+
+
+def _is_between_files(found: Sequence[RequestToken], place: int) -> bool:
+    """Tell whether a token only joins two names of files: "a.csv and b.csv"."""
+    if not 0 < place < len(found) - 1 or found[place].word not in (",", "and", "und", "&"):
+        return False
+    return found[place - 1].kind == found[place + 1].kind == "file"
 
 
 def _chosen(
@@ -302,7 +339,3 @@ def _checked(found: Understood, tables: Sequence[KnownTable]) -> Understood:
     if asked:
         raise SeveralError(asked, [])
     return found
-
-
-_Reads = Callable[[str], bool]
-_EACH = wants_each_sheet

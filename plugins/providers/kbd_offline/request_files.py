@@ -74,6 +74,12 @@ class FileNames(msgspec.Struct, frozen=True):
     target: str
     spans: tuple[tuple[int, int, str], ...]
 
+    def without_names(self, request: str) -> str:
+        """Return the request with the names of files blanked, of the same length."""
+        for start, end, _ in self.spans:
+            request = request[:start] + " " * (end - start) + request[end:]
+        return request
+
 
 def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -> FileNames:
     """Return the files that a request names.

@@ -112,13 +112,10 @@ def _given_job(conversation: PlannerConversation, request: str) -> Intent:
 
 
 def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
-    looked = (
-        ()
-        if _is_replacement(request, conversation.paths)
-        else _looked_at(request, conversation.paths)
-    )
+    is_replaced = _is_replacement(request, conversation.paths)
+    looked = () if is_replaced else _looked_at(request, conversation.paths)
     found, failed = inspect(conversation, request, looked)
-    if not found and not failed and not conversation.paths:
+    if not found and not failed and not is_replaced:
         # Nothing is declined before the files were looked at.
         conversation.call("list_files")
     tables = [one.table for one in found]
@@ -153,7 +150,16 @@ def _looked_at(request: str, paths: Sequence[str]) -> Sequence[str]:
     except UnclearError:
         return paths
     tables = [path for path in named if split_suffix(path)[1] in ALL_TABLES]
+    if len(tables) == 1 and _SEVERAL.search(request):
+        return paths
     return tables or paths
+
+
+_SEVERAL = re.compile(
+    r"(?i)\b(?:look\s*up|[vx]lookup|sverweis|nachschlag\w*|match|join|enrich|missing|not\s+in|nicht\s+in"
+    r"|all|both|alle|beide)\b"
+)
+"""Words that speak of more tables than the one that is named."""
 
 
 def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:

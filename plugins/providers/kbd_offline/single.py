@@ -13,6 +13,7 @@ from kbd.jobs.records import (
     OutputStep,
     ReportStep,
     RowCountCheck,
+    SheetForm,
     SplitStep,
     Step,
     TableStep,
@@ -145,7 +146,8 @@ def finish(
             target = _in_place(table, files)
         sheet = "Summary" if composed.is_figures else "Sheet1"
         name = sheet if split_suffix(target)[1] == BOOK_SUFFIX else None
-        steps = (*steps, WriteStep(target, name, composed.form))
+        # Only a sheet has a row of totals and formats.
+        steps = (*steps, WriteStep(target, name, composed.form if name else SheetForm()))
         words = f"{words}, in {target}"
     checks = _checks(steps)
     words = f"{words[:1].upper()}{words[1:]}"
@@ -218,9 +220,9 @@ def _split_outputs(scan: Scan, composed: Composed, target: str) -> tuple[Step, .
             if split.into == "sheets"
             else f"{split_suffix(target)[0]}-summary{split_suffix(target)[1]}"
         )
-        outputs.append(
-            WriteStep(file, "Summary" if split_suffix(file)[1] == BOOK_SUFFIX else None, split.form)
-        )
+        is_book = split_suffix(file)[1] == BOOK_SUFFIX
+        form = split.form if is_book else SheetForm()
+        outputs.append(WriteStep(file, "Summary" if is_book else None, form))
     return tuple(outputs)
 
 

@@ -33,7 +33,7 @@ _CASE = re.compile(
 )
 _REST = re.compile(
     r"(?:\W|\b(?:in|all|the|of|every|each|these|those|this|my|files?|documents?|word|excel|csv|text|workbooks?"
-    r"|powerpoint|presentations?|spreadsheets?|decks?|everywhere|throughout|them|it|please|and|docx|xlsx|pptx|as"
+    r"|powerpoint|save|saved|called|named|new|presentations?|spreadsheets?|decks?|everywhere|throughout|them|it|please|and|docx|xlsx|pptx|as"
     r"|matching|match|case|case-sensitive|sensitive|in|allen|alle|dateien|dokumenten|uberall|der|datei|den|into)\b)*"
 )
 
@@ -105,7 +105,7 @@ def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) 
         raise UnclearError(
             f'I replace one text in whole files; I do not know what to make of "{named}"'
         )
-    files = names.sources or files_of_kinds(request, paths) or tuple(paths)
+    files = names.sources or files_of_kinds(names.without_names(request), paths) or tuple(paths)
     if not files:
         raise UnclearError("there is no file in the workbench")
     if names.target and len(files) > 1:

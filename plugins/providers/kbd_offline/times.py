@@ -26,7 +26,9 @@ def moment_of(scan: Scan, clauses: Clauses) -> KnownColumn:
         return clauses.moment
     moments = [column for column in scan.table.columns if column.is_moment]
     if not moments:
-        raise UnclearError(f"{scan.table.label} has no column of dates")
+        mixed = [one for one in scan.table.columns if "date" in one.why_text]
+        why = "".join(f'; "{column.name}": {column.why_text}' for column in mixed)
+        raise UnclearError(f"{scan.table.label} has no column of dates{why}")
     if len(moments) > 1:
         names = " or ".join(f'"{column.name}"' for column in moments)
         request = scan.request.rstrip(" .!?")

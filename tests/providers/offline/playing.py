@@ -146,7 +146,7 @@ class Player:
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
         self._told[result.is_look] += result.told
-        self._has_worked |= name.startswith("table_") and name not in _LOOKS
+        self._has_worked |= name == "run_job" or (name.startswith("table_") and name not in _LOOKS)
         text = msgspec.json.encode(result.value).decode()
         return truncate_result(
             name,

@@ -9,7 +9,6 @@ import anyio
 import openpyxl
 import pytest
 
-from kbd_offline.equality import take_exactness
 from providers.offline.playing import Outcome, Player
 
 SPENT = "Status,Category,Amount\npaid,Food,1\nPaid ,food,2\nopen,FOOD,4\npaid,Food,8\nPAID,Car,16\n"
