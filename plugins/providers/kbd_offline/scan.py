@@ -70,7 +70,7 @@ class Scan:
 
     def at(self, place: int, *concepts: str) -> int:
         """Return where the longest phrase of some concepts that begins at a place ends, else 0."""
-        if place >= len(self.tokens):
+        if not 0 <= place < len(self.tokens):
             return 0
         ends = self._ends[place]
         return max((ends.get(concept, 0) for concept in concepts), default=0)
