@@ -275,13 +275,21 @@ def _output_lines(output: dict[str, Any]) -> list[str]:
         rows = output.get("row_count")
         return [f"{path} has {_rows(int(rows))}." if rows is not None else f"{path} was written."]
     if len(sheets) == 1:
-        return [f"{path} has {_rows(int(sheets[0]['row_count']))}."]
+        return [f"{path} has {_rows(int(sheets[0]['row_count']))}{_totals_text(sheets[0])}."]
     lines = [
-        f'- Sheet "{one["sheet"]}" in {path} has {_rows(int(one["row_count"]))}' for one in sheets
+        f'- Sheet "{one["sheet"]}" in {path} has {_rows(int(one["row_count"]))}{_totals_text(one)}'
+        for one in sheets
     ]
     if (more := len(lines) - _MAX_LISTED) > 0:
         lines = [*lines[: _MAX_LISTED - 1], f"- and {more} more sheets", lines[-1]]
     return lines
+
+
+def _totals_text(sheet: dict[str, Any]) -> str:
+    """Return what the totals of a sheet come to."""
+    totals = sheet.get("totals") or {}
+    told = ", ".join(f"{name} {_value(value)}" for name, value in totals.items())
+    return f"; over all of them: {told}" if told else ""
 
 
 def _rows(count: int) -> str:
