@@ -25,7 +25,7 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.job import Job, JobResult
+from kbd.core.watch.job import JobResult, WatchJob
 from kbd.core.watch.watcher import Watcher
 from kbd.events.log import EventLog
 from kbd.events.watches import RuleLimits, WatchRule
@@ -38,7 +38,7 @@ QUIET_S = 0.2
 RESCAN_S = 0.6
 
 
-def _tell(told: Path, job: Job) -> None:
+def _tell(told: Path, job: WatchJob) -> None:
     (file,) = job.files
     found = hashlib.sha256(file.copy.read_bytes()).hexdigest()
     fd = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -61,7 +61,7 @@ async def _watch(place: Path, folder: str, told: Path) -> None:
     )
     await keeper.load()
 
-    async def labour(job: Job) -> JobResult:
+    async def labour(job: WatchJob) -> JobResult:
         await run_sync(_tell, told, job)
         return JobResult("unchanged")
 

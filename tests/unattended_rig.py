@@ -22,7 +22,7 @@ from kbd.core.domain.watch_decisions import (
 )
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.watch.job import Job, JobFile, JobResult
+from kbd.core.watch.job import JobFile, JobResult, WatchJob
 from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.events.watches import FileLanded, WatchRule, WatchRunFinished, WatchRunStarted
 from kbd.providers import (
@@ -133,7 +133,7 @@ async def unattended(
 
 async def landed(
     running: Supervised, folder: Path, files: dict[str, str] | None = None, **rule: Any
-) -> Job:
+) -> WatchJob:
     """Have files land as the watcher does, and return the job on all of them.
 
     Args:
@@ -157,7 +157,7 @@ async def landed(
         assert isinstance(outcome.events[0], FileLanded)
         taken[outcome.first] = JobFile(outcome.first, path, sha256, len(content), copy)
     started = await _started(running)
-    return Job(
+    return WatchJob(
         watch_id=WATCH,
         rule=running.benches.daemon.state.watching.watches[WATCH].rule,
         files=tuple(taken[number] for number in started.landings),
@@ -167,7 +167,7 @@ async def landed(
     )
 
 
-async def reported(running: Supervised, job: Job, result: JobResult) -> Job:
+async def reported(running: Supervised, job: WatchJob, result: JobResult) -> WatchJob:
     """Have a failure recorded as the watcher does, and a person retry; return the job again."""
     numbers = tuple(file.landing_id for file in job.files)
     assert result.outcome == "failed", result

@@ -19,7 +19,7 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.job import Job
+from kbd.core.watch.job import WatchJob
 from kbd.core.workbench.extraction import (
     CopyRefused,
     copy_to_folder,
@@ -62,7 +62,7 @@ class Deliveries:
         self._daemon, self._clock, self._patience_s = daemon, clock, patience_s
         self._threads = CapacityLimiter(MAX_CONCURRENT_COPIES)
 
-    async def deliver(self, workbench: OpenWorkbench, job: Job, directory: str) -> None:
+    async def deliver(self, workbench: OpenWorkbench, job: WatchJob, directory: str) -> None:
         """Deliver the missing copies: of published files that changed since they were added.
 
         One that is refused for its place keeps none of the others back.

@@ -19,11 +19,11 @@ from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "CommandRunner",
-    "Job",
     "JobFile",
     "JobResult",
     "JobRunner",
     "NextStep",
+    "WatchJob",
     "decide_next_step",
     "failed_items",
     "is_own_draft",
@@ -51,7 +51,7 @@ class JobFile(msgspec.Struct, frozen=True):
     copy: Path
 
 
-class Job(msgspec.Struct, frozen=True):
+class WatchJob(msgspec.Struct, frozen=True):
     """Job of a watch: a run to start or resume; the same job leads to the same one run.
 
     Args:
@@ -92,7 +92,7 @@ class JobResult(msgspec.Struct, frozen=True):
     delivered: tuple[str, ...] = ()
 
 
-JobRunner = Callable[[Job], Awaitable[JobResult]]
+JobRunner = Callable[[WatchJob], Awaitable[JobResult]]
 """Carries a job out. Never raises but when it is canceled, which leaves it to be gone on with."""
 
 CommandRunner = Callable[[WatchId, WatchRule, Ended], Awaitable[tuple[int | None, str]]]

@@ -21,7 +21,7 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.job import Job, JobFile, JobResult, JobRunner
+from kbd.core.watch.job import JobFile, JobResult, JobRunner, WatchJob
 from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
 from kbd.errors import ToolWorkerUnavailable
 from kbd.events.blobs import BlobStore
@@ -74,7 +74,7 @@ class Scheduler:
         self.wakeup = Notifier()
         self._keeper, self._home, self._concurrency = keeper, home, concurrency
         self._clock, self._run_job, self._arrivals = clock, run_job, arrivals
-        self._interrupted: deque[Job] = deque()
+        self._interrupted: deque[WatchJob] = deque()
         self._busy = 0
         self._last: WatchId | None = None
 
@@ -95,7 +95,7 @@ class Scheduler:
     def _watches(self) -> dict[WatchId, Watch]:
         return self._keeper.state.watching.watches
 
-    def _under_way(self) -> Iterator[Job]:
+    def _under_way(self) -> Iterator[WatchJob]:
         """Return the jobs that a daemon left when it stopped, whatever its watch is now."""
         for watch in self._watches.values():
             running = watch.in_stage(LandingStage.RUNNING)
@@ -111,7 +111,7 @@ class Scheduler:
             self._busy += 1
             tasks.start_soon(self._work, job)
 
-    async def _next(self) -> Job | None:
+    async def _next(self) -> WatchJob | None:
         """Begin the next job, of the first watch in turn that has one."""
         for watch_id in self._in_turn():
             job = await self._begin(watch_id)
@@ -126,7 +126,7 @@ class Scheduler:
         after = watch_ids.index(self._last) + 1 if self._last in self._watches else 0
         return watch_ids[after:] + watch_ids[:after]
 
-    async def _begin(self, watch_id: WatchId) -> Job | None:
+    async def _begin(self, watch_id: WatchId) -> WatchJob | None:
         """Begin a job of a watch; None if none is due, also after putting aside what may not run.
 
         Raises:
@@ -151,10 +151,10 @@ class Scheduler:
         arrivals = self._arrivals(watch.watch_id)
         return arrivals is not None and arrivals.is_quiet()
 
-    def _job(self, watch: Watch, numbers: tuple[Seq, ...]) -> Job:
+    def _job(self, watch: Watch, numbers: tuple[Seq, ...]) -> WatchJob:
         landings = [watch.landings[number] for number in numbers if number in watch.landings]
         copies = BlobStore(self._home.landed(watch.watch_id))
-        return Job(
+        return WatchJob(
             watch_id=watch.watch_id,
             rule=watch.rule,
             files=tuple(_job_file(landing, copies) for landing in landings),
@@ -163,7 +163,7 @@ class Scheduler:
             depth=max(landing.depth for landing in landings),
         )
 
-    async def _work(self, job: Job) -> None:
+    async def _work(self, job: WatchJob) -> None:
         """Carry a job out and record its outcome."""
         try:
             result = await self._job_result(job)
@@ -183,7 +183,7 @@ class Scheduler:
             self._busy -= 1
             self.wakeup.ring()
 
-    async def _job_result(self, job: Job) -> JobResult:
+    async def _job_result(self, job: WatchJob) -> JobResult:
         try:
             return await self._run_job(job)
         except Exception as fault:

@@ -31,10 +31,10 @@ from kbd.core.sessions.runs import RunTasks, open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
 from kbd.core.watch.job import (
-    Job,
     JobFile,
     JobResult,
     NextStep,
+    WatchJob,
     decide_next_step,
     failed_items,
     is_own_draft,
@@ -67,7 +67,7 @@ _NAME_CHARACTERS = 200
 """As long as the name of a workbench may be that a client makes."""
 
 
-async def open_workbench(workbenches: Workbenches, job: Job, limits: Limits) -> OpenWorkbench:
+async def open_workbench(workbenches: Workbenches, job: WatchJob, limits: Limits) -> OpenWorkbench:
     """Open the job's workbench with its files; make what of that is not there yet.
 
     Raises:
@@ -87,7 +87,9 @@ async def open_workbench(workbenches: Workbenches, job: Job, limits: Limits) -> 
     return workbench
 
 
-async def grant_consent(workbench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -> None:
+async def grant_consent(
+    workbench: OpenWorkbench, egress: Egress, job: WatchJob, model_id: str
+) -> None:
     """Check that the run may be made, and grant the consent that the rule carries.
 
     Raises:
@@ -109,7 +111,7 @@ async def grant_consent(workbench: OpenWorkbench, egress: Egress, job: Job, mode
     await workbench.keeper.submit(GrantConsent(consent, consent.scope_hash))
 
 
-def _retry_command(job: Job) -> str:
+def _retry_command(job: WatchJob) -> str:
     """Return the command that has a job's files worked on again, which takes answers."""
     numbers = ",".join(str(file.landing_id) for file in job.files)
     which = numbers if len(job.files) <= _MAX_NUMBERS else "all"
@@ -120,13 +122,13 @@ _MAX_NUMBERS = 10
 """Files that a command names by their numbers."""
 
 
-def _workbench_name(job: Job) -> str:
+def _workbench_name(job: WatchJob) -> str:
     more = len(job.files) - 1
     name = f"{job.rule.name}: {job.files[0].path}" + (f" and {more} more" if more else "")
     return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
 
 
-def _files_by_name(job: Job) -> dict[FileName, JobFile]:
+def _files_by_name(job: WatchJob) -> dict[FileName, JobFile]:
     """Return the files by their names in the workbench.
 
     Raises:
@@ -240,7 +242,7 @@ class WatchJobs:
         self._open_files = open_files or resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._deliveries = Deliveries(workbenches.daemon, context.clock)
 
-    async def carry_out(self, job: Job) -> JobResult:
+    async def carry_out(self, job: WatchJob) -> JobResult:
         """Bring a job to its outcome, from wherever it stopped: there is one run of it.
 
         While the daemon stops it waits to be canceled: what is left is done after the next start.
@@ -284,7 +286,7 @@ class WatchJobs:
             open_files=self._open_files,
         )
 
-    async def _carry_out(self, workbench: OpenWorkbench, job: Job) -> JobResult:
+    async def _carry_out(self, workbench: OpenWorkbench, job: WatchJob) -> JobResult:
         for _ in range(_MAX_STARTS):
             next_step = decide_next_step(workbench.state, self._reported(job))
             if next_step is NextStep.ASK_AGAIN:
@@ -302,13 +304,13 @@ class WatchJobs:
         msg = "the run was interrupted"
         raise ToolWorkerUnavailable(msg)
 
-    def _reported(self, job: Job) -> set[RunId]:
+    def _reported(self, job: WatchJob) -> set[RunId]:
         """Return the runs that the daemon's log says the job has failed with."""
         watch = self._workbenches.daemon.state.watching.watches.get(job.watch_id)
         known = watch.landings if watch is not None else {}
         return {known[f.landing_id].run_id for f in job.files if f.landing_id in known}
 
-    async def _run(self, workbench: OpenWorkbench, job: Job, *, is_under_way: bool) -> None:
+    async def _run(self, workbench: OpenWorkbench, job: WatchJob, *, is_under_way: bool) -> None:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
             model_id = job.rule.model_id or self._context.egress.models.default()
@@ -331,7 +333,7 @@ class WatchJobs:
                 # Its end could not be recorded, for the disk was full: it can be resumed.
                 await workbench.keeper.submit(InterruptRun("its end could not be recorded"))
 
-    async def _conclude(self, workbench: OpenWorkbench, job: Job, run: Run) -> JobResult:
+    async def _conclude(self, workbench: OpenWorkbench, job: WatchJob, run: Run) -> JobResult:
         """Publish and deliver what a run left, as the rule wants, and return the result.
 
         Raises:
@@ -386,7 +388,7 @@ class WatchJobs:
                 await request_publish(self._context, workbench, None)
             raise error_with_code(error.code, f"{error.message}{_review_hint(workbench)}") from None
 
-    def _failed(self, job: Job, error: KbdError) -> JobResult:
+    def _failed(self, job: WatchJob, error: KbdError) -> JobResult:
         """Return the outcome of a job that an error has ended."""
         workbench = self._workbenches.opened(job.workbench_id)
         run = newest_job_run(workbench.state) if workbench is not None else None

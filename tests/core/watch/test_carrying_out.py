@@ -11,7 +11,7 @@ from kbd.core.domain.commands import DiscardDraft, RequestCancel, SendMessage, S
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import Limits, WatchSettings
-from kbd.core.watch.job import Job, JobResult
+from kbd.core.watch.job import JobResult, WatchJob
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import rewind_to
 from kbd.errors import ProviderUnavailable
@@ -350,7 +350,7 @@ async def test_two_files_of_one_name_are_said(tmp_path: Path) -> None:
         assert "'a.txt' and 'A.txt' would have the same name" in result.message
 
 
-async def _published(running: Supervised, job: Job) -> None:
+async def _published(running: Supervised, job: WatchJob) -> None:
     """Publish the draft, as a person."""
     bench = await running.benches.open(job.workbench_id)
     await publish(

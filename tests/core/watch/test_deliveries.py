@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from kbd.core.domain.commands import RecordFacts
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
-from kbd.core.watch.job import Job
+from kbd.core.watch.job import WatchJob
 from kbd.core.workbench.extraction import copy_to_folder
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -42,9 +42,9 @@ def out(tmp_path: Path) -> Path:
     return folder
 
 
-def _job(bench: OpenWorkbench) -> Job:
+def _job(bench: OpenWorkbench) -> WatchJob:
     rule = WatchRule("reports", "/in", "do it")
-    return Job(WatchId("00000000000000aa"), rule, (), bench.id, attempt=1, depth=2)
+    return WatchJob(WatchId("00000000000000aa"), rule, (), bench.id, attempt=1, depth=2)
 
 
 async def _deliver(running: Supervised, bench: OpenWorkbench, out: Path) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from kbd.core.domain.watch_decisions import RemoveWatch, ResumeWatch
 from kbd.core.domain.watch_state import LandingStage, WatchStatus
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.watch import retry
-from kbd.core.watch.job import Job, JobResult
+from kbd.core.watch.job import JobResult, WatchJob
 from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
@@ -45,14 +45,14 @@ class Hands:
     """
 
     def __init__(self) -> None:
-        self.begun: list[Job] = []
-        self.busy: list[Job] = []
+        self.begun: list[WatchJob] = []
+        self.busy: list[WatchJob] = []
         self.most = 0
         self.results: dict[str, JobResult | Exception] = {}
         self.release = anyio.Event()
         self.moved = Notifier()
 
-    async def work(self, job: Job) -> JobResult:
+    async def work(self, job: WatchJob) -> JobResult:
         """Wait until jobs may end, and end as told."""
         self.begun.append(job)
         self.busy.append(job)

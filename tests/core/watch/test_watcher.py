@@ -16,7 +16,7 @@ from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.watch import retry, watcher
 from kbd.core.watch.inbox import Inbox
-from kbd.core.watch.job import Job, JobResult
+from kbd.core.watch.job import JobResult, WatchJob
 from kbd.core.watch.watcher import Watcher
 from kbd.events.disk import LogPoisoned
 from kbd.events.watches import FileLanded, WatchRule, WatchRunFinished
@@ -47,7 +47,7 @@ class Watching:
         settings = Settings(watch=WatchSettings(rescan_s=0.2, poll_s=0.2))
         self.watcher = Watcher(log.keeper, log.home, settings, self._work, self._notify)
 
-    async def _work(self, job: Job) -> JobResult:
+    async def _work(self, job: WatchJob) -> JobResult:
         self.read.extend([await to_thread.run_sync(file.copy.read_text) for file in job.files])
         self._moved.ring()
         if self.hold is not None:

@@ -28,7 +28,7 @@ from kbd_xlsx.operations import (
     RowCondition,
     SetCells,
     SetRange,
-    SortKey,
+    SortColumn,
     SortRange,
     TypedValue,
     XlsxOperation,
@@ -116,7 +116,7 @@ def trimmed(row: Row) -> Row:
     return trimmed(row[:-1]) if row and row[-1] is None else row
 
 
-BY_SECOND = (SortKey("B", descending=True),)
+BY_SECOND = (SortColumn("B", descending=True),)
 OTHER_COLUMN_FIRST = (
     InsertColumns("Sheet1", "B"),
     CopyRange("Sheet1", "D1:D5", "B1"),

@@ -71,7 +71,7 @@ from kbd_xlsx.operations.ranges import (
     FillFormula,
     FormatRange,
     ReplaceCellText,
-    SortKey,
+    SortColumn,
     SortRange,
 )
 from kbd_xlsx.operations.rules import (
@@ -171,7 +171,7 @@ __all__ = [
     "SetPrint",
     "SetRange",
     "SetRowHeights",
-    "SortKey",
+    "SortColumn",
     "SortRange",
     "Stacking",
     "Style",

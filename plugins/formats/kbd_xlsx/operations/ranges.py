@@ -6,7 +6,7 @@ import msgspec
 
 from kbd_xlsx.operations.base import OperationPart, Style, XlsxOperation
 
-__all__ = ["CopyRange", "FillFormula", "FormatRange", "ReplaceCellText", "SortKey", "SortRange"]
+__all__ = ["CopyRange", "FillFormula", "FormatRange", "ReplaceCellText", "SortColumn", "SortRange"]
 
 
 class FormatRange(XlsxOperation, frozen=True, tag="format_range"):
@@ -42,7 +42,7 @@ class CopyRange(XlsxOperation, frozen=True, tag="copy_range"):
     what: Literal["all", "values", "formulas", "formats"] = "all"
 
 
-class SortKey(OperationPart, frozen=True):
+class SortColumn(OperationPart, frozen=True):
     """A column of `sort_range`, by its letters or its header."""
 
     column: str
@@ -59,7 +59,7 @@ class SortRange(XlsxOperation, frozen=True, tag="sort_range"):
     sheet: str
     range: str
     header: bool
-    by: Annotated[tuple[SortKey, ...], msgspec.Meta(min_length=1, max_length=64)]
+    by: Annotated[tuple[SortColumn, ...], msgspec.Meta(min_length=1, max_length=64)]
 
 
 class ReplaceCellText(XlsxOperation, frozen=True, tag="replace_text"):

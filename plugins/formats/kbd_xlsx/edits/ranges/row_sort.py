@@ -28,7 +28,7 @@ from kbd_xlsx.edits.ranges.places import (
     put_cells,
 )
 from kbd_xlsx.edits.ranges.sort_order import CellOrder, sorted_rows
-from kbd_xlsx.operations import SortKey, SortRange
+from kbd_xlsx.operations import SortColumn, SortRange
 from kbd_xlsx.parts.cell_blocks import CellBlocks, LooseCell
 from kbd_xlsx.parts.cells import size_of
 from kbd_xlsx.parts.markup import attribute
@@ -90,7 +90,7 @@ def _is_hidden(blocks: CellBlocks, row: int) -> bool:
     return attribute(blocks.row_attributes(row), b"hidden") in _TRUE
 
 
-def _column(key: SortKey, area: Area, operation: SortRange, values: "_Values") -> int:
+def _column(key: SortColumn, area: Area, operation: SortRange, values: "_Values") -> int:
     """Return the column that a key means: by its header, else by its letters."""
     names = values.header(area) if operation.header else {}
     folded = key.column.strip().casefold()
