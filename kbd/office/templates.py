@@ -16,6 +16,7 @@ from kbd.office.operations import listed
 
 __all__ = [
     "MAX_REPEATED",
+    "PLACEHOLDER",
     "Filled",
     "ListRecord",
     "PlaceholderHit",
@@ -24,7 +25,7 @@ __all__ = [
     "list_records",
 ]
 
-_PLACEHOLDER = re.compile(r"\{\{[ \t]*([^{}\n]{1,200}?)[ \t]*\}\}")
+PLACEHOLDER = re.compile(r"\{\{[ \t]*([^{}\n]{1,200}?)[ \t]*\}\}")
 
 MAX_REPEATED = 20_000
 """Rows and paragraphs that one operation makes; programs become unusable long before."""
@@ -43,7 +44,7 @@ class PlaceholderHit(msgspec.Struct, frozen=True):
 def find_placeholders(text: str) -> Iterator[PlaceholderHit]:
     """Yield the placeholders of a text, from the left."""
     if "{{" in text:
-        for hit in _PLACEHOLDER.finditer(text):
+        for hit in PLACEHOLDER.finditer(text):
             yield PlaceholderHit(hit.start(), hit.end(), hit[1])
 
 

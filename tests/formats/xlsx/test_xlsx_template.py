@@ -1,8 +1,6 @@
 """Templates: placeholders in cells filled with typed values, rows repeated with what names them."""
 
 import datetime as dt
-import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from openpyxl.worksheet.table import Table
 from charted_books import FORMAT, records
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
+from range_edits import calculated
 from small_pictures import png
 
 
@@ -99,7 +98,8 @@ def bill(tmp_path: Path) -> Path:
     chart.add_data(Reference(sheet, min_col=4, min_row=5, max_row=5))
     chart.set_categories(Reference(sheet, min_col=1, min_row=5, max_row=5))
     sheet.add_chart(chart, "A9")
-    sheet.oddHeader.left.text = "Bill {{no}} of {{client}}"
+    header: Any = sheet.oddHeader
+    header.left.text = "Bill {{no}} of {{client}}"
     other = book.create_sheet("Sums")
     other["A1"], other["A2"] = "=SUM(Bill!D5:D5)", "=Bill!D6"
     book.defined_names["Prices"] = DefinedName("Prices", attr_text="Bill!$C$5:$C$5")
@@ -118,7 +118,7 @@ def test_a_row_is_repeated_with_all_that_names_it(bill: Path) -> None:
     sheet = opened(bill)["Bill"]
     assert sheet["A1"].value == "Bill 7 for A & B"
     assert (sheet["A2"].value, sheet["A2"].number_format) == (7, "000")
-    assert sheet["B2"].value == dt.datetime(2026, 3, 1)
+    assert sheet["B2"].value.date() == dt.date(2026, 3, 1)
     assert cells(bill, "A5:E8") == [
         ["Tea", 3, 4.5, "=B5*C5*(1+$B$1)", "at 7"],
         ["=1+1", 2, 1.25, "=B6*C6*(1+$B$1)", "at 7"],
@@ -138,7 +138,7 @@ def test_a_row_is_repeated_with_all_that_names_it(bill: Path) -> None:
         chart = package.read("xl/charts/chart1.xml").decode()
     assert "'Bill'!$D$5:$D$7" in chart
     assert "'Bill'!$A$5:$A$7" in chart
-    assert done.changed == ("21 placeholders filled, 3 repeated",)
+    assert done.changed == ("18 placeholders filled, 3 repeated",)
 
 
 def test_one_record_changes_nothing_else(bill: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_table_grows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("formula", ["=A3/B1", "=A3/A5", "=SUM(A3:A5)"])
 def test_a_formula_that_would_wander_is_refused(tmp_path: Path, formula: str) -> None:
     """A rate above or a total below would be another cell for each record."""
-    rows = [[None, 2], [None], ["{{i.n}}", formula], [None], ["total"]]
+    rows: list[list[Any]] = [[None, 2], [None], ["{{i.n}}", formula], [None], ["total"]]
     path = plain_book(tmp_path / "a.xlsx", rows)
 
     with pytest.raises(ValidationFailed, match=r"write \$[15] if all"):
@@ -247,7 +247,7 @@ def test_a_picture_takes_the_place_of_a_cell(tmp_path: Path) -> None:
     book.save(path)
     logo.write_bytes(png(400, 100))
     pictures = [{"name": "logo", "image": "logo.png"}]
-    with pytest.raises(ValidationFailed, match="Sheet!A1.*a cell of its own"):
+    with pytest.raises(ValidationFailed, match=r"Sheet!A1.*a cell of its own"):
         fill(path, {}, (logo,), pictures=pictures)
     sheet["A1"] = None
     book.save(path)
@@ -265,12 +265,5 @@ def test_a_picture_takes_the_place_of_a_cell(tmp_path: Path) -> None:
 def test_libreoffice_calculates_the_filled_bill(bill: Path, tmp_path: Path) -> None:
     """The total that another program works out is that of all rows."""
     fill(bill, {**VALUES, "items": ITEMS})
-    if shutil.which("soffice") is None:
-        pytest.skip("no LibreOffice")
-    subprocess.run(
-        ["soffice", f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}", "--headless",
-         "--convert-to", "csv", "--outdir", str(tmp_path), str(tmp_path / "out.xlsx")],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
-    lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[7].split(",")[3] == "19.8"
+    book = calculated("soffice", bill.with_name("out.xlsx"), tmp_path)
+    assert (book["Bill"]["D8"].value, book["Sums"]["A1"].value) == (19.8, 19.8)
