@@ -18,7 +18,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.jobs.columns import ShapeType, free_name
-from kbd.jobs.expression_sql import expression_sql
+from kbd.jobs.expression_sql import TypedSql, expression_sql
 from kbd.jobs.figure_sql import part_condition, values_sql
 from kbd.jobs.records import (
     CompareStep,
@@ -138,6 +138,18 @@ class CompiledJob(msgspec.Struct, frozen=True):
             [relation.name],
         )
 
+    def filled_types(self, step: int) -> tuple[ShapeType, ...]:
+        """Return the types of the values of a fill step, in their order."""
+        fill, source = self.job.steps[step - 1], self.shapes.sources[step - 1]
+        assert isinstance(fill, FillStep)
+        if source is None:
+            return ()
+        return tuple(each.type for each in self._filled_values(fill, source))
+
+    def _filled_values(self, fill: FillStep, source: str) -> list[TypedSql]:
+        columns = self.relations[source].shape.columns
+        return [expression_sql(text, columns, self.today) for text in fill.values.values()]
+
     def filled(self, step: int) -> str | None:
         """Return the query for the texts of a fill step: a row for each file, in their order.
 
@@ -149,10 +161,7 @@ class CompiledJob(msgspec.Struct, frozen=True):
         if source is None or not (fill.values or fill.each):
             return None
         relation = self.relations[source]
-        shown = [
-            expression_sql(text, relation.shape.columns, self.today).sql
-            for text in fill.values.values()
-        ]
+        shown = [each.sql for each in self._filled_values(fill, source)]
         if fill.each is not None:
             shown.append(identifier(found_column(relation.shape, fill.each).name))
         named = ", ".join(f"{sql} AS {identifier(str(n))}" for n, sql in enumerate(shown))

@@ -2,6 +2,7 @@
 
     handler      a handler that is a table of what does the work of each capability
     operations   operation records applied in order, by a table; an edit's warnings
+    templates    placeholders of texts, and what they are filled with
     suffixes     what a suffix promises: macros, a template
     assets       what a call names to be copied; parts copied with all that they are related to
     formatting   lenient reader of fonts, sizes, colors and alignments in operations

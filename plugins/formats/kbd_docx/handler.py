@@ -92,7 +92,8 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "paragraphs with what was [deleted by Ann: …] and [inserted by Ann: …]. "
         "Comments are numbered as [comment 2] shows them; the map lists content controls "
         "by tag, comments, tracked changes, and formatting that paragraphs have directly. Items of "
-        "lists have list and level. Words inside a paragraph are named by search. "
+        "lists have list and level. Words inside a paragraph are named by search. A template "
+        "with {{name}} is filled by fill_template."
     )
     style_file = "style.md"
     style_words = (

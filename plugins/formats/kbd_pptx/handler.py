@@ -69,7 +69,8 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Ins
         "figures add a native table or chart: without a place it takes the empty placeholder of "
         "the slide, so leave the body of add_slide out. A table, chart or picture is named by its "
         "id or name. Targets of assets that are copied: master:0 or none for a layout or theme; "
-        "master:0/title, or slide:0/Title 1 for one shape, for a text style; slide:3 for an image."
+        "master:0/title, or slide:0/Title 1 for one shape, for a text style; slide:3 for an image. "
+        "A template with {{name}} is filled by fill_template."
     )
     style_file = "style.md"
     style_words = (

@@ -15,7 +15,7 @@ from kbd_pptx.comparison.compare import matched_decks
 from kbd_pptx.comparison.matches import SlideMatches
 from kbd_pptx.comparison.places import slide_place
 from kbd_pptx.comparison.version import DeckVersion
-from kbd_pptx.operations import AddSlide, DuplicateSlide, MoveSlide, ReplaceText
+from kbd_pptx.operations import AddSlide, DuplicateSlide, FillDeckTemplate, MoveSlide, ReplaceText
 
 __all__ = ["relocate"]
 
@@ -74,7 +74,7 @@ class _Carrier:
                 return operation
             case AddSlide(index=int(index)):
                 return msgspec.structs.replace(operation, index=self._gap(index))
-            case ReplaceText(index=None):
+            case ReplaceText(index=None) | FillDeckTemplate():
                 return operation
             case MoveSlide(index=index):
                 msg = (

@@ -96,7 +96,8 @@ class XlsxFormat(
         "links, comments, print settings and pivots are listed with styles. Charts draw ranges "
         "(Data!B2:B13), columns of tables (Table1[Amount]), or table with columns; the map lists "
         "the charts that there are. Rows and columns that are put in or taken out shift those "
-        "behind them: operations after that count as the sheet is then."
+        "behind them: operations after that count as the sheet is then. A template with {{name}} is "
+        "filled by fill_template."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
@@ -121,6 +122,7 @@ class XlsxFormat(
     compares_in_place = True
     shifting: ClassVar[tuple[str, ...]] = (
         "insert_rows", "delete_rows", "insert_columns", "delete_columns", "delete_rows_where",
+        "fill_template",
     )  # fmt: skip
 
     def cells(self, source: Source, region: Region) -> Reading:

@@ -1,11 +1,12 @@
 """Documents that a job writes: templates filled in, texts replaced, tables converted whole."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Editable, FormatHandler
+from kbd.formats import Celled, Editable, FormatHandler
+from kbd.jobs.columns import ShapeType
 from kbd.jobs.records import ConvertStep, FillStep, ReplaceStep
 from kbd_jobs.inputs import file_name, find_files
 from kbd_jobs.preparation import PreparedJob, ask
@@ -13,6 +14,9 @@ from kbd_jobs.step_calls import StepCalls
 from kbd_jobs.text_files import replace_in_text
 
 __all__ = ["convert_table", "fill_template", "replace_text"]
+
+_Write = Callable[[Any, ShapeType], dict[str, Any]]
+"""Returns how an operation has a value of a type."""
 
 _COUNT = re.compile(r"\d+")
 
@@ -120,13 +124,14 @@ async def fill_template(
     if not _has_operation(handler, "fill_template"):
         raise ValidationFailed(f"{template.path} is of a format in which nothing is filled in")
     assert handler is not None
-    lists = [await _list_of(calls, prepared, name, of) for name, of in step.rows.items()]
+    write = _typed if isinstance(handler, Celled) else _written
+    lists = [await _list_of(calls, prepared, name, of, write) for name, of in step.rows.items()]
     pictures = [
         {"name": name, "image": prepared.inputs[image].path}
         for name, image in step.pictures.items()
     ]
     outputs, made = [], set[str]()
-    for values, value in await _filled_rows(calls, prepared, number, step):
+    for values, value in await _filled_rows(calls, prepared, number, step, write):
         name = file_name(step.file, list(prepared.inputs.values()), value)
         if name in made:
             raise ValidationFailed(f"two rows make {name}; let `each` be a column that tells them")
@@ -143,9 +148,9 @@ async def fill_template(
 
 
 async def _filled_rows(
-    calls: StepCalls, prepared: PreparedJob, number: int, step: FillStep
-) -> list[tuple[list[dict[str, str]], str | None]]:
-    """Return the texts of the placeholders of each file, and the value that names it."""
+    calls: StepCalls, prepared: PreparedJob, number: int, step: FillStep, write: _Write
+) -> list[tuple[list[dict[str, Any]], str | None]]:
+    """Return what the placeholders of each file are filled with, and the value that names it."""
     query = prepared.compiled.filled(number)
     if query is None:
         return [([], None)]
@@ -157,12 +162,12 @@ async def _filled_rows(
         )
     if len(rows) > _MAX_FILLED:
         raise ValidationFailed(f"step {number} (fill): more than {_MAX_FILLED} files would be made")
-    names = list(step.values)
+    names, types = list(step.values), prepared.compiled.filled_types(number)
     return [
         (
             [
-                {"name": name, "value": _text(value)}
-                for name, value in zip(names, row, strict=False)
+                {"name": name, **write(value, kind)}
+                for name, value, kind in zip(names, row, types, strict=False)
             ],
             None if step.each is None else _text(row[len(names)]),
         )
@@ -171,7 +176,7 @@ async def _filled_rows(
 
 
 async def _list_of(
-    calls: StepCalls, prepared: PreparedJob, name: str, table: str
+    calls: StepCalls, prepared: PreparedJob, name: str, table: str, write: _Write
 ) -> Mapping[str, Any]:
     shape = prepared.compiled.relations[table].shape
     rows = await ask(calls, prepared.tables, prepared.compiled.rows(table), _MAX_LISTED + 1)
@@ -180,8 +185,26 @@ async def _list_of(
     return {
         "name": name,
         "columns": [column.name for column in shape.columns],
-        "rows": [[_text(value) for value in row] for row in rows],
+        "rows": [
+            [
+                found if "type" in found else found["value"]
+                for found in map(write, row, (column.type for column in shape.columns))
+            ]
+            for row in rows
+        ],
     }
+
+
+def _typed(value: Any, kind: ShapeType) -> dict[str, Any]:
+    """Return a value as a cell takes it, a date with its type."""
+    if isinstance(value, str) and kind in ("date", "datetime"):
+        return {"value": value, "type": kind}
+    return {"value": value}
+
+
+def _written(value: Any, _: ShapeType) -> dict[str, Any]:
+    """Return a value as a document shows it."""
+    return {"value": _text(value)}
 
 
 def _text(value: Any) -> str:

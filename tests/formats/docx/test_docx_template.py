@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from edited_documents import applied, mapped, picture
 from kbd.errors import ValidationFailed
 from made_documents import W, body_of, edit, made, para, part_of, shown
 from settled_documents import content_of, tracked
@@ -152,3 +153,38 @@ def test_a_row_has_a_value_for_each_column(tmp_path: Path) -> None:
 
     with pytest.raises(ValidationFailed, match="row 1 of i has 1 values for 2 columns"):
         edit(path, {"op": "fill_template", "lists": uneven})
+
+
+LOGO = {"pictures": [{"name": "logo", "image": "logo"}]}
+
+
+def test_a_picture_takes_the_place_of_its_paragraph(tmp_path: Path) -> None:
+    """In the body as wide as the text at most, in a cell as that; in headers and text boxes."""
+    cell = f'<w:tc><w:tcPr><w:tcW w:w="1656" w:type="dxa"/></w:tcPr>{para("{{logo}}")}</w:tc>'
+    grid = f'<w:tbl><w:tblGrid><w:gridCol w:w="1656"/></w:tblGrid><w:tr>{cell}</w:tr></w:tbl>'
+    body = para("{{logo}}") + grid + para("{{x}}")
+    path = made(tmp_path / "a.docx", body, {"header1": para(" {{logo}}")})
+    wide = picture(tmp_path / "p.png", (3000, 1500))
+    applied(path, tmp_path / "out.docx", filling({"x": 1}, **LOGO), logo=wide)
+
+    images = mapped(tmp_path / "out.docx")["images"]
+    sizes = [(round(each["width"], 2), round(each["height"], 2)) for each in images]
+    assert sizes[:2] == [(6.27, 3.13), (1.0, 0.5)]
+    header = part_of(tmp_path / "out.docx", "word/header1.xml")
+    assert len(list(header.iter(f"{W}drawing"))) == 1
+    relations = part_of(tmp_path / "out.docx", "word/_rels/header1.xml.rels")
+    assert [str(each.get("Type")).rpartition("/")[2] for each in relations] == ["image"]
+
+
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        (para("see {{logo}}"), {}),
+        (para("x"), {"footnotes": f'<w:footnote w:id="2">{para("{{logo}}")}</w:footnote>'}),
+    ],
+)
+def test_a_picture_needs_its_place(tmp_path: Path, body: str, parts: dict[str, str]) -> None:
+    """Within a longer text, or in a note, none is put."""
+    path = made(tmp_path / "a.docx", body, parts)
+    with pytest.raises(ValidationFailed, match=r"of its own|not in notes"):
+        applied(path, tmp_path / "out.docx", filling({}, **LOGO), logo=picture(tmp_path / "p.png"))

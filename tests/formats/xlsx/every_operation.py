@@ -52,7 +52,7 @@ def full_book(folder: Path) -> Path:
     data.title = "Data"
     for row in ROWS:
         data.append(row)
-    data["G1"], data["G2"] = "Note", "left"
+    data["G1"], data["G2"], data["G3"] = "Note", "left", "{{due}}"
     data["A1"].font = Font(bold=True)
     data.merge_cells("G4:H4")
     data.freeze_panes = "A2"
@@ -171,6 +171,7 @@ USES = (
         {"op": "delete_columns", "sheet": "Data", "column": "G"},
         ("Data!G1", "cell"),
         ("Data!G2", "cell"),
+        ("Data!G3", "cell"),
         ("Data!G4:H4", "merged range"),
         ("Data, chart Chart 1", "chart"),
         ("Data, picture Image 2", "picture"),
@@ -249,6 +250,10 @@ USES = (
         {"op": "replace_text", "search": "north", "replace": "North", "sheet": "Data"},
         ("Data!B2", "cell"),
         ("Data!B4", "cell"),
+    ),
+    _use(
+        {"op": "fill_template", "values": [{"name": "due", "value": 5}]},
+        ("Data!G3", "cell"),
     ),
     _use(
         {"op": "rename_sheet", "sheet": "Sums", "name": "Totals"},

@@ -298,6 +298,8 @@ CHOICES: dict[str, Callable[[Facts], Operation | None]] = {
     "set_print": _on_sheet(area="A1:D9", orientation="landscape", title_rows="1:1"),
     "protect_sheet": _on_sheet(),
     "replace_text": _replace,
+    # No real workbook is a template.
+    "fill_template": lambda _: None,
     "summarize_by_category": _summarize,
     "recalculate": lambda _: {},
     "set_cells": _set_cells,

@@ -12,6 +12,7 @@ from kbd_docx import kbd_register_formats as docx
 from kbd_edits import kbd_register_tools as edit_tools
 from kbd_files import kbd_register_tools as file_tools
 from kbd_jobs import kbd_register_tools as job_tools
+from kbd_pptx import kbd_register_formats as pptx
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text import kbd_register_formats as text
 from kbd_xlsx import kbd_register_formats as xlsx
@@ -21,7 +22,7 @@ Ask = Callable[..., Awaitable[Any]]
 
 @pytest.fixture
 def workbench(tmp_path: Path) -> Workbench:
-    made = Workbench(tmp_path / "workbench", [*csv(), *docx(), *text(), *xlsx()])
+    made = Workbench(tmp_path / "workbench", [*csv(), *docx(), *pptx(), *text(), *xlsx()])
     tools = [
         *table_tools({}, made.formats),
         *file_tools(made.formats),

@@ -6,12 +6,15 @@ from typing import Any
 
 import docx
 import openpyxl
+import pptx
 import pytest
+from pptx.util import Inches
 
 from backends import on_asyncio, on_trio
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench, check_tool
 from kbd_jobs import kbd_register_tools
+from small_pictures import png
 from tools.jobs.conftest import Ask
 
 pytestmark = pytest.mark.anyio
@@ -335,6 +338,83 @@ async def test_a_template_is_filled_for_each_row(workbench: Workbench, ask: Ask)
         for name in ("Ann", "Bob")
     ]
     assert texts == ["Dear ANN, you owe 6.00.", "Dear BOB, you owe 9.00."]
+
+
+@on_asyncio
+async def test_a_workbook_is_filled_with_typed_values(workbench: Workbench, ask: Ask) -> None:
+    """Numbers and dates are such, a row is repeated for each of a table, totals take them in."""
+    book, data = openpyxl.Workbook(), io.BytesIO()
+    sheet = book.worksheets[0]
+    for row in (
+        ("Bill for {{name}}", "{{sum}}"),
+        ("{{rows.Date}}", "{{rows.Amount}}", "=B2*2"),
+        ("Total", "=SUM(B2:B2)"),
+    ):
+        sheet.append(row)
+    book.save(data)
+    workbench.add("bill.xlsx", data.getvalue())
+    workbench.add("sales.csv", SALES)
+    workbench.add("clients.csv", "Client,Paid\nAnn,1234.5\n")
+    inputs = [
+        INPUT,
+        {"name": "clients", "file": "clients.csv"},
+        {"name": "bill", "file": "bill.xlsx", "kind": "file"},
+    ]
+    fill = {
+        "do": "fill",
+        "template": "bill",
+        "file": "filled.xlsx",
+        "of": "clients",
+        "values": {"name": "Client", "sum": "Paid"},
+        "rows": {"rows": "sales"},
+    }
+
+    await ask("run", inputs=inputs, steps=[fill])
+
+    filled = openpyxl.load_workbook(io.BytesIO(workbench.content("filled.xlsx"))).worksheets[0]
+    assert [cell.value for cell in filled[1][:2]] == ["Bill for Ann", 1234.5]
+    days = [str(cell.value)[:10] for (cell,) in filled["A2:A7"]]
+    assert days == [line[:10] for line in SALES.splitlines()[1:]]
+    assert {cell.is_date for (cell,) in filled["A2:A7"]} == {True}
+    assert [filled.cell(7, 2).value, filled["C7"].value] == [0.2, "=B7*2"]
+    assert filled["B8"].value == "=SUM(B2:B7)"
+
+
+@on_asyncio
+async def test_a_deck_is_filled_with_a_table_and_a_picture(workbench: Workbench, ask: Ask) -> None:
+    """The figures as texts, a row for each of a table, a picture in the place of a shape."""
+    deck, data = pptx.Presentation(), io.BytesIO()
+    slide: Any = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Sales {{year}}"
+    place = Inches(1), Inches(2), Inches(4), Inches(1)
+    table = slide.shapes.add_table(2, 2, *place).table
+    for at, text in enumerate(("Region", "Amount", "{{rows.Region}}", "{{rows.Amount}}")):
+        table.cell(at // 2, at % 2).text = text
+    slide.shapes.add_textbox(*place).text_frame.text = "{{logo}}"
+    deck.save(data)
+    workbench.add("deck.pptx", data.getvalue())
+    workbench.add("sales.csv", "Region,Amount,Year\nNorth,1234.5,2024\n")
+    workbench.add("logo.png", png(4, 2))
+    files = [
+        {"name": name, "file": file, "kind": "file"}
+        for name, file in (("deck", "deck.pptx"), ("logo", "logo.png"))
+    ]
+    fill = {
+        "do": "fill",
+        "template": "deck",
+        "file": "filled.pptx",
+        "values": {"year": "Year"},
+        "rows": {"rows": "sales"},
+        "pictures": {"logo": "logo"},
+    }
+
+    await ask("run", inputs=[INPUT, *files], steps=[fill])
+
+    filled: Any = pptx.Presentation(io.BytesIO(workbench.content("filled.pptx"))).slides[0]
+    shapes = list(filled.shapes)
+    assert shapes[0].text == "Sales 2024"
+    assert [cell.text for cell in shapes[1].table.rows[1].cells] == ["North", "1,234.50"]
+    assert (shapes[2].shape_type, shapes[2].width) == (13, Inches(2))
 
 
 @on_trio

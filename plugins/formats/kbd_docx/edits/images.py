@@ -7,7 +7,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part, XmlPart
 from docx.oxml.parser import OxmlElement
-from docx.shared import Inches, Length
+from docx.shared import Inches, Length, Twips
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
@@ -18,11 +18,11 @@ from kbd_docx.edits.builtin_styles import ensure_style
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.fields import field_runs
 from kbd_docx.edits.texts import apply_variant, clean_text, text_nodes
-from kbd_docx.edits.widths import text_width
+from kbd_docx.edits.widths import text_width, twips
 from kbd_docx.operations import AddDocumentImage
 from kbd_docx.styles.properties import ensure_child
 
-__all__ = ["add_image"]
+__all__ = ["add_image", "put_picture"]
 
 _KINDS = {"PNG": "png", "JPEG": "jpeg", "GIF": "gif", "BMP": "bmp"}
 """Kinds of pictures that programs show."""
@@ -48,28 +48,80 @@ def add_image(edit: DocumentEdit, operation: AddDocumentImage) -> str:
     if inline and (operation.after is not None or operation.caption or operation.alignment):
         raise ValidationFailed("a picture in the line of a paragraph has no after, caption or "
                                "alignment; leave them or paragraph out")  # fmt: skip
-    source = edit.files.get(operation.image)
-    if source is None:
-        raise ValidationFailed(f"the picture {operation.image!r} was not given with the operations")
-    data = _read(source)
-    facts = picture_facts(data, source.name, _KINDS)
+    data, facts, name = _picture(edit, operation.image)
     after = operation.after if operation.paragraph is None else operation.paragraph
     size = _size(facts, operation, text_width(edit.body.element, after))
-    run = _run(edit, _relation(edit, data, facts), size, operation, source.name)
+    relation = _relation(edit, edit.document.part, data, facts)
+    run = _run(edit, relation, size, operation.alt_text, name)
     if operation.paragraph is not None:
         edit.body.paragraph(operation.paragraph).append(run)
-        return f"paragraph {operation.paragraph}: picture {source.name}"
+        return f"paragraph {operation.paragraph}: picture {name}"
     made = OxmlElement("w:p")
     if operation.alignment is not None:
         ensure_child(ensure_child(made, "pPr"), "jc").set(VAL, operation.alignment)
     made.append(run)
     number = _insert(edit, after, made)
-    words = f"paragraph {number}: picture {source.name}"
+    words = f"paragraph {number}: picture {name}"
     if operation.caption is not None:
         ensure_child(ensure_child(made, "pPr"), "keepNext")
         _insert(edit, number, _caption(edit, operation.caption, operation.alignment))
         return f"{words}, with a caption below it"
     return words
+
+
+def put_picture(edit: DocumentEdit, paragraph: etree._Element, image: str) -> None:
+    """Put a picture at the end of a paragraph of any part, no wider than the text there.
+
+    Args:
+        edit: The document.
+        paragraph: The paragraph.
+        image: The picture, by its path.
+
+    Raises:
+        ValidationFailed: It is no picture that programs show, or no part that can have one.
+        FileReadFailed: It cannot be read.
+    """
+    data, facts, name = _picture(edit, image)
+    room = _room(edit, paragraph)
+    share = min(1.0, room / facts.width)
+    size = max(1, round(facts.width * share)), max(1, round(facts.height * share))
+    relation = _relation(edit, _owner(edit, paragraph), data, facts)
+    paragraph.append(_run(edit, relation, size, None, name))
+    apply_variant(paragraph, is_strict=edit.is_strict)
+
+
+def _owner(edit: DocumentEdit, paragraph: etree._Element) -> XmlPart:
+    """Return the part that a paragraph is of, which names its pictures."""
+    root = paragraph.getroottree().getroot()
+    main: XmlPart = edit.document.part
+    related = [each.target_part for each in main.rels.values() if not each.is_external]
+    for part in (main, *related):
+        if isinstance(part, XmlPart) and part.element is root:
+            return part
+    raise ValidationFailed("a picture can stand in the body, in headers and footers, not in notes")
+
+
+_CELL_MARGINS_TWIPS = 216
+"""Left and right of the text of a cell, where nothing else is said (ECMA-376, part 1, 17.4.42)."""
+
+
+def _room(edit: DocumentEdit, paragraph: etree._Element) -> Length:
+    """Return how wide the text is where a paragraph stands."""
+    for cell in paragraph.iterancestors(f"{W}tc"):
+        width = cell.find(f"{W}tcPr/{W}tcW")
+        if width is not None and width.get(f"{W}type", "dxa") == "dxa" and twips(width, "w"):
+            return Twips(max(1, twips(width, "w") - _CELL_MARGINS_TWIPS))
+    blocks = edit.body.paragraphs
+    place = next((at for at, each in enumerate(blocks) if each is paragraph), None)
+    return text_width(edit.body.element, place)
+
+
+def _picture(edit: DocumentEdit, image: str) -> tuple[bytes, PictureFacts, str]:
+    source = edit.files.get(image)
+    if source is None:
+        raise ValidationFailed(f"the picture {image!r} was not given with the operations")
+    data = _read(source)
+    return data, picture_facts(data, source.name, _KINDS), source.name
 
 
 def _insert(edit: DocumentEdit, after: int | None, paragraph: etree._Element) -> int:
@@ -107,8 +159,8 @@ def _size(facts: PictureFacts, operation: AddDocumentImage, room: Length) -> tup
     return tuple(min(max(side, 1), int(_MAX_SIDE)) for side in found)  # type: ignore[return-value]
 
 
-def _relation(edit: DocumentEdit, data: bytes, facts: PictureFacts) -> str:
-    """Return the relation to the part of a picture, which is made once in an edit."""
+def _relation(edit: DocumentEdit, owner: XmlPart, data: bytes, facts: PictureFacts) -> str:
+    """Return the relation of a part to the part of a picture, which is made once in an edit."""
     part = edit.pictures.get(data)
     if part is None:
         package = edit.document.part.package
@@ -117,17 +169,17 @@ def _relation(edit: DocumentEdit, data: bytes, facts: PictureFacts) -> str:
         while (name := f"/word/media/image{number}.{facts.suffix}").lower() in taken:
             number += 1
         part = edit.pictures[data] = Part(PackURI(name), facts.mime_type, data, package)
-    return str(edit.document.part.relate_to(part, RT.IMAGE))
+    return str(owner.relate_to(part, RT.IMAGE))
 
 
 def _run(
-    edit: DocumentEdit, relation: str, size: tuple[int, int], operation: AddDocumentImage, file: str
+    edit: DocumentEdit, relation: str, size: tuple[int, int], alt_text: str | None, file: str
 ) -> etree._Element:
     number = str(max(_drawing_ids(edit), default=0) + 1)
     extent = {"cx": str(size[0]), "cy": str(size[1])}
     label = {"id": number, "name": f"Picture {number}"}
-    if operation.alt_text:
-        label["descr"] = clean_text(operation.alt_text, edit.warnings.warn)
+    if alt_text:
+        label["descr"] = clean_text(alt_text, edit.warnings.warn)
     run: etree._Element = OxmlElement("w:r")
     drawing = etree.SubElement(run, f"{W}drawing", nsmap=_NAMESPACES)
     inline = etree.SubElement(drawing, f"{WP}inline", dict.fromkeys(_DISTANCES, "0"))

@@ -2,44 +2,38 @@
 
 A placeholder is `{{name}}` in the text that people see, however many runs, links or tracked
 insertions it goes over, or the result of a merge field. A value is text and is not looked at for
-placeholders again.
+placeholders again. A picture takes the place of a placeholder that stands alone.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from difflib import get_close_matches
 
-import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.operations import listed
+from kbd.office.templates import (
+    ListRecord,
+    PlaceholderHit,
+    TemplateAnswers,
+    find_placeholders,
+    list_records,
+)
 from kbd_docx.document import PARAGRAPH, SECTION, TABLE, W
 from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.images import put_picture
 from kbd_docx.edits.removal import is_range_mark, remove_content
 from kbd_docx.edits.replacement import Filling, FlowPiece, computing_field, read_flow
 from kbd_docx.edits.texts import cell_text, clean_text
-from kbd_docx.operations import Cell, FillTemplate, TemplateList
+from kbd_docx.operations import Cell, FillTemplate
 
 __all__ = ["fill_template"]
 
-_PLACEHOLDER = re.compile(r"\{\{[ \t]*([^{}\n]{1,200}?)[ \t]*\}\}")
 _MERGED = re.compile(r"«([^«»\n]{1,200})»")
 """What Word shows for a merge field (ECMA-376, part 1, 17.16.5.35) that has not been merged."""
 
 _ROW = f"{W}tr"
 _MERGE_FIELD = "MERGEFIELD"
-MAX_REPEATED = 20_000
-"""Rows and paragraphs that one operation makes; programs become unusable long before."""
-
-
-class _Hit(msgspec.Struct, frozen=True):
-    """A placeholder in a text: where it begins and ends, and its name."""
-
-    start: int
-    end: int
-    name: str
 
 
 def fill_template(edit: DocumentEdit, operation: FillTemplate) -> str:
@@ -47,17 +41,20 @@ def fill_template(edit: DocumentEdit, operation: FillTemplate) -> str:
 
     Raises:
         ValidationFailed: A placeholder has no value and none may be missing, a list is asked for
-            outside of what can be repeated, or there is nothing to be filled.
+            outside of what can be repeated, a picture where text stands, or there is nothing to
+            be filled.
+        FileReadFailed: A picture cannot be read.
     """
     filler = _Filler(edit, operation)
     edit.stories.forget(edit.stories.roots())
     changed = [root for root in edit.stories.roots() if filler.repeat_in(root)]
     edit.recount(changed)
     count = edit.stories.fill(filler.fillings)
-    filler.check(count)
+    more = ", or is a merge field"
+    filler.answers.check(count, edit.warnings.warn, "document", more)
+    filler.draw()
     edit.body.count()
-    repeated = f", {filler.repeated} repeated" if filler.repeated else ""
-    return f"{count} placeholder{'' if count == 1 else 's'} filled{repeated}"
+    return filler.answers.told(count)
 
 
 class _Filler:
@@ -68,26 +65,28 @@ class _Filler:
         operation: The values.
 
     Attributes:
-        repeated: How many rows and paragraphs were made for records.
+        answers: What placeholders are filled with.
     """
 
     def __init__(self, edit: DocumentEdit, operation: FillTemplate) -> None:
-        self._edit, self._missing = edit, operation.missing
-        self._values = {each.name: each.value for each in operation.values}
-        self._lists = {each.name: _records(each) for each in operation.lists}
+        self._edit = edit
+        self.answers: TemplateAnswers[Cell] = TemplateAnswers(
+            {each.name: each.value for each in operation.values},
+            {each.name: list_records(each.name, each.columns, each.rows)
+             for each in operation.lists},
+            {each.name: each.image for each in operation.pictures},
+            operation.missing,
+        )  # fmt: skip
         # The record of what stands in a row or paragraph that was repeated, by the paragraph.
-        self._records: dict[etree._Element, tuple[str, Mapping[str, Cell]]] = {}
-        self._unknown: dict[str, None] = {}
-        self._used: set[str] = set()
-        self.repeated = 0
+        self._records: dict[etree._Element, ListRecord[Cell]] = {}
+        self._pictures: list[tuple[etree._Element, str]] = []
 
     def repeat_in(self, root: etree._Element) -> bool:
         """Repeat what has placeholders of a list, once for each record; tell whether any has."""
-        if not self._lists:
+        if not self.answers.lists:
             return False
         groups = list(self._groups(root))
         for name, blocks in groups:
-            self._used.add(name)
             self._repeat(name, blocks)
         return bool(groups)
 
@@ -97,50 +96,24 @@ class _Filler:
         """Return what the placeholders of a paragraph are filled with, from the left."""
         found = []
         for hit in _hits(text, pieces):
-            value = self._value(paragraph, hit.name)
-            if value is not None:
-                found.append(Filling(hit.start, hit.end, value))
+            picture = self.answers.picture(hit.name)
+            if picture is not None:
+                if text.strip() != text[hit.start : hit.end]:
+                    raise ValidationFailed(
+                        f"{{{{{hit.name}}}}} is a picture and needs a paragraph of its own"
+                    )
+                self._pictures.append((paragraph, picture))
+                found.append(Filling(hit.start, hit.end, ""))
+                continue
+            answer = self.answers.answer(hit.name, self._records.get(paragraph))
+            if answer is not None:
+                found.append(Filling(hit.start, hit.end, self._text(answer.value)))
         return found
 
-    def check(self, count: int) -> None:
-        """Refuse what has no value; warn of values that nothing asked for."""
-        if self._unknown and self._missing == "refuse":
-            names = list(self._unknown)
-            known = [*self._values, *self._lists]
-            near = get_close_matches(names[0], known, 1, 0.7)
-            hint = f"; {near[0]!r} is near {names[0]!r}" if near else ""
-            raise ValidationFailed(
-                f"no value was given for {listed([f'{{{{{name}}}}}' for name in names])}{hint}; "
-                "give all, or say with missing whether they are kept or left blank"
-            )
-        if not count and not self._used:
-            raise ValidationFailed(
-                "there is no placeholder; one is written {{name}} in the text, or is a merge field"
-            )
-        unused = [name for name in (*self._values, *self._lists) if name not in self._used]
-        if unused:
-            self._edit.warnings.warn(f"Nothing in the document asks for {listed(unused)}.")
-        if self._unknown:
-            done = "kept" if self._missing == "keep" else "left blank"
-            self._edit.warnings.warn(f"Without a value, {listed(list(self._unknown))}: {done}.")
-
-    def _value(self, paragraph: etree._Element, name: str) -> str | None:
-        """Return the text of a placeholder, None to leave it."""
-        record = self._records.get(paragraph)
-        if record is not None and name.startswith(record[0] + "."):
-            field = name[len(record[0]) + 1 :]
-            if field in record[1]:
-                return self._text(record[1][field])
-        elif name in self._values:
-            self._used.add(name)
-            return self._text(self._values[name])
-        if (head := name.partition(".")[0]) in self._lists and record is None:
-            raise ValidationFailed(
-                f"{{{{{name}}}}} stands where nothing can be repeated for {head}; it belongs into "
-                "a row of a table or a paragraph of its own"
-            )
-        self._unknown.setdefault(name)
-        return "" if self._missing == "blank" else None
+    def draw(self) -> None:
+        """Put the pictures into the paragraphs that asked for them."""
+        for paragraph, picture in self._pictures:
+            put_picture(self._edit, paragraph, picture)
 
     def _text(self, value: Cell) -> str:
         return clean_text(cell_text(value), self._edit.warnings.warn)
@@ -151,28 +124,22 @@ class _Filler:
         seen: set[etree._Element] = set()
         for paragraph in root.iter(PARAGRAPH):
             text, pieces, _ = read_flow(paragraph, ())
-            names = [hit.name.partition(".") for hit in _hits(text, pieces)]
-            asked = [head for head, dot, _ in names if dot and head in self._lists]
-            if not asked:
+            asked = self.answers.list_in(hit.name for hit in _hits(text, pieces))
+            if asked is None:
                 continue
             block = next(paragraph.iterancestors(_ROW), paragraph)
             if block in seen:
                 continue
             seen.add(block)
             last = found[-1] if found else None
-            if last is not None and last[0] == asked[0] and _previous(block) is last[1][-1]:
+            if last is not None and last[0] == asked and _previous(block) is last[1][-1]:
                 last[1].append(block)
             else:
-                found.append((asked[0], [block]))
+                found.append((asked, [block]))
         return found
 
     def _repeat(self, name: str, blocks: list[etree._Element]) -> None:
-        records = self._lists[name]
-        self.repeated += len(records) * len(blocks)
-        if self.repeated > MAX_REPEATED:
-            raise ValidationFailed(
-                f"{name} would make more than {MAX_REPEATED} rows or paragraphs in a document"
-            )
+        records = self.answers.repeat(name, len(blocks))
         if not records:
             self._remove(name, blocks)
             return
@@ -186,7 +153,7 @@ class _Filler:
         for record, group in zip(records, [blocks, *copies], strict=True):
             for block in group:
                 for paragraph in block.iter(PARAGRAPH):
-                    self._records[paragraph] = name, record
+                    self._records[paragraph] = record
 
     def _remove(self, name: str, blocks: list[etree._Element]) -> None:
         """Remove what would be repeated for no record, with a table that is left without rows."""
@@ -209,30 +176,13 @@ class _Filler:
                     place.addprevious(made)
 
 
-def _records(given: TemplateList) -> list[dict[str, Cell]]:
-    """Return the records of a list: its rows by the names of its columns.
-
-    Raises:
-        ValidationFailed: A row has more or fewer values than there are columns.
-    """
-    records = []
-    for number, row in enumerate(given.rows):
-        if len(row) != len(given.columns):
-            raise ValidationFailed(
-                f"row {number} of {given.name} has {len(row)} values for "
-                f"{len(given.columns)} columns; give null where there is none"
-            )
-        records.append(dict(zip(given.columns, row, strict=True)))
-    return records
-
-
-def _hits(text: str, pieces: Sequence[FlowPiece]) -> list[_Hit]:
+def _hits(text: str, pieces: Sequence[FlowPiece]) -> list[PlaceholderHit]:
     """Return the placeholders of a text, from the left."""
-    found = [_Hit(hit.start(), hit.end(), hit[1]) for hit in _PLACEHOLDER.finditer(text)]
+    found = list(find_placeholders(text))
     for hit in _MERGED.finditer(text):
         piece = next((each for each in reversed(pieces) if each.start <= hit.start()), None)
         if piece is not None and computing_field(piece) == _MERGE_FIELD:
-            found.append(_Hit(hit.start(), hit.end(), hit[1]))
+            found.append(PlaceholderHit(hit.start(), hit.end(), hit[1]))
     return sorted(found, key=lambda hit: hit.start)
 
 

@@ -81,7 +81,12 @@ from kbd_docx.operations.tables import (
     SetTable,
     SetTableCells,
 )
-from kbd_docx.operations.templates import FillTemplate, TemplateList, TemplateValue
+from kbd_docx.operations.templates import (
+    FillTemplate,
+    TemplateList,
+    TemplatePicture,
+    TemplateValue,
+)
 
 __all__ = [
     "OPERATIONS",
@@ -130,6 +135,7 @@ __all__ = [
     "SettledChanges",
     "SplitTableCell",
     "TemplateList",
+    "TemplatePicture",
     "TemplateValue",
 ]
 

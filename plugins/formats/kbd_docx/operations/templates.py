@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from kbd.formats import FilePath
 from kbd_docx.operations.base import Cell, DocxRecord, TrackedOperation
 
-__all__ = ["FillTemplate", "TemplateList", "TemplateValue"]
+__all__ = ["FillTemplate", "TemplateList", "TemplatePicture", "TemplateValue"]
 
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -32,6 +33,13 @@ class TemplateList(DocxRecord, frozen=True):
     ]
 
 
+class TemplatePicture(DocxRecord, frozen=True):
+    """A picture in the place of a placeholder."""
+
+    name: Annotated[_Name, Meta(description='"logo" of {{logo}}, alone in its paragraph.')]
+    image: FilePath
+
+
 class FillTemplate(TrackedOperation, frozen=True, tag="fill_template"):
     """Fill placeholders in all of the document, headers and text boxes, too."""
 
@@ -43,6 +51,10 @@ class FillTemplate(TrackedOperation, frozen=True, tag="fill_template"):
             "repeated for each row of the list items.",
             max_length=100,
         ),
+    ] = ()
+    pictures: Annotated[
+        tuple[TemplatePicture, ...],
+        Meta(description="Each is as wide as it is, or as its paragraph.", max_length=100),
     ] = ()
     missing: Annotated[
         Literal["refuse", "keep", "blank"],

@@ -27,5 +27,6 @@ fit_warnings    what is told of text that does not fit
 fonts           fonts that are installed, which measure what is told
 notes           speaker notes
 replacement     a text replaced wherever it stands, and where it is not reached
+template        placeholders filled, rows and paragraphs repeated for records
 warnings        what a reader of the result must know, and what an edit touches without being named
 """

@@ -34,6 +34,7 @@ from kbd_pptx.edits.tables import (
     insert_table_rows,
     set_table_cells,
 )
+from kbd_pptx.edits.template import fill_template
 from kbd_pptx.edits.text_writer import append_bullets, set_slide_text
 from kbd_pptx.edits.warnings import DeckWarnings, warn_of_protection
 from kbd_pptx.operations import (
@@ -47,6 +48,7 @@ from kbd_pptx.operations import (
     DeleteSlide,
     DeleteSlideRows,
     DuplicateSlide,
+    FillDeckTemplate,
     InsertSlideRows,
     MoveSlide,
     ReplaceImage,
@@ -117,7 +119,7 @@ def _focus(operations: tuple[msgspec.Struct, ...], slides: int) -> FocusHint | N
             case AddSlide(index=index):
                 named.append(slides if index is None else index)
                 slides += 1
-            case ReplaceText(index=None):
+            case ReplaceText(index=None) | FillDeckTemplate():
                 continue
             case DeleteSlide(index=index):
                 slides -= 1
@@ -212,4 +214,5 @@ def _operation_table(deck: DeckEdit) -> OperationTable:
         AddTextbox: partial(add_textbox, deck),
         AddShape: partial(add_shape, deck),
         SetShape: partial(set_shape, deck),
+        FillDeckTemplate: partial(fill_template, deck),
     }

@@ -33,7 +33,7 @@ from kbd_pptx.operations import AddSlideImage, ReplaceImage
 from kbd_pptx.presentation import A, P, R
 from kbd_pptx.reader.shapes import picture_of
 
-__all__ = ["add_image", "replace_image"]
+__all__ = ["add_image", "put_picture", "replace_image"]
 
 _KINDS = {"PNG": "png", "JPEG": "jpeg", "GIF": "gif", "BMP": "bmp"}
 """Kinds of pictures that programs show."""
@@ -57,22 +57,63 @@ def add_image(deck: DeckEdit, operation: AddSlideImage) -> str:
     crops = holder is not None and holder.get("type") == "pic"
     if not crops:
         place = _sized(deck, slide, operation, place, facts)
+    picture = _picture(deck, slide, data, facts, place.box, operation.description or "")
+    fill = picture.find(f"{P}blipFill")
+    if crops and fill is not None:
+        _crop(deck, fill, place.box, facts)
+    place_element(deck, slide, place, picture, "picture")
+    return f"slide {slide.index}: {picture[0][0].get('name', '')} of {name}"
+
+
+def put_picture(deck: DeckEdit, slide: SlideEdit, shape: etree._Element, image: str) -> None:
+    """Put a picture into the place of a shape, as large as that, its proportions kept.
+
+    Args:
+        deck: The deck.
+        slide: The slide.
+        shape: The shape, which goes.
+        image: The picture, by its path.
+
+    Raises:
+        ValidationFailed: The file is no picture, or nothing tells where the shape is.
+        FileReadFailed: The file cannot be read.
+    """
+    data, facts, _ = _read(deck, image)
+    box = box_of(shape, *slide.parents)
+    parent = shape.getparent()
+    if box is None or parent is None or not box.width or not box.height:
+        raise ValidationFailed(f"slide {slide.index}: the shape for {image} has no place or size")
+    scale = min(box.width / facts.width, box.height / facts.height)
+    width = max(1, round(facts.width * scale))
+    height = max(1, round(facts.height * scale))
+    left, top = box.x + (box.width - width) // 2, box.y + (box.height - height) // 2
+    placed = PlaceholderBox(left, top, width, height)
+    parent.replace(shape, _picture(deck, slide, data, facts, placed, ""))
+    deck.release(slide.part, [shape])
+
+
+def _picture(
+    deck: DeckEdit,
+    slide: SlideEdit,
+    data: bytes,
+    facts: PictureFacts,
+    box: PlaceholderBox,
+    description: str,
+) -> etree._Element:
+    """Return a picture as an element, its part related to the slide."""
     part = _media(deck, data, facts)
     relation_id = slide.part.relate_to(part, RT.IMAGE)
     picture = etree.Element(f"{P}pic")
-    description = deck.warnings.clean_text(operation.description or "")
-    picture.append(named_element(slide, "nvPicPr", "Picture", description, ("noChangeAspect",)))
+    described = deck.warnings.clean_text(description)
+    picture.append(named_element(slide, "nvPicPr", "Picture", described, ("noChangeAspect",)))
     fill = etree.SubElement(picture, f"{P}blipFill")
     etree.SubElement(fill, f"{A}blip").set(f"{R}embed", relation_id)
-    if crops:
-        _crop(deck, fill, place.box, facts)
     etree.SubElement(etree.SubElement(fill, f"{A}stretch"), f"{A}fillRect")
     properties = etree.SubElement(picture, f"{P}spPr")
-    properties.append(transform(f"{A}xfrm", place.box))
+    properties.append(transform(f"{A}xfrm", box))
     outline = etree.SubElement(properties, f"{A}prstGeom", {"prst": "rect"})
     etree.SubElement(outline, f"{A}avLst")
-    place_element(deck, slide, place, picture, "picture")
-    return f"slide {slide.index}: {picture[0][0].get('name', '')} of {name}"
+    return picture
 
 
 def replace_image(deck: DeckEdit, operation: ReplaceImage) -> str:

@@ -27,7 +27,15 @@ from kbd_pptx.edits.warnings import shorten, slides_text
 from kbd_pptx.operations import ReplaceText
 from kbd_pptx.presentation import CX, MC, A, P
 
-__all__ = ["replace_in_paragraph", "replace_text", "warn_of_other_places"]
+__all__ = [
+    "FALLBACK",
+    "TextHit",
+    "fill_paragraph",
+    "paragraph_text",
+    "replace_in_paragraph",
+    "replace_text",
+    "warn_of_other_places",
+]
 
 _KINDS = MappingProxyType({
     "chart": "Charts",
@@ -39,7 +47,10 @@ _KINDS = MappingProxyType({
 
 
 def warn_of_other_places(
-    deck: DeckEdit, slides: Sequence[tuple[int, SlidePart]], pattern: re.Pattern[str]
+    deck: DeckEdit,
+    slides: Sequence[tuple[int, SlidePart]],
+    pattern: re.Pattern[str],
+    what: str = "the text",
 ) -> None:
     """Warn where a text stands that was searched for and was not replaced."""
     found: dict[str, list[int]] = {}
@@ -67,7 +78,7 @@ def warn_of_other_places(
                     found.setdefault("Layouts", []).append(index)
     for kind, places in found.items():
         where = slides_text(sorted(set(places)))
-        deck.warnings.warn(f"{kind}{where} hold the text, too; they are not reached.")
+        deck.warnings.warn(f"{kind}{where} hold {what}, too; they are not reached.")
 
 
 def _holds(texts: Iterator[str], pattern: re.Pattern[str]) -> bool:
@@ -107,7 +118,7 @@ _BREAK = "\v"
 _BARRIER = "\0"
 """Stands for a field in a paragraph's text; no search holds it."""
 
-_FALLBACK = f"{MC}Fallback"
+FALLBACK = f"{MC}Fallback"
 """Holds the same text again, for older programs (ECMA-376, part 3)."""
 
 
@@ -118,6 +129,14 @@ class _Tags:
     BREAK = f"{A}br"
     PROPERTIES = f"{A}pPr"
     END = f"{A}endParaRPr"
+
+
+class TextHit(msgspec.Struct, frozen=True):
+    """A stretch of a paragraph's text, and what takes its place, breaks in it as in texts."""
+
+    start: int
+    end: int
+    text: str
 
 
 class _TextRun(msgspec.Struct, frozen=True):
@@ -175,16 +194,27 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
 
 def replace_in_paragraph(paragraph: etree._Element, pattern: re.Pattern[str], replace: str) -> int:
     """Replace hits in one paragraph, and return their number."""
+    found = pattern.finditer(paragraph_text(paragraph))
+    hits = [TextHit(hit.start(), hit.end(), replace) for hit in found]
+    fill_paragraph(paragraph, hits)
+    return len(hits)
+
+
+def paragraph_text(paragraph: etree._Element) -> str:
+    """Return a paragraph's text as it is searched: with signs for breaks and fields."""
+    return "".join(text_run.text for text_run in _text_runs(paragraph))
+
+
+def fill_paragraph(paragraph: etree._Element, hits: Sequence[TextHit]) -> None:
+    """Write texts into the places of others in one paragraph, from the left, without overlaps."""
+    if not hits:
+        return
     runs = list(_text_runs(paragraph))
     whole = "".join(text_run.text for text_run in runs)
-    hits = [(hit.start(), hit.end()) for hit in pattern.finditer(whole)]
-    if not hits:
-        return 0
     starts = [text_run.start for text_run in runs]
-    for text_run, text in zip(runs, _replaced(whole, starts, hits, replace), strict=True):
+    for text_run, text in zip(runs, _replaced(whole, starts, hits), strict=True):
         if text != text_run.text:
             _write(text_run.element, text)
-    return len(hits)
 
 
 def _replace_in(root: etree._Element, pattern: re.Pattern[str], replace: str) -> int:
@@ -192,7 +222,7 @@ def _replace_in(root: etree._Element, pattern: re.Pattern[str], replace: str) ->
     for paragraph in list(root.iter(f"{A}p")):
         found = replace_in_paragraph(paragraph, pattern, replace)
         # Replaced in both alternatives, counted in the one that people see.
-        if found and not any(each.tag == _FALLBACK for each in paragraph.iterancestors()):
+        if found and not any(each.tag == FALLBACK for each in paragraph.iterancestors()):
             count += found
     return count
 
@@ -215,22 +245,21 @@ def _text_runs(paragraph: etree._Element) -> Iterator[_TextRun]:
         start += len(text)
 
 
-def _replaced(
-    whole: str, starts: Sequence[int], hits: Sequence[tuple[int, int]], replace: str
-) -> list[str]:
+def _replaced(whole: str, starts: Sequence[int], hits: Sequence[TextHit]) -> list[str]:
     """Return the new text of each stretch: a hit's goes to the one in which it begins."""
     ends = [*starts[1:], len(whole)]
     found: list[list[str]] = [[] for _ in starts]
     place = 0
     # The empty hit at the end brings what stands behind the last real one.
-    for start, end in (*hits, (len(whole), len(whole))):
+    for hit in (*hits, TextHit(len(whole), len(whole), "")):
+        start, end = hit.start, hit.end
         owner = bisect_right(starts, place) - 1
         while place < start:
             stop = min(start, ends[owner])
             found[owner].append(whole[place:stop])
             place, owner = stop, owner + 1
         if start < end:
-            found[bisect_right(starts, start) - 1].append(replace)
+            found[bisect_right(starts, start) - 1].append(hit.text)
         place = end
     return ["".join(parts) for parts in found]
 

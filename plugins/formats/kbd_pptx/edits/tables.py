@@ -35,7 +35,16 @@ from kbd_pptx.operations import (
 )
 from kbd_pptx.presentation import A, P
 
-__all__ = ["add_table", "delete_table_rows", "insert_table_rows", "set_table_cells"]
+__all__ = [
+    "add_table",
+    "copied_row",
+    "delete_table_rows",
+    "fit_frame",
+    "insert_table_rows",
+    "is_merged_over",
+    "set_table_cells",
+    "shown_value",
+]
 
 _URI = A.strip("{}").replace("/main", "/table")
 _ALIGNMENTS = {"left": "l", "center": "ctr", "right": "r"}
@@ -56,7 +65,7 @@ _FIGURE = re.compile(
 _BLANK = frozenset(("", "-", "\u2013", "\u2014", "n/a", "N/A", "n.a."))
 
 
-def _shown(value: TableCell) -> str:
+def shown_value(value: TableCell) -> str:
     """Return a cell's value as people write it: digits that only a binary number has are left."""
     match value:
         case None:
@@ -76,7 +85,7 @@ def add_table(deck: DeckEdit, operation: AddSlideTable) -> str:
         ValidationFailed: There is no such slide or style, or the rows make no table.
     """
     slide = slide_at(deck, operation.index)
-    rows = [[deck.warnings.clean_text(_shown(each)) for each in row] for row in operation.rows]
+    rows = [[deck.warnings.clean_text(shown_value(each)) for each in row] for row in operation.rows]
     columns = max(map(len, rows))
     if not columns:
         raise ValidationFailed("add_table: the rows have no cells")
@@ -257,7 +266,7 @@ def set_table_cells(deck: DeckEdit, operation: SetSlideTableCells) -> str:
                 f"{_count(len(cells), 'column')}, counted from 0"
             )
         _refuse_merged(shape, lines, each.row, each.column)
-        _write(cells[each.column], deck.warnings.clean_text(_shown(each.value)))
+        _write(cells[each.column], deck.warnings.clean_text(shown_value(each.value)))
     warn_of_table_fit(deck, slide, shape.element)
     return f"slide {slide.index}: {shape.name}, {_count(len(operation.cells), 'cell')} set"
 
@@ -285,7 +294,7 @@ def insert_table_rows(deck: DeckEdit, operation: InsertSlideRows) -> str:
             )
     if not lines:
         raise ValidationFailed(f"{shape.name} has no row that new ones could look like")
-    if at < len(lines) and any(_on(each, "vMerge") for each in lines[at].iterchildren(f"{A}tc")):
+    if at < len(lines) and is_merged_over(lines[at]):
         raise ValidationFailed(f"merged cells of {shape.name} reach over row {at}")
     # Like the row above, but for a header, which only a table without other rows has to lend.
     model = lines[max(at - 1, 0)]
@@ -293,10 +302,10 @@ def insert_table_rows(deck: DeckEdit, operation: InsertSlideRows) -> str:
         model = lines[1]
     made = []
     for row in operation.rows:
-        line = _like(model)
+        line = copied_row(model)
         cells = line.findall(f"{A}tc")
         for place, cell in enumerate(cells):
-            text = _shown(row[place]) if place < len(row) else ""
+            text = shown_value(row[place]) if place < len(row) else ""
             _write(cell, deck.warnings.clean_text(text))
         made.append(line)
     for line in made:
@@ -327,7 +336,7 @@ def delete_table_rows(deck: DeckEdit, operation: DeleteSlideRows) -> str:
     if operation.count == len(lines):
         raise ValidationFailed(f"{shape.name} would have no row left")
     for at in (operation.at, end):
-        if at < len(lines) and any(_on(c, "vMerge") for c in lines[at].iterchildren(f"{A}tc")):
+        if at < len(lines) and is_merged_over(lines[at]):
             raise ValidationFailed(f"merged cells of {shape.name} reach over row {at}")
     for line in lines[operation.at : end]:
         table.remove(line)
@@ -393,7 +402,20 @@ def _write(cell: etree._Element, text: str) -> None:
     rewrite(body, split_lines((SlideTextPiece(text),), levels=False))
 
 
-def _like(model: etree._Element) -> etree._Element:
+def is_merged_over(line: etree._Element) -> bool:
+    """Tell whether a cell above a row reaches into it."""
+    return any(_on(each, "vMerge") for each in line.iterchildren(f"{A}tc"))
+
+
+def fit_frame(line: etree._Element) -> None:
+    """Have the frame of a row's table be as high as its rows."""
+    table = line.getparent()
+    frame = next(line.iterancestors(f"{P}graphicFrame"), None)
+    if frame is not None and table is not None:
+        _grow(frame, table)
+
+
+def copied_row(model: etree._Element) -> etree._Element:
     """Return a row like another one, without its texts' links and what identifies it."""
     line = deepcopy(model)
     line.tail = None

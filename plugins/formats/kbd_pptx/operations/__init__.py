@@ -9,6 +9,7 @@ in one is skipped and told in the warnings.
     tables  operations on tables
     charts  operations on charts
     shapes  operations on pictures, text boxes and other shapes
+    templates  operations on templates
 """
 
 import msgspec
@@ -51,6 +52,12 @@ from kbd_pptx.operations.tables import (
     SetSlideTableCells,
     SlideTableCell,
 )
+from kbd_pptx.operations.templates import (
+    DeckTemplateList,
+    DeckTemplatePicture,
+    DeckTemplateValue,
+    FillDeckTemplate,
+)
 from kbd_pptx.operations.texts import AppendBullets, ReplaceText, SetNotes, SetSlideText
 
 __all__ = [
@@ -62,9 +69,13 @@ __all__ = [
     "AddSlideTable",
     "AddTextbox",
     "AppendBullets",
+    "DeckTemplateList",
+    "DeckTemplatePicture",
+    "DeckTemplateValue",
     "DeleteSlide",
     "DeleteSlideRows",
     "DuplicateSlide",
+    "FillDeckTemplate",
     "InsertSlideRows",
     "MoveSlide",
     "ParagraphedOperation",
@@ -110,4 +121,5 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     AddTextbox,
     AddShape,
     SetShape,
+    FillDeckTemplate,
 )

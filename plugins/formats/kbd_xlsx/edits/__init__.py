@@ -20,5 +20,6 @@ pivot_sources   the cells of which pivot tables keep a copy
 results         what changed, so that stored results are old
 lines           rows and columns put in or taken out, with all that refers to them
 row_search      rows that meet a condition, and their deletion
+templates       placeholders filled, and rows repeated for records
 categories      amounts of several sheets, added up by category
 """

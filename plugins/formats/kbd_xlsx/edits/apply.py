@@ -48,6 +48,7 @@ from kbd_xlsx.edits.sheets import (
 from kbd_xlsx.edits.tabs.duplicates import copy_sheet
 from kbd_xlsx.edits.tabs.order import hide_sheet, move_sheet
 from kbd_xlsx.edits.tabs.renames import rename_sheet
+from kbd_xlsx.edits.templates.filling import fill_template
 from kbd_xlsx.operations import (
     AddChart,
     AddImage,
@@ -66,6 +67,7 @@ from kbd_xlsx.operations import (
     DeleteRowsWhere,
     DeleteSheet,
     EnsureSheet,
+    FillBookTemplate,
     FillFormula,
     FormatRange,
     FreezePanes,
@@ -212,6 +214,7 @@ def _table(
         DeleteChart: charts.delete,
         AddImage: partial(add_image, book, files=files),
         DeleteImage: partial(delete_image, book),
+        FillBookTemplate: partial(fill_template, book, writer, files=files),
     }
 
 

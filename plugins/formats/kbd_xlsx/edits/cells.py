@@ -131,6 +131,21 @@ class CellWriter:
             self._tally(1)
             part.set(row, column, CellEdit(content))
 
+    def set_value(self, sheet: str, row: int, column: int, value: TypedValue) -> None:
+        """Set a cell to a value of data, whose texts are texts whatever they begin with.
+
+        Raises:
+            ValidationFailed: It is not of its type, or the cell cannot hold it.
+        """
+        kind = value.type or ("string" if isinstance(value.value, str) else None)
+        if value.style is not None:
+            check_style(value.style, f"{sheet}!{cell_name(row, column)}")
+        content = self._content(value.value, kind, sheet, row, column)
+        self.check_header(sheet, (row, column), content)
+        self._tally(1)
+        styles = () if value.style is None else (value.style,)
+        self._book.sheet(sheet).set(row, column, CellEdit(content, styles))
+
     def check_header(self, sheet: str, place: tuple[int, int], content: Content) -> None:
         """Rename the column of a table whose header cell is set; raises ValidationFailed."""
         _Headers(self._book, sheet, self._structured).check(*place, content)

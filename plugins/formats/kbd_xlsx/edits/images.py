@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
-from kbd.office.pictures import MAX_PICTURE_BYTES, picture_facts
+from kbd.office.pictures import MAX_PICTURE_BYTES, PictureFacts, picture_facts
+from kbd.sheets.areas import Area
 from kbd_xlsx.drawings.anchors import image_anchor
 from kbd_xlsx.drawings.drawing_part import (
     append_anchor,
@@ -20,7 +21,7 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import AddImage, DeleteImage
 from kbd_xlsx.values import checked_text
 
-__all__ = ["add_image", "delete_image"]
+__all__ = ["add_image", "delete_image", "put_picture"]
 
 
 _KINDS = {"PNG": "png", "JPEG": "jpeg", "GIF": "gif", "BMP": "bmp"}
@@ -40,18 +41,60 @@ def add_image(book: BookEdit, operation: AddImage, files: Mapping[str, Source]) 
         FileReadFailed: It cannot be read.
     """
     title = book.title(operation.sheet)
+    data, facts, file = _picture(book, operation.image, files)
+    book.sheet(title)
+    span = _span(book, title, operation, (facts.width, facts.height))
+    name = _put(book, title, (data, facts), span, operation.description or "")
+    return f"{title}!{span.area}: {name} of {file}"
+
+
+def put_picture(
+    book: BookEdit, title: str, area: Area, image: str, files: Mapping[str, Source]
+) -> None:
+    """Put a picture of the workbench onto cells, as large as they are at most.
+
+    Args:
+        book: The workbook.
+        title: The sheet's title.
+        area: The cells.
+        image: The picture, by its path.
+        files: The pictures, by the paths that operations have.
+
+    Raises:
+        ValidationFailed: It is no picture, or cannot be at that place.
+        FileReadFailed: It cannot be read.
+    """
+    data, facts, _ = _picture(book, image, files)
+    book.flush()
+    geometry = SheetGeometry(book.rewriting.read(book.part(title)), title)
+    room = geometry.covering(area)
+    scale = min(room.width / facts.width, room.height / facts.height, 1)
+    own = max(1, round(facts.width * scale)), max(1, round(facts.height * scale))
+    span = geometry.span(Corner(area.top, area.left), None, own)
+    _put(book, title, (data, facts), span, "")
+
+
+def _picture(
+    book: BookEdit, image: str, files: Mapping[str, Source]
+) -> tuple[bytes, PictureFacts, str]:
+    """Return the bytes of a picture, what it is, and the name of its file."""
     if book.rewriting.is_strict:
         raise ValidationFailed(
             "pictures cannot be added to a workbook of the strict variant; save it as an ordinary "
             ".xlsx first"
         )
-    source = files.get(operation.image)
+    source = files.get(image)
     if source is None:
-        raise ValidationFailed(f"the picture {operation.image!r} was not given with the operations")
+        raise ValidationFailed(f"the picture {image!r} was not given with the operations")
     data = _read(source)
-    facts = picture_facts(data, source.name, _KINDS)
-    book.sheet(title)
-    span = _span(book, title, operation, (facts.width, facts.height))
+    return data, picture_facts(data, source.name, _KINDS), source.name
+
+
+def _put(
+    book: BookEdit, title: str, picture: tuple[bytes, PictureFacts], span: Span, description: str
+) -> str:
+    """Put a picture into the drawing of a sheet, and return its name."""
+    data, facts = picture
     drawing = require_drawing(book, title)
     part = _media(book, data, facts.suffix, facts.mime_type)
     relation = next(
@@ -59,10 +102,11 @@ def add_image(book: BookEdit, operation: AddImage, files: Mapping[str, Source]) 
     ) or book.rewriting.relate(drawing, "image", part)
     root = book.rewriting.root(drawing)
     name = free_drawn_name(root, "Picture")
-    described = checked_text(operation.description or "", "description")
-    anchor = image_anchor(root, name, described, span, image=relation)
-    append_anchor(book.rewriting, drawing, anchor)
-    return f"{title}!{span.area}: {name} of {source.name}"
+    described = checked_text(description, "description")
+    append_anchor(
+        book.rewriting, drawing, image_anchor(root, name, described, span, image=relation)
+    )
+    return name
 
 
 def delete_image(book: BookEdit, operation: DeleteImage) -> str:

@@ -20,7 +20,7 @@ from kbd_xlsx.shifting.cells import (
     with_moved_formulas,
 )
 from kbd_xlsx.shifting.formulas import LOST, FormulaMover
-from kbd_xlsx.shifting.line_map import LineMap, SheetMap, map_with_new, map_without
+from kbd_xlsx.shifting.line_map import GrownMap, LineMap, SheetMap, map_with_new, map_without
 from kbd_xlsx.shifting.objects import move_objects, move_references_of_parts
 from kbd_xlsx.shifting.report import ShiftReport
 from kbd_xlsx.shifting.surroundings import Surroundings
@@ -31,7 +31,14 @@ from kbd_xlsx.shifting.tables import (
     move_table,
 )
 
-__all__ = ["delete_columns", "delete_lines", "delete_rows", "insert_columns", "insert_rows"]
+__all__ = [
+    "delete_columns",
+    "delete_lines",
+    "delete_rows",
+    "insert_columns",
+    "insert_rows",
+    "repeat_rows",
+]
 
 Axis = Literal["rows", "columns"]
 
@@ -117,6 +124,28 @@ def _insert_lines(book: BookEdit, name: str, axis: Axis, line: int, count: int) 
     return title
 
 
+def repeat_rows(book: BookEdit, title: str, first: int, last: int, count: int) -> None:
+    """Put rows in behind some that are to be repeated; ranges that end with these take them in.
+
+    Args:
+        book: The workbook.
+        title: The sheet's title.
+        first: The first of the rows.
+        last: The last of them.
+        count: How many are put in; their cells are for the caller to write.
+
+    Raises:
+        ValidationFailed: As `insert_rows`.
+        FileReadFailed: A part is damaged.
+    """
+    _check_end(last + 1, count, MAX_ROW, "row")
+    _prepared(book, title)
+    lines = GrownMap(last, count, MAX_ROW)
+    new = NewLines(last + 1, count, last if first == last else 0)
+    _shift(book, _sheet_map(title, "rows", lines), new, fills_tables=False)
+    book.results.add(title, [_area("rows", first, last + count)])
+
+
 def delete_lines(book: BookEdit, name: str, axis: Axis, spans: Sequence[tuple[int, int]]) -> str:
     """Take lines out of a sheet; return its title.
 
@@ -177,16 +206,18 @@ def _alike(book: BookEdit, title: str, axis: Axis, line: int) -> int:
     return line - 1
 
 
-def _shift(book: BookEdit, sheet: SheetMap, new: NewLines | None) -> bool:
+def _shift(
+    book: BookEdit, sheet: SheetMap, new: NewLines | None, *, fills_tables: bool = True
+) -> bool:
     """Move all of a workbook; tell whether formulas may read lines that were put in."""
     title, rewriting = sheet.before, book.rewriting
     report = ShiftReport()
     mover = FormulaMover(sheet, book.titles)
     part = book.part(title)
-    check_pivots(rewriting, part, sheet)
+    check_pivots(rewriting, part, sheet.placed)
     before = utf8(rewriting.read(part), title)
     outline = Outline(before, title)
-    check_arrays(outline, sheet)
+    check_arrays(outline, sheet.placed)
     grown = _tables(book, sheet, mover, report)
     filter_gone = _home(book, part, outline, mover, report, new)
     for other, other_part in book.worksheets():
@@ -195,13 +226,13 @@ def _shift(book: BookEdit, sheet: SheetMap, new: NewLines | None) -> bool:
     _names(book, mover, report, filter_gone=filter_gone)
     drawings = [r.target for r in rewriting.relations(part) if r.kind in _DRAWINGS]
     move_references_of_parts(rewriting, mover, report, drawings)
-    move_objects(rewriting, part, sheet, title, report)
+    move_objects(rewriting, part, sheet.placed, title, report)
     if outline.has_formulas:
         # It lists formulas by their cells; programs make it anew.
         book.drop_calculation_chain()
         book.book.ask_for_calculation()
     _note_results(book, sheet, report)
-    _fill(book, title, grown)
+    _fill(book, title, grown if fills_tables else ())
     if mover.unclear:
         report.note(f"Formulas that cannot be read stayed as they are: {mover.unclear}.")
     report.warn(book.notices)

@@ -9,6 +9,7 @@ lines   of rows and columns that are put in or taken out
 sheets  of whole sheets, their rows, columns and panes
 tabs    of sheets among the others: names, order, copies
 drawings of charts and pictures
+templates of placeholders and what they are filled with
 """
 
 import msgspec
@@ -101,6 +102,12 @@ from kbd_xlsx.operations.sheets import (
     SetRowHeights,
 )
 from kbd_xlsx.operations.tabs import CopySheet, HideSheet, MoveSheet, RenameSheet
+from kbd_xlsx.operations.templates import (
+    BookTemplateList,
+    BookTemplatePicture,
+    BookTemplateValue,
+    FillBookTemplate,
+)
 
 __all__ = [
     "OPERATIONS",
@@ -110,6 +117,9 @@ __all__ = [
     "AutoFilter",
     "AverageRule",
     "AxisBound",
+    "BookTemplateList",
+    "BookTemplatePicture",
+    "BookTemplateValue",
     "CellIsRule",
     "CellSetting",
     "ChartAxis",
@@ -135,6 +145,7 @@ __all__ = [
     "DrawingSize",
     "DuplicatesRule",
     "EnsureSheet",
+    "FillBookTemplate",
     "FillFormula",
     "FormatRange",
     "FormatRule",
@@ -231,4 +242,5 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     DeleteChart,
     AddImage,
     DeleteImage,
+    FillBookTemplate,
 )

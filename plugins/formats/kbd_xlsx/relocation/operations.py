@@ -44,6 +44,7 @@ from kbd_xlsx.operations import (
     DeleteRowsWhere,
     DeleteSheet,
     EnsureSheet,
+    FillBookTemplate,
     FillFormula,
     FormatRange,
     FormatRule,
@@ -128,7 +129,7 @@ class _Carrier:
                 return replace(
                     operation, sheet=self._places.sheet(name).name, source_sheets=sources
                 )
-            case Recalculate(sheet=None):
+            case Recalculate(sheet=None) | FillBookTemplate():
                 return operation
             case EnsureSheet() | DeleteSheet() | Recalculate(sheet=str()):
                 name = operation.sheet or ""

@@ -489,7 +489,7 @@ class _FormulaPass:
             area = area_of(written) if written else None
             if written is None or area is None:
                 continue
-            new = self._mover.sheet.area(area)
+            new = self._mover.sheet.placed.area(area)
             if new is None:
                 # So a program writes an input cell that was deleted.
                 changes[b"del1" if name == b"r1" else b"del2"] = b"1"
@@ -532,7 +532,7 @@ class _FormulaPass:
         area = area_of(self._areas[number])
         new = area
         if area is not None and self._is_home:
-            new = self._mover.sheet.area(area)
+            new = self._mover.sheet.placed.area(area)
         ref = _like(self._areas[number], new) if new is not None else cell_name(row, column)
         if is_master and text == master.text and ref == self._areas[number]:
             return None

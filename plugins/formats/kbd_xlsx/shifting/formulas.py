@@ -212,7 +212,8 @@ class FormulaMover:
         if located.kind != "columns" and rows != (1, MAX_ROW):
             along = bool(moves & TOP), bool(moves & BOTTOM)
             ends = reference.top, reference.bottom
-            rows = _span(self.sheet.rows, ends, along, (offset.rows, offset.rows_after), MAX_ROW)
+            lines = self.sheet.rows.placed if located.kind == "cell" else self.sheet.rows
+            rows = _span(lines, ends, along, (offset.rows, offset.rows_after), MAX_ROW)
         if located.kind != "rows" and columns != (1, MAX_COLUMN):
             along = bool(moves & LEFT), bool(moves & RIGHT)
             ends = reference.left, reference.right
@@ -300,7 +301,10 @@ class FormulaMover:
                 new = numbers.copy()
             if first == last:
                 new[first] = self._single[numbers[first]]
-            elif numbers[first] == numbers[last]:
+            elif (
+                numbers[first] == numbers[last]
+                and self._first[numbers[first]] == self._last[numbers[last]]
+            ):
                 new[first] = new[last] = self._single[numbers[first]]
             else:
                 one, two = int(numbers[first]), int(numbers[last])

@@ -13,7 +13,7 @@ import msgspec
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.parts.markup import area_of
 
-__all__ = ["LineMap", "LineRun", "SheetMap", "map_with_new", "map_without"]
+__all__ = ["GrownMap", "LineMap", "LineRun", "SheetMap", "map_with_new", "map_without"]
 
 
 class LineRun(NamedTuple):
@@ -49,6 +49,11 @@ class LineMap:
             and sum(run.length for run in self.runs) >= self.ends[0]
             and all(run.before == run.after for run in self.runs)
         )
+
+    @property
+    def placed(self) -> "LineMap":
+        """The map of what stands on single lines, which does not grow with those behind them."""
+        return self
 
     def inverted(self) -> "LineMap":
         """Return the map the other way."""
@@ -109,6 +114,30 @@ class LineMap:
         return one and (self.accepts(before[1], after[1]) or self.last(before[1]) == after[1])
 
 
+class GrownMap(LineMap):
+    """Map of a sheet that gets more lines like some: ranges that end with those take them in.
+
+    Args:
+        line: The last of the lines that there are.
+        count: How many more there are behind it.
+        end: The last line that a sheet can have.
+    """
+
+    def __init__(self, line: int, count: int, end: int) -> None:
+        plain = map_with_new(line + 1, count, end)
+        super().__init__(plain.runs, plain.ends, plain.shift)
+        self._line, self._count, self._plain = line, count, plain
+
+    @property
+    def placed(self) -> LineMap:
+        """The same without the growth."""
+        return self._plain
+
+    def last(self, line: int) -> int:
+        """Return where a range ends that ended with a line."""
+        return line + self._count if line == self._line else super().last(line)
+
+
 class SheetMap(msgspec.Struct, frozen=True):
     """A sheet of both versions: its names, its rows and its columns."""
 
@@ -121,6 +150,11 @@ class SheetMap(msgspec.Struct, frozen=True):
     def is_identity(self) -> bool:
         """Whether every cell is where it was."""
         return self.rows.is_identity and self.columns.is_identity
+
+    @property
+    def placed(self) -> "SheetMap":
+        """The map of what stands on single cells: a merge, an array, a picture."""
+        return SheetMap(self.before, self.after, self.rows.placed, self.columns.placed)
 
     def area(self, area: Area) -> Area | None:
         """Return what an area has become, None if nothing is left of it."""

@@ -25,6 +25,8 @@ _CACHES = ("numCache", "strCache", "multiLvlStrCache", "lvl")
 _FORMULA_ATTRIBUTES = (
     "textlink", "cellRange", "fmlaLink", "fmlaRange", "fmlaTxbx", "fmlaGroup", "fmlaPict",
 )  # fmt: skip
+_POINTS = frozenset({"cat", "val", "xVal", "yVal", "bubbleSize"})
+_SINGLE = re.compile(r"[^!]*!(\$?[A-Za-z]{1,3}\$?[0-9]{1,7})")
 _KINDS = re.compile(
     r"chart\+xml|chartex\+xml|drawing\+xml|controlproperties\+xml|pivotCacheDefinition\+xml"
     r"|connections\+xml|vmlDrawing",
@@ -115,6 +117,7 @@ def _move(
     if node.name in ("f", "sqref") and not node.children and node.inner_end > node.inner:
         old = tree.text(node)
         new = mover.moved(old, is_home=False)
+        new = _grown(node, old, new, mover)
         if new != old:
             tree.set_text(node, new)
             if _span_of(old) != _span_of(new):
@@ -133,6 +136,16 @@ def _move(
         new = mover.moved(node.get("cell") or "", is_home=False)
         if new != node.get("cell"):
             tree.set(node, cell=new)
+
+
+def _grown(node: Node, old: str, new: str, mover: FormulaMover) -> str:
+    """Return what a series draws: of one cell, all cells that it takes in now."""
+    around = None if node.parent is None else node.parent.parent
+    cells = _SINGLE.fullmatch(old), _SINGLE.fullmatch(new)
+    if around is None or around.name not in _POINTS or cells[0] is None or cells[1] is None:
+        return new
+    found = mover.moved(f"{old}:{cells[0][1]}", is_home=False)
+    return new if found == f"{new}:{cells[1][1]}" else found
 
 
 def _span_of(formula: str) -> list[tuple[int, int]]:

@@ -225,7 +225,7 @@ class Surroundings:
             _set_area(tree, node, "ref", self._sheet)
 
     def _anchor(self, tree: MarkupTree, node: Node) -> None:
-        move_anchor(tree, node, self._sheet)
+        move_anchor(tree, node, self._sheet.placed)
 
     def _filter(self, tree: MarkupTree, node: Node) -> None:
         if not move_filter(tree, node, self._sheet):
@@ -247,7 +247,7 @@ class Surroundings:
         if area is not None and self._sheet.area(area) is None:
             tree.remove(node)
         else:
-            _set_area(tree, node, name, self._sheet)
+            _set_area(tree, node, name, self._sheet.placed)
 
     def _pane(self, tree: MarkupTree, node: Node) -> None:
         """Keep the same rows and columns frozen."""
@@ -259,7 +259,7 @@ class Surroundings:
         corner_after = [0, 0]
         for place, (name, lines, first, shown) in enumerate(
             (
-                ("ySplit", self._sheet.rows, corner.top, begins.top if begins else 0),
+                ("ySplit", self._sheet.rows.placed, corner.top, begins.top if begins else 0),
                 ("xSplit", self._sheet.columns, corner.left, begins.left if begins else 0),
             )
         ):
@@ -286,7 +286,8 @@ class Surroundings:
             found = []
             for word in old.split():
                 area = area_of(word)
-                new = None if area is None else self._sheet.area(area) or _nearest(area)
+                moved = None if area is None else self._sheet.placed.area(area)
+                new = None if area is None else moved or _nearest(area)
                 found.append(word if new is None else str(new))
             if " ".join(found) != old:
                 tree.set(node, **{name: " ".join(found)})
@@ -305,7 +306,8 @@ class Surroundings:
     def _range_list_text(self, tree: MarkupTree, node: Node) -> None:
         """Move the ranges of a rule, a validation or a sparkline of an extension."""
         old = tree.text(node)
-        new = self._sheet.ranges(old)
+        is_shown = node.parent is not None and node.parent.name == "sparkline"
+        new = (self._sheet.placed if is_shown else self._sheet).ranges(old)
         if new == LOST and node.parent is not None:
             self._gone(node.parent, old)
             tree.remove(node.parent)
@@ -321,7 +323,7 @@ class Surroundings:
         area = area_of(node.get("ref") or "")
         if area is None:
             return
-        new = self._sheet.area(area)
+        new = self._sheet.placed.area(area)
         if new is None or (new.top, new.left) == (new.bottom, new.right):
             tree.remove(node)
         elif new != area:
@@ -337,7 +339,7 @@ class Surroundings:
                 if relation:
                     self._relations.append(relation)
             return
-        _set_area(tree, node, "ref", self._sheet)
+        _set_area(tree, node, "ref", self._sheet.placed)
 
     def _break(self, tree: MarkupTree, node: Node) -> None:
         """Have a page go on beginning with the same line; `id` is the line before it."""

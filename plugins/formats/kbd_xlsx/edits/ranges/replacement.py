@@ -25,7 +25,7 @@ from kbd_xlsx.parts.shared_items import SharedItems, inline_item
 from kbd_xlsx.reader.fallback_parser import text_of_item, without_escapes
 from kbd_xlsx.values import checked_formula, stored_text
 
-__all__ = ["replace_text"]
+__all__ = ["item_runs", "replace_text", "rich_inner", "runs_with_hits"]
 
 _PRESERVED = "{http://www.w3.org/XML/1998/namespace}space"
 _SPACE = " \t\r\n"
@@ -113,7 +113,8 @@ class _Replacer:
         if not hits:
             return 0, cell
         name = f"{self._title}!{cell_name(*place)}"
-        runs = _replaced_runs(_runs(item), hits, self._operation.replace)
+        new = self._operation.replace
+        runs = runs_with_hits(item_runs(item), [(start, end, new) for start, end in hits])
         text = "".join(piece for piece, _ in runs)
         writer.check_header(self._title, place, Content("text", text))
         stored = stored_text(text, name)
@@ -121,7 +122,7 @@ class _Replacer:
         if not text:
             return len(hits), LooseCell(with_attributes(cell.attributes, {b"t": None}), b"")
         if any(look is not None for _, look in runs):
-            inner = _rich(runs, blocks.prefix, name).encode()
+            inner = rich_inner(runs, blocks.prefix, name).encode()
         else:
             inner = inner_xml(blocks.prefix, Content("text", stored)).encode()
         return len(hits), LooseCell(attributes, inner)
@@ -162,7 +163,7 @@ def _with_hits(text: str, hits: Sequence[tuple[int, int]], new: str) -> str:
     return "".join((*pieces, text[place:]))
 
 
-def _runs(item: etree._Element) -> list[Run]:
+def item_runs(item: etree._Element) -> list[Run]:
     """Return the texts of an item with their looks; phonetic guides go with a changed text."""
     found: list[Run] = []
     for part in item.iterfind("*"):
@@ -177,14 +178,19 @@ def _runs(item: etree._Element) -> list[Run]:
     return found
 
 
-def _replaced_runs(runs: Sequence[Run], hits: Sequence[tuple[int, int]], new: str) -> list[Run]:
-    """Return runs with each hit replaced in the run where it begins."""
+def runs_with_hits(runs: Sequence[Run], hits: Sequence[tuple[int, int, str]]) -> list[Run]:
+    """Return runs with each hit replaced in the run where it begins.
+
+    Args:
+        runs: The runs.
+        hits: Where each begins and ends in the text of all, and what takes its place.
+    """
     found: list[Run] = []
     place = 0
     for text, look in runs:
         end = place + len(text)
         pieces, at = [], place
-        for start, stop in hits:
+        for start, stop, new in hits:
             if stop <= place or start >= end:
                 continue
             pieces.append(text[at - place : max(start, place) - place])
@@ -198,7 +204,7 @@ def _replaced_runs(runs: Sequence[Run], hits: Sequence[tuple[int, int]], new: st
     return found
 
 
-def _rich(runs: Sequence[Run], prefix: str, place: str) -> str:
+def rich_inner(runs: Sequence[Run], prefix: str, place: str) -> str:
     """Return the element of a text in runs, as a cell holds it."""
     pieces = []
     for text, look in runs:
