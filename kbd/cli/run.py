@@ -43,7 +43,6 @@ examples:
   kbd run "one sheet per category, with totals" statements/*
   kbd run "total by month" sales/* --out reports --yes
   kbd run "total by month" sales/* --json --publish | python -m json.tool
-  kbd run "total by month" sales/* --out months.xlsx
   kbd run "which customers left?" lists/* --model openai:NAME
   kbd run --job monthly.toml sales.csv
   kbd run --resume WORKBENCH

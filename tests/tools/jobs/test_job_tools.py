@@ -189,9 +189,10 @@ async def test_a_column_without_values_fits_whatever_is_due(workbench: Workbench
 async def test_the_only_sheet_with_the_columns_is_the_input(workbench: Workbench, ask: Ask) -> None:
     """Others may be there; where two have them it is asked to name one."""
     book = openpyxl.Workbook()
-    book.active.title = "Notes"
-    book.active.append(["Remark", "Who"])
-    book.active.append(["none", "me"])
+    del book["Sheet"]
+    notes = book.create_sheet("Notes")
+    notes.append(["Remark", "Who"])
+    notes.append(["none", "me"])
     for title in ("Jan", "Feb"):
         sheet = book.create_sheet(title)
         sheet.append(["Region", "Amount"])
