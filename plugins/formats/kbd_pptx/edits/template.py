@@ -74,7 +74,7 @@ def fill_template(deck: DeckEdit, operation: FillDeckTemplate) -> str:
     return filler.answers.told(filler.count)
 
 
-class _Drawn(msgspec.Struct, frozen=True):
+class _DrawnPlace(msgspec.Struct, frozen=True):
     """A shape in whose place a picture goes."""
 
     slide: SlideEdit
@@ -108,7 +108,7 @@ class _DeckFiller:
         self.count = 0
         # The record of what stands in a row or paragraph that was repeated, by the paragraph.
         self._records: dict[etree._Element, ListRecord[TableCell]] = {}
-        self._pictures: list[_Drawn] = []
+        self._pictures: list[_DrawnPlace] = []
         self._changed: set[etree._Element] = set()
 
     def fill(self, slide: SlideEdit, root: etree._Element, part: BaseSlidePart) -> None:
@@ -162,7 +162,7 @@ class _DeckFiller:
                     f"slide {slide.index}: {{{{{hit.name}}}}} is a picture and needs a shape of "
                     "its own"
                 )
-            self._pictures.append(_Drawn(slide, shape, picture))
+            self._pictures.append(_DrawnPlace(slide, shape, picture))
             self.count += 1
             return True
         return False
