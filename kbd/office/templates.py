@@ -61,9 +61,9 @@ class Filled(msgspec.Struct, Generic[V], frozen=True):
     value: V | None
 
 
-def list_records(name: str, columns: Sequence[str], rows: Iterable[Sequence[V]]) -> list[
-    ListRecord[V]
-]:  # fmt: skip
+def list_records(
+    name: str, columns: Sequence[str], rows: Iterable[Sequence[V]]
+) -> list[ListRecord[V]]:
     """Return the records of a list: its rows by the names of its columns.
 
     Raises:

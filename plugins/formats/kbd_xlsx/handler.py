@@ -96,8 +96,8 @@ class XlsxFormat(
         "links, comments, print settings and pivots are listed with styles. Charts draw ranges "
         "(Data!B2:B13), columns of tables (Table1[Amount]), or table with columns; the map lists "
         "the charts that there are. Rows and columns that are put in or taken out shift those "
-        "behind them: operations after that count as the sheet is then. A template with {{name}} is "
-        "filled by fill_template."
+        "behind them: operations after that count as the sheet is then. A template with {{name}} "
+        "is filled by fill_template."
     )
     style_file = "style.md"
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")

@@ -23,6 +23,9 @@ _COUNT = re.compile(r"\d+")
 _MAX_FILLED = 200
 """Files that one fill step makes, each a call of its own."""
 
+_CELL_DIGITS = 15
+"""Digits of a figure that spreadsheet programs keep."""
+
 _MAX_LISTED = 5_000
 """Rows of a list in a template, as many as `fill_template` takes."""
 
@@ -197,9 +200,13 @@ async def _list_of(
 
 def _typed(value: Any, kind: ShapeType) -> dict[str, Any]:
     """Return a value as a cell takes it, a date with its type."""
-    if isinstance(value, str) and kind in ("date", "datetime"):
+    if not isinstance(value, str):
+        return {"value": value}
+    if kind in ("date", "datetime"):
         return {"value": value, "type": kind}
-    return {"value": value}
+    # Exact figures that no float holds come as text; a cell would cut longer ones.
+    is_figure = kind in ("integer", "float") and sum(map(str.isdigit, value)) <= _CELL_DIGITS
+    return {"value": value, "type": "number"} if is_figure else {"value": value}
 
 
 def _written(value: Any, _: ShapeType) -> dict[str, Any]:

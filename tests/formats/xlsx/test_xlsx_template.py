@@ -95,6 +95,7 @@ def bill(tmp_path: Path) -> Path:
     sheet["A6"], sheet["D6"] = "Total", "=SUM(D5:D5)"
     sheet["A6"].font = Font(bold=True)
     chart = BarChart()
+    chart.title = "Sums of {{client}}"
     chart.add_data(Reference(sheet, min_col=4, min_row=5, max_row=5))
     chart.set_categories(Reference(sheet, min_col=1, min_row=5, max_row=5))
     sheet.add_chart(chart, "A9")
@@ -138,7 +139,8 @@ def test_a_row_is_repeated_with_all_that_names_it(bill: Path) -> None:
         chart = package.read("xl/charts/chart1.xml").decode()
     assert "'Bill'!$D$5:$D$7" in chart
     assert "'Bill'!$A$5:$A$7" in chart
-    assert done.changed == ("18 placeholders filled, 3 repeated",)
+    assert ">Sums of A &amp; B<" in chart
+    assert done.changed == ("19 placeholders filled, 3 repeated",)
 
 
 def test_one_record_changes_nothing_else(bill: Path) -> None:

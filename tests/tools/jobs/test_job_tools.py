@@ -366,14 +366,14 @@ async def test_a_workbook_is_filled_with_typed_values(workbench: Workbench, ask:
         "template": "bill",
         "file": "filled.xlsx",
         "of": "clients",
-        "values": {"name": "Client", "sum": "Paid"},
+        "values": {"name": "Client", "sum": "round(Paid / 3, 2)"},
         "rows": {"rows": "sales"},
     }
 
     await ask("run", inputs=inputs, steps=[fill])
 
     filled = openpyxl.load_workbook(io.BytesIO(workbench.content("filled.xlsx"))).worksheets[0]
-    assert [cell.value for cell in filled[1][:2]] == ["Bill for Ann", 1234.5]
+    assert [cell.value for cell in filled[1][:2]] == ["Bill for Ann", 411.5]
     days = [str(cell.value)[:10] for (cell,) in filled["A2:A7"]]
     assert days == [line[:10] for line in SALES.splitlines()[1:]]
     assert {cell.is_date for (cell,) in filled["A2:A7"]} == {True}

@@ -38,7 +38,7 @@ from kbd_pptx.presentation import A, P
 
 __all__ = ["fill_template"]
 
-_ROW, _PARAGRAPH, _BODY = f"{A}tr", f"{A}p", f"{P}txBody"
+_ROW, _PARAGRAPH, _BODY, _SHAPE = f"{A}tr", f"{A}p", f"{P}txBody", f"{P}sp"
 
 
 def fill_template(deck: DeckEdit, operation: FillDeckTemplate) -> str:
@@ -74,7 +74,7 @@ def fill_template(deck: DeckEdit, operation: FillDeckTemplate) -> str:
     return filler.answers.told(filler.count)
 
 
-class _Drawn(msgspec.Struct, frozen=True):
+class _DrawnPlace(msgspec.Struct, frozen=True):
     """A shape in whose place a picture goes."""
 
     slide: SlideEdit
@@ -108,7 +108,8 @@ class _DeckFiller:
         self.count = 0
         # The record of what stands in a row or paragraph that was repeated, by the paragraph.
         self._records: dict[etree._Element, ListRecord[TableCell]] = {}
-        self._pictures: list[_Drawn] = []
+        self._pictures: list[_DrawnPlace] = []
+        self._changed: set[etree._Element] = set()
 
     def fill(self, slide: SlideEdit, root: etree._Element, part: BaseSlidePart) -> None:
         """Fill a slide or its notes."""
@@ -121,6 +122,8 @@ class _DeckFiller:
                 continue
             found = self._hits(paragraph, hits)
             fill_paragraph(paragraph, found)
+            if found:
+                self._changed.update(_shapes_around(paragraph))
             # Filled in both alternatives, counted in the one that people see.
             if not any(each.tag == FALLBACK for each in paragraph.iterancestors()):
                 self.count += len(found)
@@ -150,7 +153,7 @@ class _DeckFiller:
             picture = self.answers.picture(hit.name)
             if picture is None:
                 continue
-            shape = next(paragraph.iterancestors(f"{P}sp"), None)
+            shape = next(paragraph.iterancestors(_SHAPE), None)
             bodies = [] if shape is None else shape.findall(f"{_BODY}/{_PARAGRAPH}")
             whole = "".join(map(paragraph_text, bodies)).strip()
             is_on_slide = paragraph.getroottree().getroot() is slide.root
@@ -159,7 +162,7 @@ class _DeckFiller:
                     f"slide {slide.index}: {{{{{hit.name}}}}} is a picture and needs a shape of "
                     "its own"
                 )
-            self._pictures.append(_Drawn(slide, shape, picture))
+            self._pictures.append(_DrawnPlace(slide, shape, picture))
             self.count += 1
             return True
         return False
@@ -184,6 +187,7 @@ class _DeckFiller:
 
     def _repeat(self, name: str, blocks: list[etree._Element], part: BaseSlidePart) -> None:
         records = self.answers.repeat(name, len(blocks))
+        self._changed.update(_shapes_around(blocks[0]))
         is_row = blocks[0].tag == _ROW
         after = blocks[-1].getnext()
         if is_row and len(records) != 1 and any(
@@ -225,14 +229,21 @@ class _DeckFiller:
             fit_frame(holder.findall(_ROW)[0])
 
     def _fit(self, slide: SlideEdit) -> None:
-        """Shrink the texts that do so, and warn of what does not fit."""
+        """Shrink the changed texts that do so, and warn of what does not fit."""
         for shape in shapes_on(slide.root):
+            if shape.element not in self._changed:
+                continue
             if table_of(shape.element) is not None:
                 warn_of_table_fit(self._deck, slide, shape.element)
-            elif shape.element.find(_BODY) is not None and shape.element.tag == f"{P}sp":
+            else:
                 names = names_of(shape.element)
                 name = "shape" if names is None else names.get("name", "")
                 fit_text(self._deck, slide, shape.element, f"text of {name}")
+
+
+def _shapes_around(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield the shape or table that a text is of."""
+    yield from element.iterancestors(_SHAPE, f"{P}graphicFrame")
 
 
 def _copied(paragraph: etree._Element) -> etree._Element:

@@ -48,7 +48,7 @@ from kbd_xlsx.edits.sheets import (
 from kbd_xlsx.edits.tabs.duplicates import copy_sheet
 from kbd_xlsx.edits.tabs.order import hide_sheet, move_sheet
 from kbd_xlsx.edits.tabs.renames import rename_sheet
-from kbd_xlsx.edits.templates.filling import fill_template
+from kbd_xlsx.edits.templates.placeholders import fill_template
 from kbd_xlsx.operations import (
     AddChart,
     AddImage,

@@ -7,12 +7,11 @@ in formulas, charts, names, tables, rules. Merges, heights and looks are copied 
 from functools import partial
 
 from kbd.sheets.areas import MAX_COLUMN, MAX_ROW, Area
-from kbd_xlsx.calculation.cells import formula_cells
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.lines import delete_lines, repeat_rows
 from kbd_xlsx.edits.ranges.moved_formulas import moved_formula
 from kbd_xlsx.edits.ranges.places import check_groups, note_formula, opened_blocks, put_cells
-from kbd_xlsx.edits.templates.row_readers import RowGroup
+from kbd_xlsx.edits.templates.row_readers import RowGroup, SheetFormulas
 from kbd_xlsx.parts.cell_blocks import CellBlocks, LooseCell
 from kbd_xlsx.parts.cells import contains
 from kbd_xlsx.parts.markup import attribute, with_attributes
@@ -24,14 +23,20 @@ __all__ = ["repeat_group"]
 _TRUE = ("1", "true")
 
 
-def repeat_group(book: BookEdit, group: RowGroup, count: int) -> int:
+def repeat_group(book: BookEdit, group: RowGroup, count: int, formulas: SheetFormulas) -> int:
     """Have rows be there once for each record; return how many rows the sheet has more.
+
+    Args:
+        book: The workbook, in which nothing above the rows has moved.
+        group: The rows.
+        count: How many records there are.
+        formulas: The workbook's formulas as they were before any repetition.
 
     Raises:
         ValidationFailed: They hold an array formula, or the sheet has no room.
     """
     if count == 0:
-        return _remove(book, group)
+        return _remove(book, group, formulas)
     if count > 1:
         _repeat(book, group, count)
     return (count - 1) * group.height
@@ -98,9 +103,9 @@ def _height(blocks: CellBlocks, row: int) -> float | None:
         return None
 
 
-def _remove(book: BookEdit, group: RowGroup) -> int:
+def _remove(book: BookEdit, group: RowGroup, formulas: SheetFormulas) -> int:
     """Take rows out; where something would lose its cells with them, they are emptied instead."""
-    if not _is_needed(book, group):
+    if not _is_needed(book, group, formulas):
         delete_lines(book, group.title, "rows", [(group.first, group.last)])
         return -group.height
     title, blocks = opened_blocks(book, group.title)
@@ -120,7 +125,7 @@ def _remove(book: BookEdit, group: RowGroup) -> int:
     return 0
 
 
-def _is_needed(book: BookEdit, group: RowGroup) -> bool:
+def _is_needed(book: BookEdit, group: RowGroup, formulas: SheetFormulas) -> bool:
     """Tell whether references would lose all of their cells with rows, or a table all of its."""
     book.flush()
     for table in book.tables(group.title):
@@ -129,11 +134,11 @@ def _is_needed(book: BookEdit, group: RowGroup) -> bool:
             return True
     lines = map_without([(group.first, group.last)], MAX_ROW)
     mover = FormulaMover(SheetMap(group.title, group.title, lines, LineMap()), book.titles)
-    for title, part in book.worksheets():
+    for title, texts in formulas.items():
         is_home = title == group.title
-        for cell in formula_cells(book.rewriting.read(part), title):
-            if not (is_home and group.first <= cell.row <= group.last):
-                mover.moved(cell.text, is_home=is_home)
+        for (row, _), text in texts.items():
+            if not (is_home and group.first <= row <= group.last):
+                mover.moved(text, is_home=is_home)
     for name in book.book.names:
         mover.carried(name.text, is_home=False, only_fixed=True)
     for part in book.rewriting.parts():

@@ -78,9 +78,7 @@ def _is_of(reference: FormulaReference, title: str, own: str) -> bool:
     return bare.casefold() == title.casefold()
 
 
-def warn_of_readers(
-    book: BookEdit, groups: Iterable[RowGroup], formulas: SheetFormulas
-) -> None:  # fmt: skip
+def warn_of_readers(book: BookEdit, groups: Iterable[RowGroup], formulas: SheetFormulas) -> None:
     """Warn of formulas that read a part of rows which get copies: they read the first record."""
     for group in groups:
         for title, texts in formulas.items():

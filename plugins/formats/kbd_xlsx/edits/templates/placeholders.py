@@ -131,16 +131,16 @@ class _BookFiller:
         grown = [each for each in groups if len(self.answers.lists[each.name]) > 1]
         check_formulas(grown, formulas)
         warn_of_readers(self._book, grown, formulas)
-        return self._repeated(groups)
+        return self._repeated(groups, formulas)
 
     def _repeated(
-        self, groups: list[RowGroup]
-    ) -> dict[str, dict[int, ListRecord[TypedValue]]]:  # fmt: skip
+        self, groups: list[RowGroup], formulas: SheetFormulas
+    ) -> dict[str, dict[int, ListRecord[TypedValue]]]:
         found: dict[str, dict[int, ListRecord[TypedValue]]] = {}
         # From below, so that rows above are still where they were found.
         for group in reversed(groups):
             records = self.answers.repeat(group.name, group.height)
-            more = repeat_group(self._book, group, len(records))
+            more = repeat_group(self._book, group, len(records), formulas)
             rows = {row + more: each for row, each in found.get(group.title, {}).items()}
             for number, record in enumerate(records):
                 start = group.first + number * group.height
@@ -318,9 +318,7 @@ class _BookFiller:
             put_picture(self._book, title, area, picture, self._files)
 
 
-_MARGIN = re.compile(
-    rb"(<(?:[\w.-]+:)?(?:odd|even|first)(?:Header|Footer)[^>]*>)([^<]*)(</)"
-)  # fmt: skip
+_MARGIN = re.compile(rb"(<(?:[\w.-]+:)?(?:odd|even|first)(?:Header|Footer)[^>]*>)([^<]*)(</)")
 _DRAWN = re.compile(r"/(?:drawings/drawing|charts/chart|comments|threadedComments/)[^/]*\.xml$")
 _DRAWN_TEXT = re.compile(rb"(<a:t(?:\s[^>]*)?>)([^<]*)(</a:t>)")
 _TEXT = re.compile(rb"<(?:[\w.-]+:)?t(?:\s[^>]*)?>([^<]*)<")
