@@ -8,10 +8,10 @@ from kbd_offline.composition import compose
 from kbd_offline.facts import KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import slug, split_suffix
-from kbd_offline.request_files import FileNames, free_target
+from kbd_offline.request_files import BOOK_SUFFIX, FileNames, free_target
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import Scan, UnclearError
-from kbd_offline.sheets import take_sheets, wants_each_sheet, without_each_sheet
+from kbd_offline.sheets import take_sheets, wants_each_sheet, without_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, input_of
 
 __all__ = ["sheets_converted"]
@@ -36,6 +36,8 @@ def sheets_converted(
     meant = [table for table in books if table.sheet in chosen]
     if wants_each_sheet(request) and not chosen:
         meant, text = books, without_each_sheet(request)
+    elif not chosen and not any(without_sheet(request, table.sheet) for table in books):
+        meant = books
     if len(meant) < 2:
         return None
     found = [token for token in tokenize(text, names.spans) if token.kind != "file"]
@@ -46,6 +48,10 @@ def sheets_converted(
     except UnclearError:
         return None
     if composed.steps or composed.split is not None or not (clauses.suffix or names.target):
+        return None
+    if clauses.suffix == BOOK_SUFFIX and not chosen:
+        return None
+    if names.target and split_suffix(names.target)[1] == BOOK_SUFFIX:
         return None
     if names.target:
         raise UnclearError(f"each sheet becomes a file of its own, and it names one: {names.target}")

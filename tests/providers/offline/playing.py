@@ -111,6 +111,12 @@ class Player:
         told = plans.append_told(summary, list(dict.fromkeys(self._told[False] + looks)))
         return Outcome(research, plan, answers, told, self._calls, self._ends)
 
+    @property
+    def made(self) -> str:
+        """The name of the only file that was added."""
+        (name,) = set(self.workbench.files.names()) - set(self._before)
+        return name
+
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
         messages = [Message("system", "Do it."), Message("user", "\n\n".join(blocks))]

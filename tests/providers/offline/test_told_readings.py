@@ -71,9 +71,9 @@ def test_a_sheet_as_text(tmp_path: Path) -> None:
     made.save(written)
     player, outcome = play(tmp_path, "convert it to csv", "t.xlsx", written.getvalue())
 
-    text = player.workbench.files.get("t.csv").path.read_text()
+    text = player.workbench.files.get("t-sheet.csv").path.read_text()
     assert text == "Item,Amount\na,10\nb,20\nTotal,30\n"
-    assert "t.csv has 3 rows. The table is A3:B6; not in it: A1." in outcome.summary
+    assert "t-sheet.csv has 3 rows." in outcome.summary
     assert "total of the rows" not in outcome.summary
 
 
@@ -101,7 +101,7 @@ def test_a_sheet_of_opendocument(tmp_path: Path) -> None:
     player, _ = play(tmp_path / "b", "convert it to xlsx", "t.ods", data)
     assert cells(player, "t.xlsx", results=False)[-1] == ["Summe", "=SUM(B2:B3)"]
     player, _ = play(tmp_path / "c", "convert it to csv", "t.ods", data)
-    text = player.workbench.files.get("t.csv").path.read_text()
+    text = player.workbench.files.get("t-tabelle1.csv").path.read_text()
     assert text == "Monat,Umsatz\nJan,100.5\nFeb,200\nSumme,300.5\n"
 
 
