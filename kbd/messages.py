@@ -1,4 +1,4 @@
-"""Messages between kbd and a model: the message itself, tool calls, token usage."""
+"""Messages between kbd and a model: the message itself, tool calls, refusals, token usage."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.types import CallId
 
-__all__ = ["MAX_TOKENS", "UNREADABLE", "Message", "ToolCall", "Usage"]
+__all__ = ["MAX_TOKENS", "UNREADABLE", "Decline", "Message", "ToolCall", "Usage"]
 
 UNREADABLE = "(unreadable)"
 """The name of a call that does not tell which tool it is for; no tool can have it."""
@@ -43,6 +43,20 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: CallId | None = None
+
+
+class Decline(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Decline of a request: why it was not done, and what could be asked instead.
+
+    Args:
+        reason: Why.
+        understood: What the request was read as; "" where that is not known.
+        suggestions: Requests that come near and can be done, as a person would type them.
+    """
+
+    reason: str = ""
+    understood: str = ""
+    suggestions: tuple[str, ...] = ()
 
 
 MAX_TOKENS = 100_000_000

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 import msgspec
 
 from kbd.errors import ProviderUnavailable, ValidationFailed
-from kbd.messages import Message, ToolCall, Usage
+from kbd.messages import Decline, Message, ToolCall, Usage
 from kbd.types import Phase
 
 __all__ = [
@@ -149,6 +149,8 @@ class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
             raises ProviderUnavailable.
         usage: What it consumed; estimated from the text where the provider does not say.
         usage_is_estimate: Whether `usage` was estimated.
+        refusal: With a finish reason of `DECLINED`, why and what to ask instead; without it people
+            are told the first line of `text`.
     """
 
     text: str = ""
@@ -156,6 +158,7 @@ class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
     finish_reason: str = "stop"
     usage: Usage = Usage()
     usage_is_estimate: bool = False
+    refusal: Decline | None = None
 
 
 class ProviderStatus(msgspec.Struct, frozen=True, omit_defaults=True):

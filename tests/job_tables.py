@@ -6,9 +6,9 @@ from datetime import date
 from typing import Any
 
 import duckdb
+import msgspec
 
 from kbd.jobs.checks import Judgment, judge_checks, plan_checks
-from kbd.jobs.columns import ShapeColumn, ShapeType
 from kbd.jobs.documents import job_of
 from kbd.jobs.records import Job
 from kbd.jobs.shapes import GivenTable
@@ -24,7 +24,7 @@ _SQL_TYPES = {
     "date": "DATE", "datetime": "TIMESTAMP", "decimal": "DECIMAL(18, 2)",
 }  # fmt: skip
 
-TableRows = tuple[Mapping[str, str], Sequence[Sequence[Any]]]
+TableRows = tuple[Mapping[str, str], Sequence[Any]]
 """Columns with their types, `decimal` for a float held as one, and the rows."""
 
 
@@ -35,7 +35,7 @@ def fold(value: str | None) -> str | None:
     return unicodedata.normalize("NFC", value).lower()
 
 
-def job(*steps: Mapping[str, Any], inputs: Sequence[str] = ("t",), **more: Any) -> Job:
+def job(*steps: Any, inputs: Sequence[str] = ("t",), **more: Any) -> Job:
     """A job over tables that are called like their files."""
     named = [{"name": name, "file": f"{name}.csv"} for name in inputs]
     return job_of({"inputs": named, "steps": list(steps), **more})
@@ -63,10 +63,12 @@ class JobTables:
                 marks = ", ".join([f"({', '.join('?' for _ in columns)})"] * len(rows))
                 values = [value for row in rows for value in row]
                 self.connection.execute(f'INSERT INTO "{name}" VALUES {marks}', values)
-            kinds: dict[str, ShapeType] = {"decimal": "float"}
-            self.given[name] = GivenTable(
-                tuple(ShapeColumn(column, kinds.get(kind, kind)) for column, kind in columns.items()),  # type: ignore[arg-type]
-                f"{name}.csv",
+            shape = [
+                {"name": column, "type": "float" if kind == "decimal" else kind}
+                for column, kind in columns.items()
+            ]
+            self.given[name] = msgspec.convert(
+                {"columns": shape, "file": f"{name}.csv"}, GivenTable
             )
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
@@ -91,7 +93,7 @@ class JobTables:
         )
         return [column[0] for column in answer.description or ()], answer.fetchall()
 
-    def rows(self, *steps: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def rows(self, *steps: Any) -> list[tuple[Any, ...]]:
         """The rows of the table that the last of some steps makes of these tables."""
         return self.table(job(*steps, inputs=list(self.given)))[1]
 
@@ -100,7 +102,7 @@ class JobTables:
         plan = plan_checks(self.compiled(asked))
         return judge_checks(plan, [row for sql in plan.statements for row in self.ask(sql)])
 
-    def told(self, *steps: Mapping[str, Any], **more: Any) -> list[str]:
+    def told(self, *steps: Any, **more: Any) -> list[str]:
         """What comes of the checks of steps, as `outcome: text`."""
         found = self.judgments(job(*steps, inputs=list(self.given), **more))
         return [f"{each.outcome}: {each.text}" for each in found]

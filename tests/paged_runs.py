@@ -61,6 +61,7 @@ def run_info(status: RunStatus = "finished") -> RunInfo:
         cost=0.1234,
         started_at=_ts(0),
         error=failure if status == "failed" else UNSET,
+        reason=f"There is no such column. {HOSTILE}" if status == "declined" else UNSET,
         ended_at=UNSET if status == "running" else _ts(95_000),
     )
 

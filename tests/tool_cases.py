@@ -91,7 +91,7 @@ def _jobs(shows: Mapping[str, Any]) -> Case:
             ({"job": "total a"}, "VALIDATION_FAILED", "job"),
             (with_steps({"do": "fly"}), "VALIDATION_FAILED", "fly"),
             (with_steps({"do": "filter", "where": "b1 > 1"}), "VALIDATION_FAILED", "b1"),
-            (with_steps({"do": "filter", "where": "a > ("}), "VALIDATION_FAILED", "expected a value"),
+            (with_steps({"do": "filter", "where": "a > ("}), "VALIDATION_FAILED", "expected"),
             (with_file("none.csv"), "VALIDATION_FAILED", "none.csv"),
             (with_file("../t.csv"), "VALIDATION_FAILED", "there is no file"),
         ),

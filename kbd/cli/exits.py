@@ -5,6 +5,7 @@ __all__ = [
     "BROKEN_PIPE",
     "CANCELLED",
     "CONFIRMATION_NEEDED",
+    "DECLINED",
     "FAILED",
     "OK",
     "UNPROVEN",
@@ -15,7 +16,7 @@ __all__ = [
 ]
 
 OK = 0
-"""Done. A run that changed nothing is done, too."""
+"""Done. A run that answered and changed nothing is done, too."""
 
 FAILED = 1
 """The run or an item of it failed, the daemon answered with an error, or a check found a fault."""
@@ -25,6 +26,9 @@ USAGE = 2
 
 CONFIRMATION_NEEDED = 3
 """Consent or confirmation is needed, and nobody gave it."""
+
+DECLINED = 4
+"""The run declined what was asked: nothing was done."""
 
 UNPROVEN = 5
 """Of `kbd receipt verify`: nothing is false, but something could not be checked."""

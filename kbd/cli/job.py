@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
+from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, DECLINED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress, render_usage
 from kbd.cli.readings import add_reading_arguments
@@ -257,6 +257,8 @@ def show_result(client: Client, run: dict[str, Any]) -> int:
     Raises:
         Stop: It did not finish.
     """
+    if run["status"] == "declined":
+        return report_refusal(run)
     if run["status"] != "finished":
         raise report_failure(run)
     workbench_id = run["workbench_id"]
@@ -290,6 +292,25 @@ def exit_code(run: dict[str, Any]) -> int:
     for item in failed:
         note(f"  {item['index']}. {line(item['label'], 80)}: {line(item.get('reason', ''))}")
     return FAILED
+
+
+def report_refusal(run: dict[str, Any]) -> int:
+    """Tell of a run that did nothing, in three lines: what was read, why not, what to type instead.
+
+    Returns:
+        The exit code.
+    """
+    read_as = run.get("understood") or run["request"]
+    note(f"I read this as: {line(read_as, _REFUSAL_CHARACTERS)}")
+    note(f"Nothing was done: {line(run['reason'], _REFUSAL_CHARACTERS)}")
+    suggestions = " or ".join(f'"{line(each)}"' for each in run["suggestions"][:_SUGGESTIONS])
+    if suggestions:
+        note(f"What can be done: {suggestions}")
+    return DECLINED
+
+
+_REFUSAL_CHARACTERS = 300
+_SUGGESTIONS = 3
 
 
 def report_failure(run: dict[str, Any]) -> Stop:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, RequestRefused, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, DECLINED, FAILED, USAGE, RequestRefused, Stop
 from kbd.cli.files import add, check_folder, extract
 from kbd.cli.job import (
     add_job_arguments,
@@ -17,6 +17,7 @@ from kbd.cli.job import (
     print_usage,
     read_summary,
     report_failure,
+    report_refusal,
     run_until_ended,
 )
 from kbd.cli.link import call
@@ -84,6 +85,8 @@ def _run(arguments: argparse.Namespace) -> int:
             "changes",
             "extracted",
             "error",
+            "reason",
+            "suggestions",
             "usage",
             "cost",
             "elapsed_s",
@@ -110,7 +113,7 @@ def _take_job(arguments: argparse.Namespace) -> None:
     """Let a job's own text be the prompt; what stood in its place is a file.
 
     Raises:
-        Stop: The file cannot be read, or the run is one that goes on.
+        Stop: The file cannot be read or is no job, or the run is one that goes on.
     """
     if arguments.resume:
         raise Stop("--job begins a run, --resume goes on with one: give one of them", USAGE)
@@ -121,6 +124,8 @@ def _take_job(arguments: argparse.Namespace) -> None:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise Stop(f"--job {arguments.job}: {reason}", USAGE) from None
+    if "[[steps]]" not in arguments.prompt and not arguments.prompt.lstrip().startswith("{"):
+        raise Stop(f"--job {arguments.job}: it is no job, which has steps, in TOML or JSON", USAGE)
     arguments.name = arguments.name or Path(arguments.job).stem
     arguments.model = arguments.model or _JOB_MODEL
 
@@ -141,6 +146,8 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
     run = run_until_ended(client, workbench_id, message_id, progress)
     report.update(run_id=run["run_id"], status=run["status"], error=run.get("error"))
     report.update(usage=run["usage"], cost=run["cost"], elapsed_s=run["elapsed_s"])
+    if run["status"] == "declined":
+        return _tell_refusal(client, arguments, report, run)
     if run["status"] != "finished":
         raise report_failure(run)
     try:
@@ -148,6 +155,16 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
     finally:
         if not arguments.json:
             print_usage(run)
+
+
+def _tell_refusal(
+    client: Client, arguments: argparse.Namespace, report: dict[str, Any], run: dict[str, Any]
+) -> int:
+    report.update(reason=run["reason"], suggestions=run["suggestions"], changes=[], extracted=[])
+    if not arguments.json:
+        return report_refusal(run)
+    report["summary"] = read_summary(client, report["workbench_id"])
+    return DECLINED
 
 
 def _deliver_results(

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from kbd.events.base import CallNotes, Fact, ModelShare, PluginUsed, ReplyCall
-from kbd.messages import Usage
+from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, Phase
 
 __all__ = [
@@ -91,9 +91,11 @@ class RunFinished(Fact):
 
     Args:
         has_draft: Whether it leaves a draft to review.
+        refusal: Why nothing was done, of a run that declined what was asked.
     """
 
     has_draft: bool
+    refusal: Decline | None = None
 
 
 class PhaseStarted(Fact):
@@ -221,6 +223,7 @@ class ModelReplied(Fact):
         usage: What the turn consumed.
         usage_is_estimate: Whether the provider did not say.
         cost: The same in US dollars, at the prices of that moment; 0 if unknown or free.
+        refusal: Why it did not do what it was asked, where it said so apart from the text.
     """
 
     text: str = ""
@@ -229,6 +232,7 @@ class ModelReplied(Fact):
     usage: Usage = Usage()
     usage_is_estimate: bool = False
     cost: float = 0.0
+    refusal: Decline | None = None
 
 
 class ModelFailed(Fact):

@@ -138,7 +138,8 @@ def _told(text: str, answers: Sequence[str | None]) -> str:
     words = [_figure(answer) for answer in answers]
     return text.format(
         *words, have="has" if is_one else "have", are="is" if is_one else "are",
-        were="was" if is_one else "were", s="" if is_one else "s",
+        their="its" if is_one else "their", stay="stays" if is_one else "all stay",
+        s="" if is_one else "s",
     )  # fmt: skip
 
 

@@ -221,7 +221,7 @@ def _known_values(check: KnownValuesCheck, table: SqlTable) -> CheckRule:
     return NoneRule(
         (count_sql(table, other), examples), (table.name,),
         f"each {named(column.name)} in {check.table} is one that is known",
-        f"{{0}} row{{s}} of {check.table} {{have}} a {named(column.name)} that is not known: {{1}}",
+        f"{{0}} row{{s}} of {check.table} {{have}} {named(column.name)} that is not known: {{1}}",
         "failed" if check.otherwise == "stop" else "told",
     )  # fmt: skip
 

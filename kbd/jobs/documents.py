@@ -6,6 +6,7 @@ it. Of that form the SHA-256 is a job's hash.
 """
 
 import hashlib
+import re
 import tomllib
 from typing import Any
 
@@ -60,8 +61,24 @@ def job_of(value: Any) -> Job:
 def encode_job_toml(job: Job) -> str:
     """Return a job as TOML for people; what has its default is left out."""
     # Through JSON, which makes lists of tuples.
-    plain = msgspec.json.decode(canonical_json(job))
-    return tomli_w.dumps({"version": job.version, **plain})
+    plain = {"version": job.version, **msgspec.json.decode(canonical_json(job))}
+    lists = {name: plain.pop(name, []) for name in ("inputs", "steps", "checks")}
+    constants = plain.pop("constants", {})
+    parts = [tomli_w.dumps(plain)]
+    parts += [_entry(name, item) for name, items in lists.items() for item in items]
+    if constants:
+        parts.append(tomli_w.dumps({"constants": constants}))
+    return "\n".join(parts)
+
+
+def _entry(name: str, item: dict[str, Any]) -> str:
+    """Return an entry of a list under a heading of its own, where it is short, too."""
+    lines = [f"[[{name}]]"]
+    for line in tomli_w.dumps(item).removesuffix("\n").split("\n"):
+        # At the beginning of a line stands no other bracket: values of several lines are indented.
+        heading = re.match(r"\[+", line)
+        lines.append(line if heading is None else f"{heading[0]}{name}.{line[heading.end() :]}")
+    return "\n".join(lines) + "\n"
 
 
 def canonical_json(job: Job) -> bytes:

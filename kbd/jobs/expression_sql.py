@@ -17,7 +17,7 @@ from kbd.jobs.columns import TYPE_WORDS, ShapeColumn, ShapeType, column_named, n
 from kbd.jobs.expressions import parse_expression
 from kbd.jobs.function_sql import call_sql
 from kbd.jobs.functions import FUNCTIONS, Parameter
-from kbd.jobs.sql_text import NUMBERS, identifier, text_literal, text_of
+from kbd.jobs.sql_text import NUMBERS, SQL_TYPES, held_as, identifier, text_literal, text_of
 from kbd.jobs.terms import (
     BetweenTerm,
     BinaryTerm,
@@ -99,7 +99,7 @@ def condition_sql(
         raise ValidationFailed(
             f"the condition is {TYPE_WORDS[found.type]}, not true or false; compare it"
         )
-    return found.sql
+    return held_as(found.sql, found.type, "boolean")
 
 
 class _Translator:
@@ -168,11 +168,15 @@ class _Translator:
         found = self.typed(term)
         if found.type not in ("boolean", "any"):
             raise self._fault(term, f"{TYPE_WORDS[found.type]} is no condition; compare it")
-        return found.sql
+        return held_as(found.sql, found.type, "boolean")
 
     def _number(self, term: Term, whole: BinaryTerm | UnaryTerm) -> TypedSql:
         found = self.typed(term)
-        if found.type in NUMBERS or found.type == "any":
+        if found.type == "any":
+            # A column without a value may be held as one of texts.
+            kind: ShapeType = "any" if self._is_open else "float"
+            return TypedSql(f"CAST({found.sql} AS DOUBLE)", kind)
+        if found.type in NUMBERS:
             return found
         said = TYPE_WORDS[found.type]
         doing = {"+": "added", "-": "subtracted", "*": "multiplied"}.get(whole.operator, "divided")
@@ -196,10 +200,10 @@ class _Translator:
                 divisor = right.sql
                 if term.operator in "/%":
                     divisor = f"nullif({right.sql}, 0)"
-                is_whole = term.operator != "/" and "float" not in (left.type, right.type)
-                return TypedSql(
-                    f"({left.sql} {term.operator} {divisor})", "integer" if is_whole else "float"
-                )
+                kinds = {left.type, right.type}
+                kind: ShapeType = "integer" if kinds == {"integer"} else "float"
+                kind = "float" if term.operator == "/" else "any" if "any" in kinds else kind
+                return TypedSql(f"({left.sql} {term.operator} {divisor})", kind)
             case _:
                 assert_never(term.operator)
 
@@ -219,7 +223,8 @@ class _Translator:
         if left.type != right.type and left.type in _MOMENTS and right.type in _MOMENTS:
             # By day: else the last day of a month would end as it begins.
             return f"(CAST({left.sql} AS DATE) {operator} CAST({right.sql} AS DATE))"
-        return f"({left.sql} {operator} {right.sql})"
+        one_sql = held_as(left.sql, left.type, right.type)
+        return f"({one_sql} {operator} {held_as(right.sql, right.type, left.type)})"
 
     def _sides(self, one: Term, other: Term) -> tuple[TypedSql, TypedSql]:
         left, right = self.typed(one), self.typed(other)
@@ -290,7 +295,7 @@ class _Translator:
             # A number with a fraction among whole ones, a time among days.
             kind = next((one for one in ("float", "datetime") if one in kinds), min(kinds))
         if kind != "datetime":
-            return [each.sql for each in found], kind
+            return [held_as(each.sql, each.type, kind) for each in found], kind
         return [f"CAST({each.sql} AS TIMESTAMP)" for each in found], kind
 
     def _call(self, term: CallTerm) -> TypedSql:
@@ -337,12 +342,14 @@ class _Translator:
                 is_right = True
             case _:
                 assert_never(parameter.kind)
-        if is_right or found.type == "any":
+        if is_right:
             return found
         wanted: dict[str, ShapeType] = {
             "date": "date", "number": "float", "integer": "integer", "text": "string",
         }  # fmt: skip
         kind = wanted.get(parameter.kind, "boolean")
+        if found.type == "any":
+            return TypedSql(f"CAST({found.sql} AS {SQL_TYPES[kind]})", kind)
         said = f"{call.function} takes {TYPE_WORDS[kind]} as {parameter.name}, not"
         if parameter.kind == "integer" and found.type == "float":
             raise self._fault(term, f"{said} a fraction; round(number) makes it whole")

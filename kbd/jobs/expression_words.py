@@ -108,6 +108,13 @@ def condition_words(expression: str | Term) -> str:
                 else condition_words(part)
                 for part in term.operands
             ]
+            if term.operator == "or" and isinstance(term.operands[0], EmptyTerm):
+                # A row without a value is "not North" to most people, and then it is written so.
+                one = value_words(term.operands[0].operand)
+                if len(parts) == 2 and parts[0] == f"{one} is empty":
+                    parts[1] = parts[1].removeprefix(f"{one} is neither empty nor ")
+                    is_short = parts[1] != condition_words(term.operands[1])
+                    return f"{one} is empty or {'not ' * is_short}{parts[1]}"
             return f" {term.operator} ".join(parts)
         case UnaryTerm(operator="not"):
             return _negated(term.operand)

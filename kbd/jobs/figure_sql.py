@@ -32,6 +32,9 @@ def figure_sql(figure: Figure, shape: TableShape, *, exact: bool, column: str = 
         return "count(*)"
     found = found_column(shape, figure.column)
     value, kind = column or identifier(found.name), found.type
+    if kind == "any" and figure.function in ("sum", "average", "median"):
+        # A column without a value may be held as one of texts.
+        value = f"CAST({value} AS DOUBLE)"
     match figure.function:
         case "count":
             return f"count({filled(value) if kind == 'string' else value})"

@@ -202,6 +202,8 @@ class _Labels:
     ) -> str:
         if isinstance(step, JoinStep | CompareStep):
             self._known(step.other)
+        if isinstance(step, CompareStep) and step.other == source:
+            raise ValidationFailed(f'table "{step.other}" is compared with itself; name another')
         first = source if source is not None else self._first_of(step)
         shape = shape_of(step, self.tables[first], self.tables, values)
         label = step.make or step_label(number)

@@ -1,12 +1,16 @@
 """Pieces of SQL: quoted names and values, texts as they are compared, figures as they are told."""
 
+from collections.abc import Mapping
+
 from kbd.jobs.columns import ShapeType
 
 __all__ = [
     "NUMBERS",
+    "SQL_TYPES",
     "alike_sql",
     "filled",
     "fold_sql",
+    "held_as",
     "identifier",
     "order_sql",
     "rounded",
@@ -18,6 +22,12 @@ __all__ = [
 
 NUMBERS = ("integer", "float")
 """The types of numbers."""
+
+SQL_TYPES: Mapping[ShapeType, str] = {
+    "string": "VARCHAR", "integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN",
+    "date": "DATE", "datetime": "TIMESTAMP", "any": "VARCHAR",
+}  # fmt: skip
+"""What values of a type are made where they may be held otherwise, or are none."""
 
 _BLANKS = " \t\n\r\u00a0"
 """What is taken off around texts: what is left or made, for tables come without most blanks."""
@@ -33,6 +43,15 @@ dose of 0.0000012 must not become one of 0.000001.
 Each branch is of the type of the sum, hence the differences: of decimals with six places and with
 seven DuckDB would make ones with six. A difference of two numbers so near is exact.
 """
+
+
+def held_as(sql: str, kind: ShapeType, other: ShapeType) -> str:
+    """Return a value so that it stands beside one of another type.
+
+    A column without a value is of any type, and may be held as one of texts.
+    """
+    is_open = kind == "any" and other != "any" and sql != "NULL"
+    return f"CAST({sql} AS {SQL_TYPES[other]})" if is_open else sql
 
 
 def identifier(name: str) -> str:

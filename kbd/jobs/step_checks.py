@@ -29,7 +29,7 @@ from kbd.jobs.records import (
     TopStep,
     UnionStep,
 )
-from kbd.jobs.sql_text import alike_sql, filled, identifier
+from kbd.jobs.sql_text import alike_sql, filled, held_as, identifier
 from kbd.jobs.statements import CompiledJob
 from kbd.jobs.step_shapes import found_column, joined_columns, pivot_columns
 from kbd.jobs.step_sql import SqlTable, alike_keys, key_match, step_sql
@@ -241,8 +241,10 @@ class _StepRules:
             )  # fmt: skip
         elif figure.function == "sum":
             assert figure.column is not None
-            name = identifier(self._column(figure.column).name)
-            source = self._source.name
+            column = self._column(figure.column)
+            name, source = identifier(column.name), self._source.name
+            if column.type == "any":
+                name = f"CAST({name} AS DOUBLE)"
             yield AgreeRule(
                 (
                     f"SELECT sum({name}) FROM {source}", total,
@@ -275,7 +277,7 @@ class _StepRules:
                 (count_sql(self._source, _is_empty(key)), count_sql(self._source)),
                 (self._source.name,),
                 f"{{0}} of {{1}} rows {{have}} no {named(key.name)} and {{are}} in a group of"
-                " their own",
+                " {their} own",
             )
         if not exact:
             yield from _spelling_notes(self._source, keys)
@@ -332,7 +334,8 @@ class _StepRules:
             )  # fmt: skip
         if any(mine.type == "string" for mine, _ in pairs):
             exactly = " AND ".join(
-                f"m.{identifier(mine.name)} = o.{identifier(other_key.name)}"
+                f"{held_as(f'm.{identifier(mine.name)}', mine.type, other_key.type)}"
+                f" = {held_as(f'o.{identifier(other_key.name)}', other_key.type, mine.type)}"
                 for mine, other_key in pairs
             )
             folded_only = (
@@ -371,7 +374,7 @@ class _StepRules:
             nothing = " AND ".join(f"({key}) IS NULL" for key in alike)
             yield NoteRule(
                 (count_sql(self._source, nothing), count_sql(self._source)), (self._source.name,),
-                f"{{0}} of {{1}} rows {{have}} no {_and(step.by)} and all stay",
+                f"{{0}} of {{1}} rows {{have}} no {_and(step.by)} and {{stay}}",
             )  # fmt: skip
 
     def _top(self, step: TopStep) -> Iterator[CheckRule]:
@@ -426,6 +429,6 @@ class _StepRules:
                 count_sql(self._source),
             ),
             (self._source.name,),
-            f"{{0}} of {{1}} rows {{have}} a {named(column.name)} below 0, so that shares may be"
+            f"{{0}} of {{1}} rows {{have}} {named(column.name)} below 0, so that shares may be"
             " more than 1",
         )

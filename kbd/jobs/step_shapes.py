@@ -167,13 +167,13 @@ def _apart(columns: Sequence[ShapeColumn]) -> tuple[ShapeColumn, ...]:
     Raises:
         ValidationFailed: Two are called alike.
     """
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for column in columns:
-        before = seen.setdefault(folded(column.name), column.name)
-        if before is not column.name:
+        if folded(column.name) in seen:
             raise ValidationFailed(
                 f'two columns would be called "{column.name}"; give one another name'
             )
+        seen.add(folded(column.name))
     return tuple(columns)
 
 
@@ -331,6 +331,8 @@ def _joined(step: JoinStep, source: TableShape, other: TableShape) -> TableShape
 
 
 def _united(step: UnionStep, tables: Sequence[tuple[str, TableShape]]) -> TableShape:
+    if twice := [name for name in step.tables if step.tables.count(name) > 1]:
+        raise ValidationFailed(f'table "{twice[0]}" is there twice, and its rows would be')
     columns: dict[str, ShapeColumn] = {}
     for name, shape in tables:
         for column in shape.columns:
@@ -395,9 +397,11 @@ def compared_columns(
 
 
 def _compared(step: CompareStep, source: TableShape, other: TableShape) -> TableShape:
-    keys = [found_column(source, name) for name in step.on]
-    for key in keys:
-        _check_alike(key, found_column(other, key.name), step.other)
+    keys = []
+    for name in step.on:
+        mine, theirs = found_column(source, name), found_column(other, name)
+        _check_alike(mine, theirs, step.other)
+        keys.append(ShapeColumn(mine.name, theirs.type if mine.type == "any" else mine.type))
     made = [*keys, ShapeColumn(CHANGE, "string")]
     for mine, theirs in compared_columns(step, source, other):
         kind = mine.type if theirs.type in (mine.type, "any") else theirs.type

@@ -33,8 +33,10 @@ from kbd.jobs.records import (
     UnionStep,
 )
 from kbd.jobs.sql_text import (
+    SQL_TYPES,
     alike_sql,
     filled,
+    held_as,
     identifier,
     order_sql,
     rounded_sum,
@@ -52,11 +54,6 @@ from kbd.jobs.step_shapes import (
 from kbd.jobs.terms import columns_of
 
 __all__ = ["SqlTable", "StepContext", "alike_keys", "columns_sql", "key_match", "step_sql"]
-
-_SQL_TYPES: Mapping[ShapeType, str] = {
-    "string": "VARCHAR", "integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN",
-    "date": "DATE", "datetime": "TIMESTAMP", "any": "VARCHAR",
-}  # fmt: skip
 
 
 class SqlTable(msgspec.Struct, frozen=True):
@@ -154,11 +151,13 @@ def alike_keys(
 
 def key_match(pairs: Sequence[tuple[ShapeColumn, ShapeColumn]]) -> str:
     """Return the condition that rows `m` and `o` have one key."""
-    return " AND ".join(
-        f"{alike_sql(f'm.{identifier(mine.name)}', mine.type)}"
-        f" = {alike_sql(f'o.{identifier(theirs.name)}', theirs.type)}"
-        for mine, theirs in pairs
-    )
+    parts = []
+    for mine, theirs in pairs:
+        one = held_as(f"m.{identifier(mine.name)}", mine.type, theirs.type)
+        other = held_as(f"o.{identifier(theirs.name)}", theirs.type, mine.type)
+        kind = theirs.type if mine.type == "any" else mine.type
+        parts.append(f"{alike_sql(one, kind)} = {alike_sql(other, kind)}")
+    return " AND ".join(parts)
 
 
 def _ways(shape: TableShape, keys: Sequence[SortKey], alias: str = "") -> str:
@@ -227,16 +226,17 @@ def _joined(step: JoinStep, source: SqlTable, other: SqlTable, order: str) -> st
             f"SELECT {columns_sql(source.shape, 'm.')}, m.{order} FROM {source.name} AS m"
             f" WHERE NOT EXISTS ({partner})"
         )
-    theirs_by_mine = {mine.name: theirs.name for mine, theirs in pairs}
+    theirs_by_mine = {mine.name: theirs for mine, theirs in pairs}
     shown = []
     for column in source.shape.columns:
         name = identifier(column.name)
         if step.kind == "full" and column.name in theirs_by_mine:
-            theirs = identifier(theirs_by_mine[column.name])
-            shown.append(f"coalesce(m.{name}, o.{theirs}) AS {name}")
+            theirs = theirs_by_mine[column.name]
+            value = held_as(f"o.{identifier(theirs.name)}", theirs.type, column.type)
+            shown.append(f"coalesce(m.{name}, {value}) AS {name}")
         else:
             shown.append(f"m.{name}")
-    keys = set(theirs_by_mine.values())
+    keys = {theirs.name for _, theirs in pairs}
     added = [found_column(other.shape, name) for name in step.columns] or [
         column for column in other.shape.columns if column.name not in keys
     ]
@@ -258,7 +258,7 @@ def _united(step: UnionStep, made: TableShape, context: StepContext) -> str:
             found = column_named(column.name, table.shape.columns)
             sql = "NULL" if found is None else identifier(found.name)
             if found is None or (found.type == "any" and column.type != "any"):
-                sql = f"CAST({sql} AS {_SQL_TYPES[column.type]})"
+                sql = f"CAST({sql} AS {SQL_TYPES[column.type]})"
             shown.append(f"{sql} AS {identifier(column.name)}")
         if step.origin is not None:
             shown.append(f"{text_literal(table.file or '')} AS {identifier(step.origin)}")
@@ -311,7 +311,8 @@ def _share(step: ShareStep, source: SqlTable, order: str) -> str:
 def _running(step: RunningStep, source: SqlTable, context: StepContext) -> str:
     shape, order = source.shape, context.order
     column = found_column(shape, step.column)
-    value = f"coalesce({identifier(column.name)}, 0)"
+    name = identifier(column.name)
+    value = f"coalesce({f'CAST({name} AS DOUBLE)' if column.type == 'any' else name}, 0)"
     ways = f"ORDER BY {_ways(shape, step.by)}, {order}"
     window = f"({_partition(shape, step.within)}{ways} ROWS UNBOUNDED PRECEDING)"
     name, sizes = identifier(step.name), context.part
@@ -329,11 +330,11 @@ def _compared(
 ) -> str:
     keys = [(found_column(source.shape, name), found_column(other.shape, name)) for name in step.on]
     pairs = compared_columns(step, source.shape, other.shape)
-    shown = [
-        f"coalesce(m.{identifier(mine.name)}, o.{identifier(theirs.name)}) AS"
-        f" {identifier(mine.name)}"
-        for mine, theirs in keys
-    ]
+    shown = []
+    for (mine, theirs), key in zip(keys, made.columns, strict=False):
+        one = held_as(f"m.{identifier(mine.name)}", mine.type, theirs.type)
+        later = held_as(f"o.{identifier(theirs.name)}", theirs.type, mine.type)
+        shown.append(f"coalesce({one}, {later}) AS {identifier(key.name)}")
     shown.append(
         f"CASE WHEN o.{order} IS NULL THEN 'removed' WHEN m.{order} IS NULL THEN 'added'"
         f" ELSE 'changed' END AS {identifier(CHANGE)}"
@@ -341,10 +342,13 @@ def _compared(
     differs = [f"m.{order} IS NULL", f"o.{order} IS NULL"]
     headings = iter(made.columns[len(keys) + 1 :])
     for mine, theirs in pairs:
-        before, after = f"m.{identifier(mine.name)}", f"o.{identifier(theirs.name)}"
+        before = held_as(f"m.{identifier(mine.name)}", mine.type, theirs.type)
+        after = held_as(f"o.{identifier(theirs.name)}", theirs.type, mine.type)
         shown.append(f"{before} AS {identifier(next(headings).name)}")
         shown.append(f"{after} AS {identifier(next(headings).name)}")
-        kind = mine.type if mine.type == theirs.type else "float"
+        # Of two types that are compared one is any, or both are numbers.
+        kinds = {mine.type, theirs.type} - {"any"}
+        kind: ShapeType = "float" if len(kinds) > 1 else next(iter(kinds), "any")
         differs.append(f"{_told(before, kind)} IS DISTINCT FROM {_told(after, kind)}")
     place = f"row_number() OVER (ORDER BY m.{order} NULLS LAST, o.{order}) AS {order}"
     return (

@@ -12,6 +12,7 @@ from typing import assert_never
 
 import msgspec
 
+from kbd.figures import counted
 from kbd.jobs.columns import folded
 from kbd.jobs.expression_words import condition_words, listed, value_words
 from kbd.jobs.output_words import output_words
@@ -143,9 +144,12 @@ def _step_words(step: Step, numbers: set[str]) -> str:  # noqa: C901 - a case a 
         case UnionStep():
             return _united(step)
         case DeduplicateStep():
-            what = listed(step.by) if step.by else "row that is alike in all columns"
-            rest = f"; rows without {listed(step.by, 'or')} all stay" if step.by else ""
-            return f"keep the {step.keep} row of each {what}{_exact(exact=step.exact)}{rest}"
+            if not step.by:
+                alike = f"alike in all columns{_exact(exact=step.exact)}"
+                return f"keep the {step.keep} of the rows that are {alike}"
+            rest = f"; rows without {listed(step.by, 'or')} all stay"
+            exact = _exact(exact=step.exact)
+            return f"keep the {step.keep} row of each {listed(step.by)}{exact}{rest}"
         case TopStep():
             rows = "row" if step.count == 1 else f"{step.count} rows"
             ties = ", and those that are alike with the last one" if step.ties else ""
@@ -216,13 +220,17 @@ def _figure_words(figure: Figure, *, is_named: bool = True) -> str:
 def _selected(step: SelectStep) -> str:
     parts = []
     if step.columns:
-        parts.append(f"keep the columns {listed(step.columns)}")
+        parts.append(f"keep the {_column_words(step.columns)}")
     if step.without:
-        parts.append(f"leave out the columns {listed(step.without)}")
+        parts.append(f"leave out the {_column_words(step.without)}")
     if step.rename:
         renamed = [f"{old} as {new}" for old, new in step.rename.items()]
         parts.append(f"name {listed(renamed)}")
     return listed(parts) or "keep all columns"
+
+
+def _column_words(names: Sequence[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {listed(names)}"
 
 
 def _joined(step: JoinStep) -> str:
@@ -280,7 +288,7 @@ def _check_words(check: Check) -> str:
             if check.same_as is not None:
                 return f"{check.table} has as many rows as {check.same_as}"
             most = "" if check.maximum is None else f" and at most {check.maximum}"
-            return f"{check.table} has at least {check.minimum}{most} rows"
+            return f"{check.table} has at least {counted(check.minimum, 'row')}{most}"
         case HoldsCheck():
             words = condition_words(check.condition)
             return f"in each row of {check.table} {words}" + (

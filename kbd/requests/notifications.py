@@ -152,15 +152,19 @@ class WorkshopRunStarted(Notification):
 
 
 class WorkshopRunFinished(Notification):
-    """A run ended well, was cancelled or was interrupted.
+    """A run ended well, declined, was cancelled or was interrupted.
 
     Args:
         status: Which of them.
         has_draft: Whether there are changes to review.
+        reason: Why it declined; then it did nothing.
+        suggestions: Requests that come near to what it declined.
     """
 
-    status: Literal["finished", "cancelled", "interrupted"]
+    status: Literal["finished", "declined", "cancelled", "interrupted"]
     has_draft: bool
+    reason: str | Unset = UNSET
+    suggestions: tuple[str, ...] | Unset = UNSET
 
 
 class WorkshopRunFailed(Notification):

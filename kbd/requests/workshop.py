@@ -39,7 +39,8 @@ __all__ = [
     "WorkshopUndoToMessage",
 ]
 
-RunStatus = Literal["running", "finished", "failed", "cancelled", "interrupted"]
+RunStatus = Literal["running", "finished", "declined", "failed", "cancelled", "interrupted"]
+"""How a run stands; one that `declined` came to its end and did nothing."""
 
 _MessageParam = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 
@@ -74,6 +75,8 @@ class RunAnswered(Answer):
         has_draft: Whether there are changes to review.
         completed: Whether it came to its end.
         status: How it stands.
+        reason: Why it declined.
+        suggestions: Requests that come near to what it declined.
     """
 
     run_id: RunId
@@ -81,6 +84,8 @@ class RunAnswered(Answer):
     has_draft: bool
     completed: bool
     status: RunStatus
+    reason: str | Unset = UNSET
+    suggestions: tuple[str, ...] | Unset = UNSET
 
 
 class WorkshopRunAgent(_WorkshopRequest):
@@ -301,6 +306,9 @@ class RunInfo(Answer):
         cost: US dollars; 0 if unknown or free.
         started_at: ISO 8601, UTC.
         error: Why it failed.
+        reason: Why it declined.
+        understood: What it read the request as, of one that declined, if it says so.
+        suggestions: Requests that come near to what it declined, to be sent in its place.
         ended_at: The same, if it ended.
         budget: The caps that it works under, if it is not finished.
         undone: Whether the conversation was set back to before it.
@@ -317,6 +325,9 @@ class RunInfo(Answer):
     cost: float
     started_at: str
     error: RunError | Unset = UNSET
+    reason: str | Unset = UNSET
+    understood: str | Unset = UNSET
+    suggestions: tuple[str, ...] | Unset = UNSET
     ended_at: str | Unset = UNSET
     budget: RunBudget | Unset = UNSET
     undone: bool = False

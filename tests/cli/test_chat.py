@@ -61,10 +61,15 @@ def test_a_line_that_fails_decides_the_code_and_stops_nothing(
     assert "a.csv" in told.out
     assert "Made one sheet a category." in told.out
 
+    daemon.answers["RunGet"] = run_info("declined", reason="no", suggestions=[])
+    typed(monkeypatch, "one")
+    assert kbd("chat", "taxes") == 4
+    assert "Made one sheet a category." in capsys.readouterr().out
+
     daemon.answers["RunGet"] = run_info("cancelled")
     typed(monkeypatch, "one", "two")
     assert kbd("chat", "taxes") == 130
-    assert daemon.methods().count("WorkshopSendUserMessage") == 4
+    assert daemon.methods().count("WorkshopSendUserMessage") == 5
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,8 @@ def test_json_is_one_object(
         "changes": [ADDED],
         "extracted": [f"{tmp_path}/summary.xlsx"],
         "error": None,
+        "reason": None,
+        "suggestions": None,
         "usage": {"input_tokens": 40_000, "output_tokens": 1_200},
         "cost": 0.0812,
     }
@@ -296,6 +298,59 @@ def test_a_job_tells_what_it_took(
     assert len(told) == 1
     assert " took " in told[0]
     assert (lines[-1] == told[0]) or status != "finished"
+
+
+REFUSED = run_info(
+    "declined",
+    reason='there is no column "sise"\n(the columns of a.csv: "Size")',
+    understood="total by sise",
+    suggestions=["total by Size", "what is in it?"],
+)
+
+
+@pytest.mark.parametrize("command", [("run", "total", "a.csv"), ("send", "taxes", "total")])
+def test_a_refusal_is_three_lines(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, command: tuple[str, ...]
+) -> None:
+    """What it was read as, why nothing was done, what to type instead; and a code of its own."""
+    daemon.answers["RunGet"] = REFUSED
+
+    assert kbd(*command) == 4
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines()[-3:] == [
+        "I read this as: total by sise",
+        'Nothing was done: there is no column "sise" (the columns of a.csv: "Size")',
+        'What can be done: "total by Size" or "what is in it?"',
+    ]
+    assert not {"ReviewGetChangeSet", "DraftPublish", "WorkbenchFilesExtract"} & set(
+        daemon.methods()
+    )
+
+
+def test_a_refusal_without_more_than_a_reason(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """A model that only said no: what was asked, and why not."""
+    daemon.answers["RunGet"] = run_info("declined", reason="I will not.", suggestions=[])
+
+    assert kbd("run", "total", "a.csv") == 4
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        "I read this as: one sheet per category",
+        "Nothing was done: I will not.",
+    ]
+
+
+def test_a_refusal_as_json(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """A script sees the status, the reason and the suggestions, and the whole answer."""
+    daemon.answers["RunGet"] = REFUSED
+
+    assert kbd("run", "total", "a.csv", "--json", "--publish") == 4
+    told = json.loads(capsys.readouterr().out)
+    assert (told["status"], told["changes"], told["extracted"]) == ("declined", [], [])
+    assert (told["reason"], told["suggestions"]) == (REFUSED["reason"], REFUSED["suggestions"])
+    assert told["summary"] == "Made one sheet a category."
+    assert told["error"] is None
 
 
 def test_a_failed_run_says_what_to_do(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:

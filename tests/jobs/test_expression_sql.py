@@ -20,7 +20,8 @@ COLUMNS = {
     "Paid": "boolean", "Nothing": "float", "Größe": "integer", "it's": "string",
 }  # fmt: skip
 ROW = [
-    "It's", 7, 0.1 + 0.2, date(2024, 3, 31), datetime(2024, 3, 31, 18, 0), True, None, 3, " ",
+    "It's", 7, 0.1 + 0.2, date(2024, 3, 31),
+    datetime.fromisoformat("2024-03-31 18:00"), True, None, 3, " ",
 ]  # fmt: skip
 
 
@@ -57,9 +58,9 @@ def value_of(tables: JobTables, expression: str) -> Any:
         ("Nothing in (1, 2)", None),
         ("Nothing is empty", True),
         ("Nothing is not null", False),
-        ("\"it's\" is empty", True),
-        ("\"it's\" is null", False),
-        ("\"it's\" is not empty", False),
+        ('"it\'s" is empty', True),
+        ('"it\'s" is null', False),
+        ('"it\'s" is not empty', False),
         ("\"select\" = 'It''s'", True),
         ("\"select\" = 'it''s'", False),
         ("\"SELECT\" in ('x', 'It''s')", True),
@@ -79,15 +80,13 @@ def value_of(tables: JobTables, expression: str) -> Any:
         ("Due between '2024-03-01' and '2024-03-15'", False),
         ("Paid", True),
         ("Paid = false", False),
-        ("-(\"a\"\"b\")", -7),
+        ('-("a""b")', -7),
         ("case when Nothing > 0 then 1 when Paid then 2.5 end", 2.5),
         ("case when not Paid then 1 end", None),
-        ("case when Paid then Due else At end", datetime(2024, 3, 31)),
+        ("case when Paid then Due else At end", datetime.fromisoformat("2024-03-31 00:00")),
     ],
 )
-def test_operators_mean_what_they_do_in_sql(
-    tables: JobTables, expression: str, value: Any
-) -> None:
+def test_operators_mean_what_they_do_in_sql(tables: JobTables, expression: str, value: Any) -> None:
     """Empty values make conditions neither true nor false, dates compare by day, 1/2 is a half."""
     found = value_of(tables, expression)
 
@@ -120,18 +119,18 @@ def test_no_text_ends_its_quotes(name: str, value: str) -> None:
     text = f"{render(ColumnTerm(hostile_name))} = {render(LiteralTerm(hostile))}"
     condition = condition_sql(text, tables.given["t"].columns, TODAY)
 
-    assert [(1,)] == tables.ask(f"SELECT count(*) FROM t WHERE {condition}")
+    assert tables.ask(f"SELECT count(*) FROM t WHERE {condition}") == [(1,)]
 
 
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
-        ("\"select\" + 1", "a text cannot be added; number(text) makes a number of it"),
+        ('"select" + 1', "a text cannot be added; number(text) makes a number of it"),
         ("Due - 1", "a date cannot be subtracted; add_days(date, days)"),
         ("Paid * 2", "true or false cannot be multiplied; if(condition, 1, 0)"),
-        ("\"select\" = 1", "a text is compared with a number; number(text) makes a number"),
+        ('"select" = 1', "a text is compared with a number; number(text) makes a number"),
         ("Due = 2024", "a date is compared with a number; year(date)"),
-        ("Due > \"select\"", "a date is compared with a text; date_of(text)"),
+        ('Due > "select"', "a date is compared with a text; date_of(text)"),
         ("Due > '31.3.2024'", "'31.3.2024' is no date; write it as '2024-01-31'"),
         ("Größe in (1, 'a')", "a number is compared with a text"),
         ("Größe = null", "null is equal to nothing; write is empty"),
@@ -142,9 +141,7 @@ def test_no_text_ends_its_quotes(name: str, value: str) -> None:
         ("Größe", "the condition is a number, not true or false"),
     ],
 )
-def test_types_that_do_not_fit_are_refused(
-    tables: JobTables, expression: str, said: str
-) -> None:
+def test_types_that_do_not_fit_are_refused(tables: JobTables, expression: str, said: str) -> None:
     """A type error says what is what, and what makes it fit."""
     with pytest.raises(ValidationFailed) as caught:
         condition_sql(expression, tables.given["t"].columns, TODAY)
@@ -156,8 +153,8 @@ def test_names_that_differ_in_capitals_alone_are_told_apart() -> None:
     """Capitals count where two columns differ in nothing else; any other spelling is refused."""
     columns = (ShapeColumn("Id", "string"), ShapeColumn("ID", "integer"))
 
-    assert "integer" == type_of("ID", columns)
-    assert "string" == type_of('"Id"', columns)
+    assert type_of("ID", columns) == "integer"
+    assert type_of('"Id"', columns) == "string"
     with pytest.raises(ValidationFailed, match='"id" may be "Id" and "ID"'):
         type_of("id", columns)
 
@@ -177,6 +174,6 @@ def test_a_column_that_a_pivot_may_make_is_let_through() -> None:
     """In a table that is open an unknown column is of any type; in others it is refused."""
     found = expression_sql('"2024" + 1', (), TODAY, is_open=True)
 
-    assert "integer" == found.type
+    assert found.type == "any"
     with pytest.raises(ValidationFailed, match="there is no column"):
         expression_sql('"2024" + 1', (), TODAY)

@@ -33,7 +33,7 @@ def test_a_long_list_of_conditions_is_one_level() -> None:
     term = parse_expression(" or ".join(f"a = {number}" for number in range(200)))
 
     assert isinstance(term, JunctionTerm)
-    assert 200 == len(term.operands)
+    assert len(term.operands) == 200
 
 
 @pytest.mark.parametrize(

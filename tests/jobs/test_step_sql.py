@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from job_tables import JobTables, fold, job
 
 COLUMNS = {"select": "string", 'a"b': "integer", "Amount": "decimal", "Day": "date"}
-NAMES = st.sampled_from([
-    None, "North", "north", "NORTH", "A\u0308pfel", "\u00c4pfel", "\u00e4pfel", "O'Hara", " ", "zebra",
+NAMES: st.SearchStrategy[str | None] = st.sampled_from([
+    None, "North", "north", "NORTH", "A\u0308pfel", "\u00c4pfel", "\u00e4pfel",
+    "O'Hara", " ", "zebra",
 ])  # fmt: skip
 NUMBERS = st.none() | st.sampled_from([0, 1, 2, -3, 2**53, 2**53 + 1])
 AMOUNTS = st.none() | st.decimals(-1000, 1000, places=2)
@@ -74,9 +75,7 @@ def test_filters_keep_what_is_true_in_the_order_of_the_file(rows: list[Row]) -> 
     kept = tables.rows({"do": "filter", "where": '"a""b" > 0 or same("select", \'north\')'})
 
     assert kept == [
-        row
-        for row in shown(rows)
-        if (row[1] is not None and row[1] > 0) or fold(row[0]) == "north"
+        row for row in shown(rows) if (row[1] is not None and row[1] > 0) or fold(row[0]) == "north"
     ]
 
 
@@ -100,9 +99,7 @@ def test_columns_are_chosen_renamed_and_left_out(rows: list[Row]) -> None:
     asked = {"do": "select", "columns": ["Day", "select"], "rename": {"day": 'a"b', "select": "t"}}
 
     assert (['a"b', "t"], [(row[3], row[0]) for row in rows]) == tables.table(job(asked))
-    assert ["select", 'a"b', "Day"] == tables.table(
-        job({"do": "select", "without": ["amount"]})
-    )[0]
+    assert tables.table(job({"do": "select", "without": ["amount"]}))[0] == ["select", 'a"b', "Day"]
 
 
 @given(ROWS)
@@ -111,11 +108,11 @@ def test_derived_columns_use_those_before_them(rows: list[Row]) -> None:
     tables = JobTables(DATABASE, t=(COLUMNS, rows))
     asked = {
         "do": "derive",
-        "columns": {"Twice": "\"a\"\"b\" * 2", 'a"b': "\"a\"\"b\" + 1", "Both": "Twice + \"a\"\"b\""},
+        "columns": {"Twice": '"a""b" * 2', 'a"b': '"a""b" + 1', "Both": 'Twice + "a""b"'},
     }
     names, found = tables.table(job(asked))
 
-    assert ["select", 'a"b', "Amount", "Day", "Twice", "Both"] == names
+    assert names == ["select", 'a"b', "Amount", "Day", "Twice", "Both"]
     assert found == [
         (*row[:1], None if row[1] is None else row[1] + 1, *row[2:],
          None if row[1] is None else row[1] * 2, None if row[1] is None else row[1] * 3 + 1)
@@ -210,7 +207,9 @@ def test_pivots_have_a_column_for_each_value(rows: list[Row]) -> None:
     assert found == sorted(wanted, key=lambda row: order(row[0]))
 
 
-OTHER = st.lists(st.tuples(NAMES, st.integers(0, 5)), max_size=5, unique_by=lambda row: fold(row[0]))
+OTHER = st.lists(
+    st.tuples(NAMES, st.integers(0, 5)), max_size=5, unique_by=lambda row: fold(row[0])
+)
 
 
 @pytest.mark.parametrize("kind", ["left", "inner", "full", "missing"])
@@ -219,7 +218,9 @@ def test_joins_match_keys_without_regard_to_capitals(
     kind: str, rows: list[Row], other: list[Row]
 ) -> None:
     """Rows come with their partner's columns in their order; an empty key has no partner."""
-    tables = JobTables(DATABASE, t=(COLUMNS, rows), o=({"Area": "string", "Boss": "integer"}, other))
+    tables = JobTables(
+        DATABASE, t=(COLUMNS, rows), o=({"Area": "string", "Boss": "integer"}, other)
+    )
     found = tables.rows({"do": "join", "other": "o", "on": {"select": "Area"}, "kind": kind})
     bosses = {fold(area): boss for area, boss in other if fold(area) is not None}
     wanted: list[Row] = []
@@ -244,13 +245,15 @@ def test_joins_match_keys_without_regard_to_capitals(
 @given(ROWS, OTHER)
 def test_unions_match_columns_by_name(rows: list[Row], other: list[Row]) -> None:
     """Tables come one below the other, each row with its file; a column that lacks is empty."""
-    tables = JobTables(DATABASE, t=(COLUMNS, rows), o=({"SELECT": "string", "New": "integer"}, other))
+    tables = JobTables(
+        DATABASE, t=(COLUMNS, rows), o=({"SELECT": "string", "New": "integer"}, other)
+    )
     names, found = tables.table(job(
         {"do": "union", "tables": ["o", "t"], "origin": "File", "missing": "empty"},
         inputs=["t", "o"],
     ))  # fmt: skip
 
-    assert ["SELECT", "New", 'a"b', "Amount", "Day", "File"] == names
+    assert names == ["SELECT", "New", 'a"b', "Amount", "Day", "File"]
     assert found == [
         *((name, number, None, None, None, "o.csv") for name, number in other),
         *((row[0], None, *row[1:], "t.csv") for row in shown(rows)),
@@ -343,9 +346,9 @@ def test_compared_tables_list_what_differs(before: list[Row], after: list[Row]) 
     names, found = tables.table(
         job({"do": "compare", "other": "o", "on": ["key"]}, inputs=["t", "o"])
     )
+    wanted: list[Row] = []
     old = {fold(row[0]): (row[0], _float(row[1]), row[2]) for row in before}
     new = {fold(row[0]): (row[0], _float(row[1]), row[2]) for row in after}
-    wanted = []
     for key, row in old.items():
         later = new.get(key)
         if later is None:
@@ -356,7 +359,7 @@ def test_compared_tables_list_what_differs(before: list[Row], after: list[Row]) 
         (row[0], "added", None, row[1], None, row[2]) for key, row in new.items() if key not in old
     ]
 
-    assert ["Key", "Change", "Amount before", "Amount after", "Name before", "Name after"] == names
+    assert names == ["Key", "Change", "Amount before", "Amount after", "Name before", "Name after"]
     assert found == wanted
 
 

@@ -10,13 +10,11 @@ def test_tokens_know_their_places() -> None:
     """Each token is what stands at its place; quotes are taken off, doubled ones are one."""
     text = """"a""b"<= 'it''s' +1.50"""
 
-    assert [
+    assert [(each.kind, each.text, each.written) for each in tokens_of(text)] == [
         ("name", 'a"b', '"a""b"'), ("sign", "<=", "<="), ("text", "it's", "'it''s'"),
         ("sign", "+", "+"), ("number", "1.50", "1.50"), ("end", "", "the end"),
-    ] == [(each.kind, each.text, each.written) for each in tokens_of(text)]  # fmt: skip
-    assert all(
-        text[each.start : each.end] == each.written for each in tokens_of(text) if each.text
-    )
+    ]  # fmt: skip
+    assert all(text[each.start : each.end] == each.written for each in tokens_of(text) if each.text)
 
 
 @pytest.mark.parametrize(

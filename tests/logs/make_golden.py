@@ -29,7 +29,7 @@ from kbd.events.base import (
     ReplyCall,
     TableRead,
 )
-from kbd.messages import Usage
+from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
 
 HERE = Path(__file__).resolve().parent
@@ -44,6 +44,7 @@ A, B, C = (BlobHash(digit * 64) for digit in "abc")
 CALL = CallId("call_1")
 ASKED = ReplyCall(CALL, "table_query", '{"query":"select 1"}')
 LONG = ReplyCall(CallId("call_2"), "write_text_file", blob=B, fault="too long")
+REFUSAL = Decline("there is no column Größe", "total by Größe", ("total by Size", "what is in it?"))
 WATCH = WatchId("ffeeddccbbaa9988")
 # No blobs of a log: the copies of landed files go when their jobs are done.
 LANDED = ("d" * 64, "e" * 64)
@@ -312,13 +313,17 @@ ADDED: tuple[tuple[Event, ...], ...] = (
             noted=CallNotes(readings=(SHEET_READ, TableRead(CSV))),
         ),
     ),
+    (
+        r.ModelReplied("I do not", finish_reason="declined", refusal=REFUSAL),
+        r.RunFinished(has_draft=False, refusal=Decline(REFUSAL.reason)),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 8
+CLIENTS_FROM = len(ADDED) - 9
 """From which of what came later on a client asked for it."""
 
 

@@ -35,14 +35,17 @@ ANSWERS = {
         "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
         "uptime_s", "search", "home_warning",
     },
-    "WorkshopRunAgent": {"run_id", "message_id", "has_draft", "completed", "status"},
+    "WorkshopRunAgent": {
+        "run_id", "message_id", "has_draft", "completed", "status", "reason", "suggestions",
+    },
     "WorkshopGetState": {
         "active_model_id", "default_model_id", "has_draft", "current_phase",
         "implement_progress", "run_id",
     },
     "RunGet": {
         "run_id", "workbench_id", "status", "phase", "items", "usage", "cost", "error",
-        "started_at", "ended_at", "request", "model_id", "budget", "undone",
+        "started_at", "ended_at", "request", "model_id", "budget", "undone", "reason",
+        "understood", "suggestions",
     },
     "EgressGetConsentStatus": {
         "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode", "endpoint",

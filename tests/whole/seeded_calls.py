@@ -85,7 +85,7 @@ class Caller:
         """Return a call that writes."""
         makers = (
             self._operations, self._operations, self._operations, self._operations, self._copy,
-            self._copy, self._export, self._update, self._text,
+            self._copy, self._export, self._sheets, self._update, self._text,
         )  # fmt: skip
         name, arguments = self._chance.choice(makers)()
         return name, json.dumps(arguments)
@@ -232,6 +232,20 @@ class Caller:
         if self._chance.randrange(2):
             export["query"] = self._sql(table["path"])
         return "table_export", export
+
+    def _sheets(self) -> tuple[str, dict[str, Any]]:
+        table, choose = self._table(), self._chance.choice
+        sheets = [
+            {
+                "sheet": choose(("Sheet1", "a/b", "A B", "")),
+                "query": self._sql(table["path"]),
+                "form": {"title": choose(("", "Title")), "plain": choose((True, False))},
+            }
+            for _ in range(self._chance.randrange(1, 4))
+        ]
+        target = choose((self._new("xlsx"), self._of("xlsx"), self._new("csv")))
+        given = {"target_path": target, "sheets": sheets, "mode": choose(("replace", "append"))}
+        return "table_export_sheets", table | {"outputs": [given]}
 
     def _update(self) -> tuple[str, dict[str, Any]]:
         table, choose = self._table(), self._chance.choice

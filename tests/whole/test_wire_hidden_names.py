@@ -39,8 +39,24 @@ CASES = MappingProxyType(
         "write_text_file": ({"path": "{}", "content": "x"}, ".json"),
         "copy_file": ({"path": "t.csv", "target_path": "{}"}, ".csv"),
         "table_export": ({"path": "t.csv", "target_path": "{}", "format": "csv"}, ".csv"),
+        "table_export_sheets": (
+            {
+                "path": "t.csv",
+                "outputs": [{"target_path": "{}", "sheets": [{"query": "FROM data"}]}],
+            },
+            ".xlsx",
+        ),
         "table_update_from_export": (
             {"path": "t.csv", "target_path": "{}", "sheet": "S", "mode": "replace_sheet"},
+            ".xlsx",
+        ),
+        "run_job": (
+            {
+                "job": {
+                    "inputs": [{"name": "t", "file": "t.csv"}],
+                    "steps": [{"do": "write", "file": "{}"}],
+                }
+            },
             ".xlsx",
         ),
         "xlsx_operations": (_made(SHEET), ".xlsx"),
@@ -70,7 +86,16 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
 
 
 def _filled(arguments: dict[str, Any], path: str) -> dict[str, Any]:
-    return {name: path if value == "{}" else value for name, value in arguments.items()}
+    def put(value: Any) -> Any:
+        match value:
+            case dict():
+                return {name: put(part) for name, part in value.items()}
+            case list():
+                return [put(part) for part in value]
+            case _:
+                return path if value == "{}" else value
+
+    return {name: put(value) for name, value in arguments.items()}
 
 
 def test_every_writing_tool_is_tried() -> None:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from kbd.cli.chat.session import ChatSession, without_echo
-from kbd.cli.exits import CANCELLED, FAILED, UNREACHABLE, Stop
+from kbd.cli.exits import CANCELLED, DECLINED, FAILED, UNREACHABLE, Stop
 from kbd.cli.job import exit_code, print_usage, read_summary, run_until_ended
 from kbd.cli.log_reader import event_title, read_events
 from kbd.cli.progress import BarProgress, LineProgress, render_usage
@@ -388,14 +388,15 @@ def _run(session: ChatSession, message_id: str | None) -> int:
     finally:
         shown.finish()
     session.runs.append(str(run["run_id"]))
-    if run["status"] != "finished":
+    # What a declined run says is its answer: whoever talks with it reads on, or types it anew.
+    if run["status"] not in {"finished", "declined"}:
         return _report_failure(run)
     answer = read_summary(session.client, session.workbench_id)
     shown.print_answer(answer)
     # Between what was asked for and what is told beside it; a pipe has them apart.
     if is_interactive():
         note("")
-    code = exit_code(run)
+    code = DECLINED if run["status"] == "declined" else exit_code(run)
     _print_changes(session, str(run["run_id"]), answer)
     print_usage(run)
     return code

@@ -38,6 +38,7 @@ from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.tool_loop import PHASES, BuildOpening, ChainSpec, run_chain, turn_limit
 from kbd.core.agent.transcript import Objection, accept_any
 from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
+from kbd.core.domain.run_decisions import run_refusal
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
 from kbd.core.runtime.diagnostics import get_logger
@@ -251,7 +252,8 @@ async def _summarize(context: RunContext) -> None:
         AssistantMessageAdded(context.answer_id, text),
         PhaseCompleted(Phase.SUMMARY),
     )
-    finished = RunFinished(has_draft=context.state.draft is not None)
+    refusal = run_refusal(context.state, context.current)
+    finished = RunFinished(has_draft=context.state.draft is not None, refusal=refusal)
     # One frame: whoever sees that the run has ended finds its answer.
     await context.keeper.submit(EndRun(context.run, finished, facts))
 

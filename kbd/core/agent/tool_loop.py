@@ -227,6 +227,7 @@ async def _request_turn(context: RunContext, spec: ChainSpec, transcript: Transc
         usage=reply.usage,
         usage_is_estimate=reply.usage_is_estimate,
         cost=cost_of(reply.usage, model),
+        refusal=reply.refusal,
     )
     await context.keeper.submit(RecordRun(context.run, (replied,)))
 

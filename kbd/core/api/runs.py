@@ -9,7 +9,7 @@ import msgspec
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.rewind_decisions import find_exchange
-from kbd.core.domain.run_state import Run, RunStatus
+from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
@@ -159,7 +159,7 @@ class WorkshopMethods:
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
     def _info(self, workbench: OpenWorkbench, run: Run) -> wire.RunInfo:
-        if run.status is RunStatus.FINISHED:
+        if run.status.is_final:
             return run_info(workbench.state, run)
         caps, daemon = self._context.settings.run, self._workbenches.daemon.state
         return run_info(

@@ -321,6 +321,7 @@ _FAILURES = frozenset(
 
 _OUTCOMES: Mapping[type, Callable[[Any], bool]] = MappingProxyType(
     {
+        runs.RunFinished: lambda e: e.refusal is not None,
         runs.ToolReturned: lambda e: not e.ok,
         watches.FileLanded: lambda e: e.outcome == "failed",
         watches.WatchRunFinished: lambda e: e.outcome == "failed",

@@ -221,6 +221,8 @@ def _run(context: EventContext) -> str:
 
 
 def _run_finished(data: RunFinished, context: EventContext) -> str:
+    if data.refusal is not None:
+        return f"run declined{_in_totals(context.spent)}, nothing was done: {data.refusal.reason}"
     left = "with a draft to review" if data.has_draft else "without a draft"
     return f"run finished{_in_totals(context.spent)}, {left}"
 

@@ -105,7 +105,9 @@ def _failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: RunFinished = record.data
     run = state.run(record.run)
-    _stop(run, RunStatus.FINISHED, record.ts_us)
+    status = RunStatus.FINISHED if data.refusal is None else RunStatus.DECLINED
+    _stop(run, status, record.ts_us)
+    run.refusal = data.refusal
     # A draft that others made, and that it never wrote into, is not what it left.
     run.left_draft = (
         data.has_draft and state.draft is not None and record.run in state.draft.authors()
@@ -182,10 +184,12 @@ def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemCompleted = record.data
     run = state.run(record.run)
     # Before the item is closed, for that empties the chain.
-    declined = bool(run.chain.turns) and run.chain.turns[-1].finish_reason in DECLINED
+    last = run.chain.turns[-1] if run.chain.turns else None
+    declined = last is not None and last.finish_reason in DECLINED
     item = _close_item(run, data.item, ItemState.DONE)
     if item is not None:
         item.answer, item.declined = data.text, declined
+        item.refusal = last.refusal if last is not None and declined else None
 
 
 def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -233,7 +237,8 @@ def _model_requested(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
 def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelReplied = record.data
     run = state.run(record.run)
-    run.chain.turns.append(Turn(data.text, data.calls, finish_reason=data.finish_reason))
+    turn = Turn(data.text, data.calls, finish_reason=data.finish_reason, refusal=data.refusal)
+    run.chain.turns.append(turn)
     # The chain goes on, so what stopped the run before was no dead end of it.
     run.dead_end = ""
     run.call_ids.update(call.id for call in data.calls)

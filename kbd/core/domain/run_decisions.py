@@ -21,7 +21,8 @@ from kbd.core.domain.decision import (
     require_active_run,
     require_ongoing_run,
 )
-from kbd.core.domain.run_state import Run, RunStatus
+from kbd.core.domain.run_state import Run
+from kbd.core.domain.state_text import one_line
 from kbd.core.domain.workbench_state import FROM_BACKUP, WorkbenchState
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged
@@ -37,6 +38,7 @@ from kbd.events.runs import (
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
+from kbd.messages import Decline
 from kbd.types import BlobHash, FileName
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "record_run",
     "refuse_client",
     "request_cancel",
+    "run_refusal",
     "send_message",
     "start_call",
     "start_run",
@@ -97,7 +100,7 @@ def start_run(state: WorkbenchState, command: StartRun) -> Decision:
     if last is None:
         started = RunStarted(message_id, command.model_id, command.regenerates)
         return Decision((started,), run=len(state.runs) + 1)
-    if last.status is RunStatus.FINISHED:
+    if last.status.is_final:
         return Decision(run=last.number)
     return Decision((RunResumed(command.model_id),), run=last.number)
 
@@ -141,6 +144,26 @@ def end_run(state: WorkbenchState, command: EndRun) -> Decision:
     if run.cancel_requested:
         return Decision((RunCancelled(),), run=command.run)
     return Decision((*command.facts, command.outcome), run=command.run)
+
+
+REASON_CHARACTERS = 500
+"""Of why a run declined, where only its answer tells; all of that is in the conversation."""
+
+
+def run_refusal(state: WorkbenchState, run: Run) -> Decline | None:
+    """Return why a run did nothing of what was asked, or None if it did some of it.
+
+    It declined if it did so with every item of its plan, and nothing in the draft is its own.
+    """
+    items = run.plan.items if run.plan is not None else []
+    is_author = state.draft is not None and run.number in state.draft.authors()
+    if is_author or not items or not all(item.declined for item in items):
+        return None
+    told = [item.refusal for item in items if item.refusal is not None]
+    first = told[0] if told else Decline()
+    suggestions = dict.fromkeys(text for refusal in told for text in refusal.suggestions)
+    reason = first.reason or one_line(items[0].answer, REASON_CHARACTERS)
+    return Decline(reason, first.understood, tuple(suggestions))
 
 
 def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.events.base import ReplyCall
 from kbd.events.drafts import FileChanged
-from kbd.messages import Usage
+from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, FileName, Phase
 
 __all__ = [
@@ -42,13 +42,19 @@ def item_label(text: str) -> str:
 
 
 class RunStatus(StrEnum):
-    """Status of a run; all but `running` and `finished` can be resumed."""
+    """Status of a run; one that failed, was canceled or interrupted can be resumed."""
 
     RUNNING = "running"
     FINISHED = "finished"
+    DECLINED = "declined"
     FAILED = "failed"
     CANCELLED = "cancelled"
     INTERRUPTED = "interrupted"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run came to its end, whatever it did: there is nothing to go on with."""
+        return self in {RunStatus.FINISHED, RunStatus.DECLINED}
 
 
 class ItemState(StrEnum):
@@ -70,6 +76,7 @@ class Item(msgspec.Struct):
         code: The code of that error.
         answer: The model's final text for it.
         declined: Whether that says that the model did not do it.
+        refusal: What else the model told of that.
         rolled_back: The files whose changes went with an attempt that failed.
     """
 
@@ -80,6 +87,7 @@ class Item(msgspec.Struct):
     code: str = ""
     answer: str = ""
     declined: bool = False
+    refusal: Decline | None = None
     # msgspec gives each record an empty list of its own.
     rolled_back: list[FileName] = []
 
@@ -115,6 +123,7 @@ class Turn(msgspec.Struct):
         entries: The tool log's number of each call that started.
         results: What the model sees of each call that ended or was refused.
         finish_reason: Why it ended, as the provider gave it.
+        refusal: Why it did not do what it was asked, as the provider gave it.
     """
 
     text: str
@@ -122,6 +131,7 @@ class Turn(msgspec.Struct):
     entries: dict[CallId, int] = {}
     results: dict[CallId, str] = {}
     finish_reason: str = "stop"
+    refusal: Decline | None = None
 
     def open_calls(self) -> tuple[ReplyCall, ...]:
         """Return the calls that have no result yet, in order."""
@@ -185,6 +195,7 @@ class Run(msgspec.Struct):
         usage: What the model calls consumed.
         call_ids: The ids of all calls that its replies asked for.
         error: What stopped it, if it failed.
+        refusal: Why it did nothing, if it declined.
         left_draft: Whether there were changes of it in the draft when it finished.
         discarded: Whether a draft with changes of it was thrown away.
         regenerates: The answer that it is to take the place of, or "".
@@ -218,6 +229,7 @@ class Run(msgspec.Struct):
     usage: Usage = Usage()
     call_ids: set[CallId] = set()
     error: RunError | None = None
+    refusal: Decline | None = None
     left_draft: bool = False
     discarded: bool = False
     regenerates: str = ""

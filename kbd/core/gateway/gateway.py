@@ -13,7 +13,6 @@ import msgspec
 from kbd.core.domain.consent import scope_hash
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
-from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.models import ChosenEmbedder, Embedders, Models
 from kbd.core.gateway.outbound_call import (
@@ -138,7 +137,7 @@ class Egress:
         model_id = self.models.wrapped_model(model_id)
         scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id, embeds=embeds)
         current = state.run(state.current) if state.current else None
-        is_open = current is not None and current.status is not RunStatus.FINISHED
+        is_open = current is not None and not current.status.is_final
         run = state.current if is_open else len(state.runs) + 1
         return any(
             consent.model_id == model_id

@@ -15,7 +15,7 @@ from kbd.core.runtime.settings import EgressSettings
 from kbd.core.store.redaction import Redaction
 from kbd.errors import KbdError, ProviderAuthFailed
 from kbd.events.workbenches import RequestSent
-from kbd.messages import ToolCall
+from kbd.messages import Decline, ToolCall
 from kbd.providers import Ask, Embedder, Emit, ModelReply, Provider
 from kbd.types import CallId
 
@@ -73,8 +73,19 @@ def redact_reply(reply: ModelReply, redaction: Redaction) -> ModelReply:
         for call in reply.tool_calls
     )
     finish = redaction.text(reply.finish_reason)
+    refusal = reply.refusal
+    if refusal is not None:
+        refusal = Decline(
+            redaction.text(refusal.reason),
+            redaction.text(refusal.understood),
+            tuple(map(redaction.text, refusal.suggestions)),
+        )
     return msgspec.structs.replace(
-        reply, text=redaction.text(reply.text), tool_calls=calls, finish_reason=finish
+        reply,
+        text=redaction.text(reply.text),
+        tool_calls=calls,
+        finish_reason=finish,
+        refusal=refusal,
     )
 
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kbd.messages import ToolCall, Usage
+from kbd.messages import Decline, ToolCall, Usage
 from kbd.providers import Embeddings, MalformedReply, ModelReply, ModelRequest
 
 __all__ = ["checked_reply", "checked_vectors"]
@@ -14,6 +14,12 @@ MAX_REPLY_CHARACTERS = 10 * 1024 * 1024
 
 MAX_CALLS = 1_000
 """Of one reply; dozens are real."""
+
+MAX_SUGGESTIONS = 10
+"""Of what could be asked instead of what was refused; more are left out."""
+
+MAX_REFUSAL_CHARACTERS = 500
+"""Of each of the texts of a refusal, which people are shown in a line."""
 
 MAX_REASON_CHARACTERS = 100
 """Of the reason why a turn ended, which is recorded; those of real servers are a word."""
@@ -54,12 +60,31 @@ def checked_reply(reply: object, request: ModelRequest, name: str) -> ModelReply
         )
         raise MalformedReply(msg)
     reason = _expected(made.finish_reason, str, name)[:MAX_REASON_CHARACTERS]
+    made = msgspec.structs.replace(made, refusal=_checked_refusal(made.refusal, name))
     if isinstance(made.usage, Usage) and made.usage.is_plausible:
         return msgspec.structs.replace(made, finish_reason=reason)
     estimate = Usage(_tokens(_sent_characters(request)), _tokens(size))
     return msgspec.structs.replace(
         made, finish_reason=reason, usage=estimate, usage_is_estimate=True
     )
+
+
+def _checked_refusal(made: object, name: str) -> Decline | None:
+    """Return a refusal with texts that can be recorded and shown in a line each."""
+    if made is None:
+        return None
+    refusal = _expected(made, Decline, name)
+    suggestions = _expected(refusal.suggestions, tuple, name)[:MAX_SUGGESTIONS]
+    return Decline(
+        _line(refusal.reason, name),
+        _line(refusal.understood, name),
+        tuple(_line(text, name) for text in suggestions),
+    )
+
+
+def _line(text: object, name: str) -> str:
+    whole = " ".join(_expected(text, str, name).split())
+    return whole.encode(errors="replace").decode()[:MAX_REFUSAL_CHARACTERS]
 
 
 def checked_vectors(made: object, count: int, name: str) -> Embeddings:

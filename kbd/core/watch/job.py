@@ -135,7 +135,7 @@ def decide_next_step(state: WorkbenchState, reported: Collection[RunId]) -> Next
     if is_asked and newest is not None and newest.message_id != run.message_id:
         return NextStep.START  # asked again, and then stopped
     is_retry = state.run_id(run.number) in reported
-    if run.status is RunStatus.FINISHED:
+    if run.status.is_final:
         was_in_vain = bool(failed_items(run)) or run.discarded or run.undone
         again = is_retry and was_in_vain and not is_published(state, run)
         return NextStep.ASK_AGAIN if again else NextStep.CONCLUDE

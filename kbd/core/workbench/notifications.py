@@ -245,8 +245,16 @@ def _run_ended(
         runs.RunCancelled: "cancelled",
         runs.RunInterrupted: "interrupted",
     }[type(ended)]
-    has_draft = state.draft is not None
-    return where.notification(WorkshopRunFinished, status=status, has_draft=has_draft)
+    has_draft, refusal = state.draft is not None, None
+    if isinstance(ended, runs.RunFinished) and ended.refusal is not None:
+        status, refusal = "declined", ended.refusal
+    return where.notification(
+        WorkshopRunFinished,
+        status=status,
+        has_draft=has_draft,
+        reason=refusal.reason if refusal is not None else msgspec.UNSET,
+        suggestions=refusal.suggestions if refusal is not None else msgspec.UNSET,
+    )
 
 
 def _run_progress(state: WorkbenchState, where: _Origin, item: int) -> Notification | None:

@@ -8,7 +8,7 @@ from typing import Literal, assert_never, cast
 import msgspec
 
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
-from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
+from kbd.core.domain.run_state import ItemState, Run, item_label
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
@@ -230,6 +230,8 @@ def run_info(
             subphase=run.error.subphase,
             retryable=run.error.retryable,
         )
+    refusal = run.refusal
+    understood = refusal.understood if refusal is not None else ""
     return RunInfo(
         run_id=state.run_id(run.number),
         workbench_id=state.workbench_id,
@@ -241,6 +243,9 @@ def run_info(
         usage=run.usage,
         cost=round(run.cost, 6),
         error=error,
+        reason=refusal.reason if refusal is not None else msgspec.UNSET,
+        understood=understood or msgspec.UNSET,
+        suggestions=refusal.suggestions if refusal is not None else msgspec.UNSET,
         started_at=format_time(run.started_at_us),
         ended_at=format_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
         undone=run.undone,
@@ -259,12 +264,15 @@ def _request_line(state: WorkbenchState, message_id: str) -> str:
 
 def run_answer(state: WorkbenchState, run: Run) -> RunAnswered:
     """Return what `WorkshopRunAgent` answers of a run."""
+    refusal = run.refusal
     return RunAnswered(
         run_id=state.run_id(run.number),
         message_id=run.message_id,
         has_draft=state.draft is not None,
-        completed=run.status is RunStatus.FINISHED,
+        completed=run.status.is_final,
         status=run.status.value,
+        reason=refusal.reason if refusal is not None else msgspec.UNSET,
+        suggestions=refusal.suggestions if refusal is not None else msgspec.UNSET,
     )
 
 

@@ -6,30 +6,41 @@ import msgspec
 
 from kbd_offline.names import fold, tokens
 
-__all__ = ["all_abilities", "asks_for_abilities", "nearest_abilities"]
+__all__ = [
+    "HOW_TO_ASK",
+    "all_abilities",
+    "asks_for_abilities",
+    "nearest_abilities",
+    "nearest_examples",
+]
 
 MAX_NEAREST = 3
 """Abilities that are listed for a request that has no reading; more are not read."""
 
-HOW_TO_SEE_ALL = 'To see all that I can do, ask "what can you do?".'
+HOW_TO_ASK = "what can you do?"
+"""What is answered with all abilities."""
+
+HOW_TO_SEE_ALL = f'To see all that I can do, ask "{HOW_TO_ASK}".'
 
 
 class _Ability(msgspec.Struct, frozen=True):
     """What can be asked for.
 
     Args:
-        text: It, with an example.
+        text: It, with the example.
+        example: A request for it.
         words: What people say who want it, folded and in the singular; German words too, for the
             list is what tells them how to say it.
     """
 
     text: str
+    example: str
     words: frozenset[str]
 
 
 def _ability(text: str, example: str, words: str) -> _Ability:
     known = frozenset(token for word in words.split() for token in tokens(word))
-    return _Ability(f'- {text}: "{example}"', known)
+    return _Ability(f'- {text}: "{example}"', example, known)
 
 
 _ON_ONE_TABLE = (
@@ -121,10 +132,20 @@ def all_abilities() -> str:
 
 def nearest_abilities(request: str) -> str:
     """Return the few abilities that a request's words speak of, and how to see all."""
-    words = set(tokens(request))
-    scored = [(len(words & one.words), one.text) for one in (*_OF_ONE_TABLE, *_OF_FILES)]
-    # A stable sort: of those as near as others the first are the ones that people ask for most.
-    near = sorted((one for one in scored if one[0]), key=lambda one: -one[0])[:MAX_NEAREST]
+    near = _nearest(request)
     if not near:
         return HOW_TO_SEE_ALL
-    return "\n".join(["What comes near:", *(text for _, text in near), "", HOW_TO_SEE_ALL])
+    return "\n".join(["What comes near:", *(one.text for one in near), "", HOW_TO_SEE_ALL])
+
+
+def nearest_examples(request: str) -> tuple[str, ...]:
+    """Return a request for each of the few abilities that a request's words speak of."""
+    return tuple(one.example for one in _nearest(request))
+
+
+def _nearest(request: str) -> list[_Ability]:
+    words = set(tokens(request))
+    scored = [(len(words & one.words), one) for one in (*_OF_ONE_TABLE, *_OF_FILES)]
+    # A stable sort: of those as near as others the first are the ones that people ask for most.
+    near = sorted((one for one in scored if one[0]), key=lambda one: -one[0])[:MAX_NEAREST]
+    return [ability for _, ability in near]

@@ -17,8 +17,8 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.names import singular
 from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
+from kbd_offline.names import singular
 from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, UnclearError
 

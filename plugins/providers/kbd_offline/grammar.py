@@ -75,8 +75,7 @@ def read_clauses(scan: Scan) -> Clauses:
 
 
 _SPENDING = frozenset(
-    "spend spending spent expense expenses cost costs ausgabe ausgaben kosten income earnings earned"
-    " einnahme einnahmen outgoings paid".split()
+    ["spend", "spending", "spent", "expense", "expenses", "cost", "costs", "ausgabe", "ausgaben", "kosten", "income", "earnings", "earned", "einnahme", "einnahmen", "outgoings", "paid"]
 )
 
 

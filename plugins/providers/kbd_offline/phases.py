@@ -12,7 +12,8 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.jobs.records import ConvertStep, DeduplicateStep, OutputStep, ReportStep
-from kbd_offline.abilities import all_abilities, asks_for_abilities
+from kbd.messages import Decline
+from kbd_offline.abilities import HOW_TO_ASK, all_abilities, asks_for_abilities
 from kbd_offline.answers import NOT_DONE, OPTIONS, encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.intents import (
@@ -29,7 +30,7 @@ from kbd_offline.profiles import write_profile
 from kbd_offline.research import profile_words, research_text, shortened
 from kbd_offline.summing_rows import kept_rows_text, summing_rows
 
-__all__ = ["implement", "is_declined", "plan", "research", "summary"]
+__all__ = ["implement", "plan", "refusal_of", "research", "summary"]
 
 NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."
 _A_MODEL = "connect a model (set OPENAI_API_KEY, then --model openai:NAME)"
@@ -100,7 +101,7 @@ def _item(intent: Intent, words: str) -> str:
                 for s in intent.job.steps
                 if isinstance(s, OutputStep) and not isinstance(s, ReportStep)
             ]
-            name = next((file for file in files if file), "Answer")
+            name = next((file for file in files if file and "{" not in file), "Answer")
             return f"Final: {name} — {words}"
         case ProfileIntent():
             return f"Final: {intent.target or 'Answer'} — {words}"
@@ -123,9 +124,12 @@ def _notes(intent: Intent) -> list[str]:
             assert_never(intent)
 
 
-def is_declined(conversation: PlannerConversation) -> bool:
-    """Tell whether the plan is that nothing is done."""
-    return isinstance(decode_intent(conversation.block("plan")), DeclinedIntent)
+def refusal_of(conversation: PlannerConversation) -> Decline | None:
+    """Return why the plan is that nothing is done; None where something is, or is answered."""
+    intent = decode_intent(conversation.block("plan"))
+    if not isinstance(intent, DeclinedIntent) or asks_for_abilities(intent.understood):
+        return None
+    return Decline(intent.reason, intent.understood, intent.options or (HOW_TO_ASK,))
 
 
 def implement(conversation: PlannerConversation) -> str:
@@ -217,7 +221,7 @@ def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
         paths: The files of the workbench.
     """
     if asks_for_abilities(intent.understood):
-        return f"{NOT_DONE}\n\n{all_abilities()}\nFor anything else {_A_MODEL}."
+        return f"{all_abilities()}\nFor anything else {_A_MODEL}."
     first = f"{NOT_DONE} I read the request as: {intent.understood}"
     files = " ".join(map(shlex.quote, paths[:3])) or "FILE"
     if intent.is_question:

@@ -16,7 +16,7 @@ from kbd.providers import (
 )
 from kbd.types import Phase
 from kbd_offline.conversation import PendingError, PlannerConversation
-from kbd_offline.phases import implement, is_declined, plan, research, summary
+from kbd_offline.phases import implement, plan, refusal_of, research, summary
 
 __all__ = ["OfflineProvider"]
 
@@ -60,8 +60,10 @@ class OfflineProvider(Provider):
         # Only when it is whole: until then the turn may still end in calls instead.
         for line in text.splitlines(keepends=True):
             emit(line)
-        declines = request.phase is Phase.IMPLEMENT and is_declined(conversation)
-        return ModelReply(text=text, finish_reason="declined" if declines else "stop")
+        refusal = refusal_of(conversation) if request.phase is Phase.IMPLEMENT else None
+        return ModelReply(
+            text=text, finish_reason="stop" if refusal is None else "declined", refusal=refusal
+        )
 
 
 def _phase(phase: Phase) -> Callable[[PlannerConversation], str]:

@@ -25,7 +25,7 @@ from kbd_offline.request_files import (
 from kbd_offline.request_tokens import RequestToken, tokenize
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 from kbd_offline.sheet_conversion import sheets_converted
-from kbd_offline.sheets import take_sheets, without_sheet
+from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.substitution import replaced
 from kbd_offline.suggestions import nearest
@@ -133,6 +133,7 @@ def _read(
         if converted is not None:
             return _checked(Understood(*converted), tables)
         attempts = _attempts(request, names, group, job_files, today)
+        _check_each_sheet(request, attempts)
         others = [table for other in groups[place + 1 :] for table in other]
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
@@ -191,6 +192,25 @@ def _attempts(
             called.append(_attempt(request, text, names, table, files, today))
     called = [one for one in called if one.found is not None]
     return called if len(called) == 1 else plain
+
+
+def _check_each_sheet(request: str, attempts: Sequence[_Attempt]) -> None:
+    """Check that "every sheet" is not taken for the values of a column that is called so.
+
+    Only where another column is named beside it: "the rows of each sheet" may be those of each
+    sheet of the workbook.
+
+    Raises:
+        UnclearError: It may be either.
+    """
+    books = [one.table for one in attempts if one.table.sheet]
+    if len(books) < 2 or not wants_each_sheet(request):
+        return
+    for attempt in attempts:
+        names = [] if attempt.found is None else list(attempt.found.job.inputs[0].columns)
+        if attempt.found is not None and not [one for one in names if not wants_each_sheet(f"each {one}")]:
+            sheets = ", ".join(f'"{table.sheet}"' for table in books)
+            raise UnclearError(f"{books[0].path} has several sheets: {sheets}; say which one")
 
 
 def _beside_sheet(

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd.job_words import is_look
+from kbd.jobs.documents import decode_job
 from kbd.jobs.records import Input, Job
 from kbd.types import ReadAs
 from kbd_offline.abilities import asks_for_abilities
@@ -26,6 +28,9 @@ MAX_INTENT_CHARACTERS = 18_000
 """Well within what the notes of a plan, which carry the intent on, hold."""
 
 _MAX_QUOTED = 200
+
+_JOB_DOCUMENT = re.compile(r'^\[\[steps\]\]\s*$|\A\s*\{\s*"(?:inputs|steps|version)"', re.MULTILINE)
+"""What a request has that is a job itself, in TOML or JSON."""
 
 
 def research_text(conversation: PlannerConversation) -> str:
@@ -71,6 +76,8 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     request = conversation.request
+    if _JOB_DOCUMENT.search(request):
+        return _given_job(conversation, request), []
     parse: Callable[[str, tuple[str, ...]], ProfileIntent] | None = None
     if len(request) <= MAX_REQUEST_CHARACTERS:
         parse = (
@@ -88,6 +95,20 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
     except UnclearError as unclear:
         return DeclinedIntent(shortened(request), str(unclear)), []
     return _job(conversation, request)
+
+
+def _given_job(conversation: PlannerConversation, request: str) -> Intent:
+    """Return the job that a request is itself, as `kbd run --job` sends it."""
+    try:
+        job = decode_job(request)
+    except ValidationFailed as fault:
+        return DeclinedIntent("a job as a document", str(fault))
+    try:
+        # Its words are told with the names of the files that it found.
+        words = str(conversation.call("check_job", job=msgspec.to_builtins(job))["words"])
+    except CallFailedError as failed:
+        return DeclinedIntent(job.title or "a job as a document", str(failed))
+    return _checked(conversation, JobIntent(job, words[:1].lower() + words[1:-1]), words)
 
 
 def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
@@ -147,7 +168,9 @@ def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:
         return job
     read_as = msgspec.convert(conversation.read_as, ReadAs)
     inputs: list[Input] = [
-        msgspec.structs.replace(one, read_as=read_as) if one.kind == "table" else one
+        one
+        if one.kind == "file" or one.read_as.totals
+        else msgspec.structs.replace(one, read_as=read_as)
         for one in job.inputs
     ]
     return msgspec.structs.replace(job, inputs=tuple(inputs))
@@ -163,7 +186,7 @@ def _checked(conversation: PlannerConversation, intent: Intent, request: str) ->
         text = str(failed)
         return DeclinedIntent(shortened(request), text.partition(": ")[2] or text)
     if checked["failed"]:
-        return DeclinedIntent(shortened(request), f"no row is left: {intent.words}")
+        return DeclinedIntent(shortened(request), "; ".join(checked["failed"]))
     return intent
 
 

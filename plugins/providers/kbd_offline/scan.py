@@ -70,7 +70,7 @@ class Scan:
 
     def at(self, place: int, *concepts: str) -> int:
         """Return where the longest phrase of some concepts that begins at a place ends, else 0."""
-        if place >= len(self.tokens):
+        if not 0 <= place < len(self.tokens):
             return 0
         ends = self._ends[place]
         return max((ends.get(concept, 0) for concept in concepts), default=0)
@@ -208,6 +208,9 @@ class Scan:
                 return found, end
             found.append(mention)
             end = mention.end
+            if self.at(end, "summary_sheet", "totals_row"):
+                # "… and totals" are no column called Total.
+                return found, end
             place = self._behind_comma(end)
             if place == end:
                 return found, end

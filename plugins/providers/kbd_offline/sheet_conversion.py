@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from datetime import date
 
+import msgspec
+
 from kbd.jobs.records import ConvertStep, Input, Job
+from kbd.types import ReadAs
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownTable
 from kbd_offline.grammar import read_clauses
@@ -65,7 +68,8 @@ def _job(
     steps: list[ConvertStep] = []
     taken = list(files.taken)
     for table in tables:
-        inputs.append(input_of(table, {}, [one.name for one in inputs]))
+        source = input_of(table, {}, [one.name for one in inputs])
+        inputs.append(msgspec.structs.replace(source, read_as=ReadAs(totals="keep")))
         stem = split_suffix(table.path.rpartition("/")[2])[0]
         file = free_target(f"{slug(stem)}-{slug(table.sheet)}{suffix}", taken, files.today)
         taken.append(file)

@@ -20,11 +20,12 @@ from kbd.jobs.records import (
     ValueType,
     WriteStep,
 )
+from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
 from kbd_offline.composition import Composed, compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import read_clauses
-from kbd_offline.names import slug, split_suffix
+from kbd_offline.names import fold, slug, split_suffix
 from kbd_offline.request_files import BOOK_SUFFIX, RESULT_SUFFIXES, TABLE_SUFFIXES, free_target
 from kbd_offline.scan import Scan, UnclearError
 
@@ -133,6 +134,8 @@ def finish(
         if not steps:
             raise UnclearError("I found nothing in it that I can do with a table")
     elif not composed.steps and not before:
+        # A copy of the whole keeps rows that sum others up.
+        inputs = tuple(msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs)
         if not (has_file or clauses.converts) or (clauses.converts and not has_file):
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
@@ -151,8 +154,24 @@ def finish(
         words = f"{words}, in {target}"
     checks = _checks(steps)
     words = f"{words[:1].upper()}{words[1:]}"
-    notes = (*composed.notes, *scan.corrections)
+    notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
     return Job(inputs, steps, title=words, checks=checks), words, notes
+
+
+def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return the note that a sum is of amounts in several currencies, if one is."""
+    text = msgspec.json.encode(steps).decode()
+    sums = {
+        figure.column for step in steps if isinstance(step, GroupStep) for figure in step.figures
+        if figure.function in ("sum", "average") and figure.column
+    }  # fmt: skip
+    for column in table.columns:
+        is_named = fold(column.name) in ("currency", "wahrung", "ccy", "curr", "devise")
+        if is_named and sums and len(column.values) > 1 and f'"{column.name}"' not in text:
+            listed = ", ".join(sorted(column.values))
+            named = ", ".join(sorted(sums))
+            return (f"{table.label}: {named} is in several currencies ({column.name}: {listed})",)
+    return ()
 
 
 def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:

@@ -2,13 +2,15 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from kbd.errors import ValidationFailed
+from kbd.errors import KbdError, ValidationFailed
+from kbd.formats import Readable
 from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.records import Input, Job, OutputStep, ReportStep
 from kbd.jobs.shapes import GivenTable, misfits, with_blanks
@@ -19,6 +21,9 @@ __all__ = ["BoundInput", "bind_inputs", "file_name", "find_files", "named_job"]
 
 MAX_LISTED = 20
 """Names that an error lists."""
+
+MAX_TRIED = 20
+"""Files that are looked at for the one that has the columns; of more one has to be named."""
 
 
 class BoundInput(msgspec.Struct, frozen=True):
@@ -107,6 +112,8 @@ def named_job(job: Job, inputs: Mapping[str, BoundInput]) -> Job:
 async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:
     """Return the inputs of a job by name, each with its file, checked against its shape.
 
+    Where several files fit a pattern, the one of them that has the columns is the input.
+
     Raises:
         ValidationFailed: A file is missing, several fit, or a table has not the shape; the message
             names the input and what differs.
@@ -115,17 +122,31 @@ async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:
     bound: dict[str, BoundInput] = {}
     for each in job.inputs:
         found = find_files(calls.context, each.file, f'input "{each.name}"')
-        if len(found) > 1:
-            raise ValidationFailed(
-                f'input "{each.name}": {len(found)} files fit {each.file}: '
-                f"{', '.join(found[:MAX_LISTED])}; name one"
-            )
-        (path,) = found
-        is_table = each.kind == "table"
-        bound[each.name] = (
-            await _bind_table(calls, each, path) if is_table else BoundInput(each, path)
-        )
+        if each.kind == "file" and len(found) == 1:
+            bound[each.name] = BoundInput(each, found[0])
+        elif len(found) == 1:
+            bound[each.name] = await _bind_table(calls, each, found[0])
+        else:
+            bound[each.name] = await _bind_one_of(calls, each, found)
     return bound
+
+
+async def _bind_one_of(calls: StepCalls, wanted: Input, paths: Sequence[str]) -> BoundInput:
+    """Return the only one of several files that has the shape of an input."""
+    fitting: list[BoundInput] = []
+    if wanted.kind == "table" and wanted.columns and len(paths) <= MAX_TRIED:
+        for path in paths:
+            # One that cannot be read, or has other columns, is not meant.
+            with suppress(KbdError):
+                fitting.append(await _bind_table(calls, wanted, path))
+    if len(fitting) == 1:
+        return fitting[0]
+    names = [each.path for each in fitting] or list(paths)
+    what = "files fit" if fitting or not wanted.columns else "files are called so, and none fits"
+    raise ValidationFailed(
+        f'input "{wanted.name}": {len(names)} {what} {wanted.file}: '
+        f"{', '.join(names[:MAX_LISTED])}; name one"
+    )
 
 
 async def _bind_table(calls: StepCalls, wanted: Input, path: str) -> BoundInput:
@@ -148,7 +169,10 @@ async def _bind_table(calls: StepCalls, wanted: Input, path: str) -> BoundInput:
 
 async def _sheets(calls: StepCalls, wanted: Input, path: str) -> Sequence[str | None]:
     """Return the sheets that may be the input; None stands for the only table of a file."""
-    if wanted.sheet is not None:
+    handler = calls.context.formats.for_name(path)
+    if wanted.sheet is not None or not (
+        isinstance(handler, Readable) and "sheet" in handler.coordinates
+    ):
         return (wanted.sheet,)
     info = await calls.call("get_file_info", path=path)
     filled = [str(sheet["name"]) for sheet in info.get("sheets", ()) if sheet.get("range")]

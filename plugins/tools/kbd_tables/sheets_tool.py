@@ -399,7 +399,8 @@ def _plain(sheet: WrittenSheet) -> dict[str, Any]:
 
 def _statement_notes(found: Answered) -> list[str]:
     """Return what a model must know of the rows of a statement."""
-    order = [] if found.answer["is_ordered"] else ["no ORDER BY: its rows are in no defined order"]
+    is_ordered = found.answer["is_ordered"]
+    order = [] if is_ordered else ["no ORDER BY: the order of the rows is not defined"]
     return [*_told_notes(found), *order]
 
 

@@ -26,6 +26,7 @@ from kbd.formats import (
 from kbd.providers import ModelInfo
 from kbd.testing.tools import Workbench
 from kbd.tools import FileRef
+from kbd.types import FileName
 
 pytestmark = pytest.mark.anyio
 

@@ -91,6 +91,15 @@ def test_no_text_becomes_markup(read: Reader) -> None:
     assert "⟨ESC⟩[2Jgone" in "".join(read.texts["title"])
 
 
+def test_why_a_run_declined_is_told() -> None:
+    """The head says that nothing was done and why, as a text."""
+    read = Reader(page_of(run_info("declined"), "Tidy", varied_run(), dict(CONTENTS)))
+
+    (told,) = [text for text in read.texts["p"] if text.startswith("Nothing was done: ")]
+    assert told.startswith("Nothing was done: There is no such column. ")
+    assert {name for name, _ in read.elements} <= OURS
+
+
 def test_hidden_characters_have_names(page: str, read: Reader) -> None:
     """No control character, direction mark or character without width is in the page itself."""
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e]", page)

@@ -7,11 +7,13 @@ import pytest
 
 from kbd.core.gateway.replies import (
     MAX_CALLS,
+    MAX_REFUSAL_CHARACTERS,
     MAX_REPLY_CHARACTERS,
+    MAX_SUGGESTIONS,
     checked_reply,
     checked_vectors,
 )
-from kbd.messages import MAX_TOKENS, Message, ToolCall, Usage
+from kbd.messages import MAX_TOKENS, Decline, Message, ToolCall, Usage
 from kbd.providers import Embeddings, MalformedReply, ModelReply, ModelRequest
 from kbd.types import CallId
 
@@ -43,6 +45,10 @@ ODD: tuple[Any, ...] = (
     ModelReply(tool_calls=(msgspec.structs.replace(CALL, arguments={"a": 1}),)),
     ModelReply(tool_calls=(msgspec.structs.replace(CALL, name=None),)),
     ModelReply(finish_reason=7),  # type: ignore[arg-type]
+    ModelReply(refusal="no"),  # type: ignore[arg-type]
+    ModelReply(refusal=Decline(None)),  # type: ignore[arg-type]
+    ModelReply(refusal=Decline(suggestions=["a"])),  # type: ignore[arg-type]
+    ModelReply(refusal=Decline(suggestions=(b"a",))),  # type: ignore[arg-type]
     ModelReply(text="a" * (MAX_REPLY_CHARACTERS + 1)),
     ModelReply(tool_calls=(CALL,) * (MAX_CALLS + 1)),
 )
@@ -53,6 +59,18 @@ def test_what_is_no_reply_is_refused(odd: object) -> None:
     """Whatever else comes is a typed error that says what came, and is asked for again."""
     with pytest.raises(MalformedReply, match="returned"):
         checked_reply(odd, REQUEST, "odd")
+
+
+def test_a_refusal_fits_on_lines_that_can_be_recorded() -> None:
+    """Texts become lines of a bounded length without lone surrogates; many suggestions a few."""
+    refusal = Decline("no\n column\ud800", "total " * 1000, ("total\tby Size",) * 1000)
+
+    checked = checked_reply(ModelReply(refusal=refusal), REQUEST, "far").refusal
+
+    assert checked is not None
+    assert checked.reason == "no column?"
+    assert checked.understood == ("total " * 1000)[:MAX_REFUSAL_CHARACTERS]
+    assert checked.suggestions == ("total by Size",) * MAX_SUGGESTIONS
 
 
 @pytest.mark.parametrize("told", NO_USAGE, ids=range(len(NO_USAGE)))

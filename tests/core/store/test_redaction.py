@@ -27,7 +27,7 @@ from kbd.events.log import EventLog
 from kbd.events.runs import ModelFailed, ModelReplied, ModelRequested, PlanWritten
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import FileAdded, UserMessageAdded
-from kbd.messages import ToolCall
+from kbd.messages import Decline, ToolCall
 from kbd.providers import ModelReply
 from kbd.types import BlobHash, CallId, FileName
 
@@ -107,6 +107,14 @@ def test_a_key_that_json_escapes_is_found(written: str, redaction: Redaction) ->
 
     (clean,) = redact_reply(ModelReply(tool_calls=(call,)), redaction).tool_calls
     assert json.loads(clean.arguments) == {"a": "***"}
+
+
+def test_a_key_in_a_refusal_is_not_passed_on(redaction: Redaction) -> None:
+    """It is recorded and shown as the text of the reply is."""
+    refusal = Decline(f"why {KEY}", f"read {KEY}", (f"ask {KEY}",))
+
+    clean = redact_reply(ModelReply(refusal=refusal), redaction).refusal
+    assert clean == Decline("why ***", "read ***", ("ask ***",))
 
 
 def test_a_key_that_streams_in_pieces_is_not_passed_on(redaction: Redaction) -> None:

@@ -1,4 +1,4 @@
-"""What a model declines: a run that ends well and has not done what was asked."""
+"""What a model declines: a run that came to its end and has not done what was asked."""
 
 from pathlib import Path
 
@@ -35,7 +35,8 @@ async def test_what_a_model_declines_needs_a_person(tmp_path: Path) -> None:
         assert not result.retryable
         declines[0] = False
         assert (await labour.carry_out(await reported(running, job, result))).outcome == "review"
-        assert [run.status for run in bench.state.runs] == [RunStatus.FINISHED] * 2
+        statuses = [run.status for run in bench.state.runs]
+        assert statuses == [RunStatus.DECLINED, RunStatus.FINISHED]
 
 
 async def test_why_nothing_was_changed_is_told(tmp_path: Path) -> None:

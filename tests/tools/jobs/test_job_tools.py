@@ -8,6 +8,7 @@ import docx
 import openpyxl
 import pytest
 
+from backends import on_asyncio, on_trio
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench, check_tool
 from kbd_jobs import kbd_register_tools
@@ -61,6 +62,7 @@ def test_tools_keep_the_contract(tool: Any) -> None:
     check_tool(tool)
 
 
+@on_asyncio
 async def test_a_split_with_a_summary_is_one_call(workbench: Workbench, ask: Ask) -> None:
     """A sheet for each value, capitals aside, totals as the rows say, under a telling name."""
     workbench.add("sales-may.csv", SALES)
@@ -76,6 +78,7 @@ async def test_a_split_with_a_summary_is_one_call(workbench: Workbench, ask: Ask
     assert "sales-may.csv" in done["words"]
 
 
+@on_trio
 async def test_a_new_value_gets_its_sheet(workbench: Workbench, ask: Ask) -> None:
     """The same job on another file: no value is known beforehand, none is missed."""
     workbench.add("sales.csv", SALES + "2024-05-05,Brandneu,West,5.00,paid\n")
@@ -87,6 +90,7 @@ async def test_a_new_value_gets_its_sheet(workbench: Workbench, ask: Ask) -> Non
     assert ("Brandneu", 5) in sheets["Summary"]
 
 
+@on_asyncio
 async def test_check_writes_nothing_and_tells_all(workbench: Workbench, ask: Ask) -> None:
     """The words, the SQL of each step that writes, and the checks with their figures."""
     workbench.add("sales.csv", SALES)
@@ -100,6 +104,7 @@ async def test_check_writes_nothing_and_tells_all(workbench: Workbench, ask: Ask
     assert len(found["job"]) == 64
 
 
+@on_trio
 async def test_a_failed_check_stops_all(workbench: Workbench, ask: Ask) -> None:
     """Nothing is written, and the error has the figures."""
     workbench.add("sales.csv", SALES)
@@ -113,6 +118,7 @@ async def test_a_failed_check_stops_all(workbench: Workbench, ask: Ask) -> None:
     assert len(found["failed"]) == 1
 
 
+@on_asyncio
 async def test_a_later_failure_undoes_what_was_written(workbench: Workbench, ask: Ask) -> None:
     """All of a job or nothing: a step that fails takes back the files before it."""
     workbench.add("sales.csv", SALES)
@@ -128,13 +134,15 @@ async def test_a_later_failure_undoes_what_was_written(workbench: Workbench, ask
     ("changed", "told"),
     [
         ({"file": "orders.csv"}, "there is no file orders.csv; there are: other.csv"),
-        ({"file": "*.csv"}, "2 files fit"),
+        ({"file": "*.csv", "columns": {}}, r"2 files fit \*.csv: other.csv, sales.csv"),
+        ({"file": "*.csv", "columns": {"x": "any"}}, "2 files are called so, and none fits"),
         ({"columns": {"Amuont": "number"}}, 'did you mean "Amount"'),
         ({"columns": {"Status": "number"}}, "number is needed"),
         ({"columns": {"Amount": "number"}, "others": False}, '"Date" is new'),
     ],
-    ids=["missing", "several", "column", "type", "others"],
+    ids=["missing", "several", "none", "column", "type", "others"],
 )
+@on_trio
 async def test_inputs_that_do_not_fit_are_refused(
     workbench: Workbench, ask: Ask, changed: dict[str, Any], told: str
 ) -> None:
@@ -149,6 +157,20 @@ async def test_inputs_that_do_not_fit_are_refused(
     assert 'input "sales"' in str(refused.value)
 
 
+@on_asyncio
+async def test_of_several_files_the_one_with_the_columns_is_the_input(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """A pattern may fit more than one file: the shape tells."""
+    workbench.add("sales.csv", SALES)
+    workbench.add("other.csv", "a,b\n1,2\n")
+
+    done = await ask("run", inputs=[{**INPUT, "file": "*.csv"}], steps=[{"do": "report"}])
+
+    assert done["inputs"][0]["path"] == "sales.csv"
+
+
+@on_trio
 async def test_a_column_without_values_fits_whatever_is_due(workbench: Workbench, ask: Ask) -> None:
     """Such a column has no type that could be wrong."""
     workbench.add("sales.csv", "Region,Amount\nNorth,\nSouth,\n")
@@ -160,6 +182,7 @@ async def test_a_column_without_values_fits_whatever_is_due(workbench: Workbench
     assert done["answers"][0]["rows"] == [[None]]
 
 
+@on_asyncio
 async def test_the_only_sheet_with_the_columns_is_the_input(workbench: Workbench, ask: Ask) -> None:
     """Others may be there; where two have them it is asked to name one."""
     book = openpyxl.Workbook()
@@ -184,6 +207,7 @@ async def test_the_only_sheet_with_the_columns_is_the_input(workbench: Workbench
                 await ask("run", inputs=[named], steps=steps)
 
 
+@on_trio
 async def test_a_pivot_finds_its_columns(workbench: Workbench, ask: Ask) -> None:
     """The values of the column, in their order; the last column has all of them."""
     workbench.add("sales.csv", SALES)
@@ -202,6 +226,7 @@ async def test_a_pivot_finds_its_columns(workbench: Workbench, ask: Ask) -> None
     assert [row[-1] for row in answer["rows"]] == [sums()[row[0]] for row in answer["rows"]]
 
 
+@on_asyncio
 async def test_a_split_of_too_many_values_is_refused(workbench: Workbench, ask: Ask) -> None:
     """A sheet for each row of a long table is nobody's wish."""
     rows = "\n".join(f"id{n},{n}" for n in range(600))
@@ -212,6 +237,7 @@ async def test_a_split_of_too_many_values_is_refused(workbench: Workbench, ask: 
         await ask("run", inputs=[INPUT], steps=[split])
 
 
+@on_trio
 async def test_files_for_each_value_have_its_name(workbench: Workbench, ask: Ask) -> None:
     """A value with signs that no name has becomes one that is; nothing leaves the folder."""
     workbench.add("sales.csv", "Shop,Amount\nA/../../B,1\n.hidden,2\n,7\n")
@@ -223,6 +249,7 @@ async def test_files_for_each_value_have_its_name(workbench: Workbench, ask: Ask
     assert names == {"shop A .. .. B.csv", "shop hidden.csv", "shop (empty).csv"}
 
 
+@on_asyncio
 async def test_a_report_tells_the_values_of_its_only_row(workbench: Workbench, ask: Ask) -> None:
     """In the sentence that the job has for it."""
     workbench.add("sales.csv", SALES)
@@ -234,6 +261,7 @@ async def test_a_report_tells_the_values_of_its_only_row(workbench: Workbench, a
     assert done["answers"][0]["text"] == "In all 917.15."
 
 
+@on_trio
 async def test_a_conversion_keeps_the_rows_of_totals(workbench: Workbench, ask: Ask) -> None:
     """The table goes over as it stands; a sum over it leaves them out."""
     workbench.add("sales.csv", "Shop,Amount\nA,1.5\nB,2.5\nTotal,4.0\n")
@@ -251,6 +279,7 @@ async def test_a_conversion_keeps_the_rows_of_totals(workbench: Workbench, ask: 
     assert [row[0] for row in rows] == ["Shop", "A", "B", "Total"]
 
 
+@on_asyncio
 async def test_texts_are_replaced_in_every_kind_of_file(workbench: Workbench, ask: Ask) -> None:
     """In documents, cells and texts; numbers and the rest of a file stay as they were."""
     document, data = docx.Document(), io.BytesIO()
@@ -271,6 +300,7 @@ async def test_texts_are_replaced_in_every_kind_of_file(workbench: Workbench, as
     assert changed.paragraphs[-1].text == "Beta owes Beta"
 
 
+@on_trio
 async def test_a_separator_is_not_replaced_in_a_table(workbench: Workbench, ask: Ask) -> None:
     """It would move all fields behind it."""
     workbench.add("b.csv", "Name;Sum\nAcme;1\n")
@@ -281,6 +311,7 @@ async def test_a_separator_is_not_replaced_in_a_table(workbench: Workbench, ask:
         await ask("run", inputs=files, steps=[step])
 
 
+@on_asyncio
 async def test_a_template_is_filled_for_each_row(workbench: Workbench, ask: Ask) -> None:
     """A file for each row, with its values, and the rows of a list in each."""
     document, data = docx.Document(), io.BytesIO()
@@ -306,6 +337,7 @@ async def test_a_template_is_filled_for_each_row(workbench: Workbench, ask: Ask)
     assert texts == ["Dear ANN, you owe 6.00.", "Dear BOB, you owe 9.00."]
 
 
+@on_trio
 async def test_an_input_may_be_called_data(workbench: Workbench, ask: Ask) -> None:
     """As the table tools call the table of a call; first or not."""
     workbench.add("sales.csv", SALES)

@@ -206,6 +206,8 @@ def render_head(run: RunInfo, request: str, steps: Sequence[Step]) -> Html:
     if run.error is not UNSET:
         code = badge(run.error.error_code, "bad")
         parts.append(element("p", {"class": "error"}, code, text(" " + run.error.message)))
+    if run.reason is not UNSET:
+        parts.append(element("p", {"class": "error"}, text(f"Nothing was done: {run.reason}")))
     return joined(parts)
 
 
