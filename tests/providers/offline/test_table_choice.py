@@ -120,8 +120,8 @@ def months(folder: Path) -> bytes:
         # None is named, or what is named may be a column, or two are.
         ("total Betrag", "say which one"),
         ("total of Betrag", "say which one"),
-        ("total Betrag of Jan and Feb", "say which one"),
-        ("total Betrag of Mar", "say which one"),
+        ("total Betrag of Jan and Feb", "declined"),
+        ("total Betrag of Mar", "Mar"),
         ("total Betrag by Jan", "say which one"),
         ("remove duplicates", "say which one"),
     ],

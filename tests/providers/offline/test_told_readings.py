@@ -101,7 +101,7 @@ def test_a_sheet_of_opendocument(tmp_path: Path) -> None:
     player, _ = play(tmp_path / "b", "convert it to xlsx", "t.ods", data)
     assert cells(player, "t.xlsx", results=False)[-1] == ["Summe", "=SUM(B2:B3)"]
     player, _ = play(tmp_path / "c", "convert it to csv", "t.ods", data)
-    text = player.workbench.files.get("t-tabelle1.csv").path.read_text()
+    text = player.workbench.files.get("t.csv").path.read_text()
     assert text == "Monat,Umsatz\nJan,100.5\nFeb,200\nSumme,300.5\n"
 
 
