@@ -12,6 +12,7 @@ import msgspec
 from kbd.jobs.records import Job
 from kbd_offline.combination import combined
 from kbd_offline.facts import KnownTable
+from kbd_offline.grammar import UNKNOWN
 from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import open_question
 from kbd_offline.request_files import (
@@ -278,9 +279,11 @@ def _chosen(
         found = called[0].found
         return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
     places = sorted({place for one in read for place in _places(one.scan)})
-    owners = [one for one in attempts if places and all(_names(one.scan, at, 2) for at in places)]
+    # One with words that it does not know is not meant where another one knows all of them.
+    able = [one for one in attempts if one.found is not None or UNKNOWN not in str(one.error)]
+    owners = [one for one in able if places and all(_names(one.scan, at, 2) for at in places)]
     fitting = owners or [
-        one for one in attempts if one.found is not None or (
+        one for one in able if one.found is not None or (
             places and all(_names(one.scan, at, 5) for at in places)
         )
     ]  # fmt: skip
@@ -299,7 +302,10 @@ def _chosen(
     if one.found is None:
         raise one.error or UnclearError("it has no reading")
     named = " and ".join(f'"{one.scan.text(at, at + 1)}"' for at in places)
-    note = f"{one.table.label} was read, of {len(attempts)} tables the only one with {named}"
+    which = f"the only one with {named}" if named else "the one that fits"
+    if one.table.sheet and without_sheet(one.scan.request, one.table.sheet):
+        which = "the one that is called so"
+    note = f"{one.table.label} was read, of {len(attempts)} tables {which}"
     return msgspec.structs.replace(one.found, notes=(note, *one.found.notes))
 
 
