@@ -123,6 +123,8 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         # "Count and total amount": of the rows.
         clauses.figures.append(FigureClause("count", None, of_rows=True, place=place))
         functions = [one for one in functions if one != "count"]
+        if not functions:
+            return at
     counts = functions[0] in ("count", "distinct")
     start = scan.behind_det(at)
     if scan.kind(start) == "number" and functions[0] in ("maximum", "minimum"):

@@ -14,6 +14,7 @@ from kbd.job_words import is_conversion
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.names import split_suffix
+from kbd_offline.sheets import without_sheet
 from kbd_offline.open_questions import as_answered
 from kbd_offline.request_files import ALL_TABLES, READ_BOOKS
 
@@ -47,7 +48,7 @@ def inspect(
     """
     places, failed = _places(conversation, [p for p in paths if split_suffix(p)[1] in ALL_TABLES])
     # Whoever reads the answer to "convert it" is not told of rows that figures would leave out.
-    copies = is_conversion(request)
+    copies = _is_copy(request, places)
     asked = [
         (tool, _arguments(path, sheet))
         for path, sheet in places
@@ -110,6 +111,12 @@ def _places(
                 (path, str(sheet["name"])) for sheet in info.get("sheets", ()) if sheet.get("range")
             ]
     return found[:MAX_TABLES], failed
+
+
+def _is_copy(request: str, places: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether a request only asks for a copy, of the whole or of a sheet that it names."""
+    texts = [request, *(without_sheet(request, sheet) for _, sheet in places if sheet)]
+    return any(text is not None and is_conversion(" ".join(text.split())) for text in texts)
 
 
 def _arguments(path: str, sheet: str) -> dict[str, Any]:

@@ -208,7 +208,8 @@ class Scan:
                 return found, end
             found.append(mention)
             end = mention.end
-            if self.at(end, "summary_sheet", "totals_row"):
+            is_named = self.is_column(self._behind_comma(end))
+            if self.at(end, "summary_sheet", "totals_row") and not is_named:
                 # "… and totals" are no column called Total.
                 return found, end
             place = self._behind_comma(end)

@@ -1,25 +1,34 @@
 """Reading of a request against one table: its job with input, steps and output. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kbd.jobs.expressions import parse_expression
 from kbd.jobs.records import (
     ConvertStep,
+    DeduplicateStep,
+    DeriveStep,
     FilterStep,
     GroupStep,
     Input,
     Job,
     OutputStep,
+    PivotStep,
     ReportStep,
     RowCountCheck,
+    RunningStep,
+    SelectStep,
     SheetForm,
+    SortStep,
     SplitStep,
     Step,
     TableStep,
+    TopStep,
     ValueType,
     WriteStep,
 )
+from kbd.jobs.terms import columns_of
 from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
 from kbd_offline.composition import Composed, compose
@@ -81,12 +90,34 @@ def input_of(table: KnownTable, columns: dict[str, ValueType], taken: Sequence[s
 
 def value_types(columns: Sequence[KnownColumn], composed: Composed) -> dict[str, ValueType]:
     """Return the columns that steps use, each with what it holds."""
-    text = msgspec.json.encode(composed.steps).decode()
-    return {
-        column.name: _TYPES.get(column.type, "any")
-        for column in columns
-        if msgspec.json.encode(column.name).decode()[1:-1] in text
-    }
+    steps = [*composed.steps, *(composed.split.summary if composed.split else ())]
+    names = {name for step in steps for name in _used(step)}
+    names |= {composed.split.by} if composed.split else set()
+    return {c.name: _TYPES.get(c.type, "any") for c in columns if c.name in names}
+
+
+def _used(step: TableStep) -> Iterator[str]:
+    """Yield the columns that a step reads."""
+    match step:
+        case FilterStep():
+            yield from columns_of(parse_expression(step.where))
+        case DeriveStep():
+            for expression in step.columns.values():
+                yield from columns_of(parse_expression(expression))
+        case GroupStep():
+            yield from step.by
+            yield from (figure.column for figure in step.figures if figure.column)
+        case PivotStep():
+            yield from (*step.rows, step.column, *filter(None, (step.figure.column,)))
+        case SelectStep():
+            yield from (*step.columns, *step.without, *step.rename)
+        case DeduplicateStep():
+            yield from step.by
+        case SortStep() | TopStep() | RunningStep():
+            yield from (key.column for key in step.by)
+            yield from getattr(step, "per", ())
+        case _:
+            return
 
 
 def finish(

@@ -169,7 +169,7 @@ def test_said_in_the_request(tmp_path: Path) -> None:
     assert "u.xlsx has 2 rows." in outcome.summary
     # What does not hang on it is done without an answer.
     player, _ = play(tmp_path / "c", "only rows where Artikel is Stuhl, as csv", THOUSANDS)
-    assert player.workbench.content("t-filtered.csv").decode() == "Artikel,Umsatz\nStuhl,1.234\n"
+    assert player.workbench.content(player.made).decode() == "Artikel,Umsatz\nStuhl,1.234\n"
 
 
 @pytest.mark.full
