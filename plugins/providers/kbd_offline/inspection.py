@@ -81,6 +81,8 @@ def inspect(
             answer = next(answers)
             rows = () if isinstance(answer, CallFailedError) else answer["rows"]
         table = known_table(*place, table_map, described, rows)
+        count = sum(path == table.path for path, _ in places)
+        table = msgspec.structs.replace(table, sheets=max(count, 1))
         told = [str(one) for result in (table_map, described) for one in result.get("warnings", ())]
         made.append(TableFinding(table, tuple(dict.fromkeys(told))))
     return made, failed

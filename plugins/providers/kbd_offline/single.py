@@ -147,11 +147,7 @@ def finish(
     table = scan.table
     _check_rows(table, composed)
     own = split_suffix(table.path.rpartition("/")[2])[0]
-    own = (
-        f"{own}-{table.sheet}"
-        if table.sheet and slug(table.sheet) not in ("sheet1", "tabelle1")
-        else own
-    )
+    own = f"{own}-{table.sheet}" if table.sheets > 1 else own
     stem = stem or slug(own)
     has_file = bool(files.target or clauses.suffix)
     steps: tuple[Step, ...] = (*before, *composed.steps)
