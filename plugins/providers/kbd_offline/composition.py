@@ -24,6 +24,7 @@ from kbd_offline.clauses import Clauses, ConditionClause, FigureClause, OrderCla
 from kbd_offline.facts import KnownColumn
 from kbd_offline.grouping import (
     GroupKey,
+    counted,
     default_number,
     derive_keys,
     figure_of,
@@ -616,7 +617,7 @@ class _Composer:
             return []
         shown = chosen or scan.table.columns
         named = [one for one in clauses.figures if one.column is not None or one.of_rows]
-        figures = [_resolved(scan, one) for one in named]
+        figures = [_resolved(scan, counted(scan, one)) for one in named]
         plain = [one for one in clauses.figures if one.column is None and not one.of_rows]
         if not figures or any(one.function == "sum" for one in plain):
             figures += [FigureClause("sum", column, False, 0) for column in shown if column.adds_up]

@@ -612,6 +612,8 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
         return 0
     if not found.is_plain and not leads and not _is_marked(scan, found):
         return 0
+    if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
+        return 0
     named = [
         (column, spellings) for column, spellings in found.found if not column.is_number or leads
     ]

@@ -119,6 +119,12 @@ def _joined(scan: Scan, start: int, end: int) -> bool:
 
 
 def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
+    if len(functions) > 1 and "count" in functions:
+        # "Count and total amount": of the rows.
+        clauses.figures.append(FigureClause("count", None, of_rows=True, place=place))
+        functions = [one for one in functions if one != "count"]
+        if not functions:
+            return at
     counts = functions[0] in ("count", "distinct")
     start = scan.behind_det(at)
     if scan.kind(start) == "number" and functions[0] in ("maximum", "minimum"):
@@ -150,7 +156,8 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         for function in functions:
             fits = _fits(function)
             column = scan.only(mention, fits)
-            if not fits(column):
+            is_named = function == "sum" and column.is_number and mention.level <= PART
+            if not fits(column) and not is_named:
                 if function in ("minimum", "maximum"):
                     return 0
                 why = f": {column.why_text}" if column.why_text else ""

@@ -37,7 +37,10 @@ from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import time_condition, versus
 
-__all__ = ["KINDS", "read_clauses"]
+__all__ = ["KINDS", "UNKNOWN", "read_clauses"]
+
+UNKNOWN = "I do not know what to make of"
+"""How the reason begins that words were not understood."""
 
 _REFUSED = (
     ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
@@ -613,4 +616,4 @@ def _check_unknown(scan: Scan, clauses: Clauses) -> None:
     words = [scan.tokens[place].text for place in clauses.unknown]
     if words:
         named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
-        raise UnclearError(f"I do not know what to make of {named}")
+        raise UnclearError(f"{UNKNOWN} {named}")

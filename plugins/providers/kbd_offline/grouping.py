@@ -12,7 +12,7 @@ from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
 
 __all__ = [
-    "GroupKey", "default_number", "figure_of", "figure_text", "keys_of", "order_keys", "resolve_figures",
+    "GroupKey", "counted", "default_number", "figure_of", "figure_text", "keys_of", "order_keys", "resolve_figures",
 ]  # fmt: skip
 
 _TITLES = {
@@ -101,7 +101,7 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
     found: list[FigureClause] = []
     for figure in clauses.figures:
         if figure.of_rows or figure.column is not None:
-            found.append(_counted(scan, figure))
+            found.append(counted(scan, figure))
         elif numbers:
             found += [msgspec.structs.replace(figure, column=column) for column, _ in numbers]
         else:
@@ -127,7 +127,7 @@ def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     )  # fmt: skip
 
 
-def _counted(scan: Scan, figure: FigureClause) -> FigureClause:
+def counted(scan: Scan, figure: FigureClause) -> FigureClause:
     """Return a count of what a column names, where it is that of the rows.
 
     Raises:

@@ -10,9 +10,11 @@ from typing import Any
 
 import msgspec
 
+from kbd.job_words import is_conversion
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.names import split_suffix
+from kbd_offline.sheets import without_sheet
 from kbd_offline.open_questions import as_answered
 from kbd_offline.request_files import ALL_TABLES, READ_BOOKS
 
@@ -45,6 +47,8 @@ def inspect(
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     places, failed = _places(conversation, [p for p in paths if split_suffix(p)[1] in ALL_TABLES])
+    # Whoever reads the answer to "convert it" is not told of rows that figures would leave out.
+    copies = _is_copy(request, places)
     asked = [
         (tool, _arguments(path, sheet))
         for path, sheet in places
@@ -67,16 +71,18 @@ def inspect(
         ("table_query", {**_arguments(*place), "query": value_query(described, request),
                          "window_rows": _WINDOW})
         for place, _, described in facts
-        if described["columns"] and described["row_count"]
+        if described["columns"] and described["row_count"] and not copies
     ]  # fmt: skip
     answers = iter(conversation.outcomes(*queries))
     made = []
     for place, table_map, described in facts:
         rows: Any = ()
-        if described["columns"] and described["row_count"]:
+        if described["columns"] and described["row_count"] and not copies:
             answer = next(answers)
             rows = () if isinstance(answer, CallFailedError) else answer["rows"]
         table = known_table(*place, table_map, described, rows)
+        count = sum(path == table.path for path, _ in places)
+        table = msgspec.structs.replace(table, sheets=max(count, 1))
         told = [str(one) for result in (table_map, described) for one in result.get("warnings", ())]
         made.append(TableFinding(table, tuple(dict.fromkeys(told))))
     return made, failed
@@ -109,6 +115,12 @@ def _places(
     return found[:MAX_TABLES], failed
 
 
+def _is_copy(request: str, places: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether a request only asks for a copy, of the whole or of a sheet that it names."""
+    texts = [request, *(without_sheet(request, sheet) for _, sheet in places if sheet)]
+    return any(text is not None and is_conversion(" ".join(text.split())) for text in texts)
+
+
 def _arguments(path: str, sheet: str) -> dict[str, Any]:
     return {"path": path, "source_sheet": sheet} if sheet else {"path": path}
 
@@ -129,9 +141,12 @@ def value_query(described: Mapping[str, Any], request: str) -> str:
 
 
 def _parts(place: int, fact: Mapping[str, Any], runs: Sequence[str]) -> Iterator[str]:
-    name = '"' + str(fact["name"]).replace('"', '""') + '"'
+    # By its place: a statement that names columns is told what is to be known of their figures.
+    name = f"#{place + 1}"
     kind = str(fact["inferred_type"])
-    counts = f"CAST(count({name}) AS VARCHAR), count(DISTINCT {name})"
+    # Texts that differ in capitals alone are one value.
+    value = f"lower({name})" if fact["inferred_type"] == "string" else name
+    counts = f"CAST(count({name}) AS VARCHAR), count(DISTINCT {value})"
     yield f"SELECT {place} AS c, 'counts' AS k, {counts} FROM data"
     if kind in ("integer", "float", "date", "datetime"):
         for function in ("min", "max"):
@@ -204,7 +219,7 @@ def _column(
     notes = "; ".join(str(note) for note in fact.get("notes", ()))
     return KnownColumn(
         str(fact["name"]), kind, str(fact.get("role", "")), filled, distinct, values,
-        is_listed=bool(values) and distinct <= len(values),
+        is_listed=bool(values) and distinct <= len({value.lower() for value in values}),
         minimum=texts.get("min", ""), maximum=texts.get("max", ""),
         decimal=decimal if kind in ("integer", "float") else "",
         why_text=notes if kind == "string" else "",

@@ -204,6 +204,10 @@ class Vocabulary:
         words = []
         for token in request[start : start + _MAX_WORDS]:
             # A sign ends a name, for it parts the columns of a list.
+            if token.kind == "quoted" and words and token.text.isalnum():
+                # A part of a name may stand in quotes: Width "net".
+                words.append(fold(token.text))
+                continue
             if token.kind not in ("word", "number"):
                 break
             words.append(token.word.removesuffix("'s"))

@@ -168,7 +168,9 @@ def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:
         return job
     read_as = msgspec.convert(conversation.read_as, ReadAs)
     inputs: list[Input] = [
-        msgspec.structs.replace(one, read_as=read_as) if one.kind == "table" else one
+        one
+        if one.kind == "file" or one.read_as.totals
+        else msgspec.structs.replace(one, read_as=read_as)
         for one in job.inputs
     ]
     return msgspec.structs.replace(job, inputs=tuple(inputs))

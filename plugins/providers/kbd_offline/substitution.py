@@ -63,6 +63,8 @@ def replaced(request: str, paths: Sequence[str]) -> Job | None:
     swapped = found["verb"] and found["verb"].startswith("substitut") and found["with"] == "for"
     if swapped:
         search, replacement = replacement, search
+    if not found.group(3) and search in ("it", "them", "es"):
+        raise UnclearError("it does not say which text is replaced by which")
     return _job(request, folded[found.end() :], (search, replacement), paths)
 
 
@@ -92,7 +94,7 @@ def _removed(request: str, folded: str, texts: Sequence[str], paths: Sequence[st
 
 def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) -> Job:
     search, replacement = texts
-    if not search or search == replacement or search in ("it", "them", "es"):
+    if not search or search == replacement:
         raise UnclearError("it does not say which text is replaced by which")
     names = named_files(request, paths, in_place=True)
     ignores = _CASE.search(rest) is not None
