@@ -29,7 +29,7 @@ from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.together import Result, TablesTogether, stem_of
-from kbd_offline.unions import named_union, per_file, plain_union
+from kbd_offline.unions import named_union, per_file, periods_together, plain_union
 
 __all__ = ["combined"]
 
@@ -201,10 +201,7 @@ def _join(
     added: Sequence[str],
     kind: str,
 ) -> Result:
-    both = {*table_words(left), *table_words(right)}
-    for place, token in enumerate(work.scan.tokens):
-        if token.kind == "file" or (token.word in both and _beside_join(work.scan, place)):
-            work.used.add(place)
+    _take_tables(work)
     inputs = {
         table.label: source.name
         for table, source in zip(work.tables, work.inputs(), strict=True)
@@ -320,16 +317,26 @@ def _compared_files(work: TablesTogether) -> Result | None:
     return work.whole(scan, clauses, (step,), told, stem_text)
 
 
-def _beside_join(scan: Scan, place: int) -> bool:
-    before = scan.word(place - 1)
-    is_behind = scan.at(place - 1, "join_strong", "and") or before in (
-        "with",
-        "to",
-        "mit",
-        "von",
-        "from",
-    )
-    return bool(is_behind or scan.at(place + 1, "and"))
+def _take_tables(work: TablesTogether) -> None:
+    """Use the names of the tables that are joined, as far as nothing else stands between them."""
+    scan = work.scan
+    work.take_files()
+    place = 0
+    while place < len(scan):
+        is_table = work.other(place) is not None or any(
+            work.is_called(table, place) for table in work.tables
+        )
+        if is_table:
+            work.used.add(place)
+        elif place not in work.used and scan.word(place) not in _BETWEEN:
+            return
+        place += 1
+
+
+_BETWEEN = frozenset(
+    ["the", "with", "to", "and", "from", "both", "please", "die", "der", "den", "mit", "und", "zu", "von", "bitte",
+     "tables", "table", "tabellen", "tabelle", "files", "file", ","]
+)  # fmt: skip
 
 
 def _implied(scan: Scan, work: TablesTogether) -> Result | None:
@@ -345,7 +352,7 @@ def _implied(scan: Scan, work: TablesTogether) -> Result | None:
     """
     if is_alike(*work.tables) or any(_reads_alone(scan, table) for table in work.tables):
         return None
-    alone = [table for table in work.tables if _reads_alone(work.scan, table)]
+    alone = [table for table in work.tables if _reads_alone(work.scan, table, asks=True)]
     for left, right in (work.tables, work.tables[::-1]):
         key = evident_key(work, left, right)
         beside, places = beside_names(work, right)
@@ -356,22 +363,21 @@ def _implied(scan: Scan, work: TablesTogether) -> Result | None:
             return joined_with(work, left, right, key, beside, beside=beside)
         except SeveralError:
             raise
-        except UnclearError as e:
-            import os
-            if os.environ.get("DBG"): print("IMPLIED", left.label, e)
+        except UnclearError:
             work.used = set()
     if len(alone) != 1:
         return None
     return read_table(Scan(work.request, work.scan.tokens, alone[0], work.today), work.files)
 
 
-def _reads_alone(scan: Scan, table: KnownTable) -> bool:
+def _reads_alone(scan: Scan, table: KnownTable, *, asks: bool = False) -> bool:
+    """Tell whether a request has a reading against one table, perhaps one that asks."""
     found = [token for token in scan.tokens if token.kind != "file"]
     alone = Scan(scan.request, found, table, scan.today)
     try:
         compose(alone, read_clauses(alone))
     except SeveralError:
-        return True
+        return asks
     except UnclearError:
         return False
     return True
@@ -379,6 +385,6 @@ def _reads_alone(scan: Scan, table: KnownTable) -> bool:
 
 _READERS: tuple[_Reader, ...] = (
     compared_lists, _compared_files, without_partner, _not_in_file, added_columns, _joined,
-    plain_union, per_file, named_union,
+    plain_union, per_file, named_union, periods_together,
 )  # fmt: skip
 """Readers of what is asked of tables together, in the order in which they are tried."""

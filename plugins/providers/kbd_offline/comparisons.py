@@ -9,7 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from kbd.jobs.records import CompareStep, FilterStep, JoinStep, TableStep
+from kbd.jobs.records import CompareStep, FilterStep, GroupStep, JoinStep, SortStep, TableStep
+from kbd_offline import expressions
 from kbd_offline.evident_keys import column_of, has_column, shared_key, things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
@@ -19,6 +20,7 @@ from kbd_offline.pair_words import (
     CHANGED,
     COMPARED,
     EARLIER,
+    FALLEN,
     FIRST,
     GONE,
     LATER,
@@ -26,13 +28,14 @@ from kbd_offline.pair_words import (
     MISSING,
     NEGATIVE,
     ONLY,
+    RISEN,
     SECOND,
     SMALL,
 )
 from kbd_offline.scan import SeveralError, UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
 
-__all__ = ["compared_lists", "in_time", "is_alike"]
+__all__ = ["compared_lists", "day_of", "in_time", "is_alike"]
 
 Side = Literal["earlier", "later"]
 
@@ -57,7 +60,7 @@ def in_time(first: KnownTable, second: KnownTable) -> tuple[KnownTable, KnownTab
         return first, second, ""
     if (two & EARLIER or one & LATER) and not (two & LATER or one & EARLIER):
         return second, first, ""
-    days = _day_of(first), _day_of(second)
+    days = day_of(first), day_of(second)
     if days[0] and days[1] and len(days[0]) == len(days[1]) and days[0] != days[1]:
         return (first, second, "") if days[0] < days[1] else (second, first, "")
     note = f"{first.label} was taken for the earlier list and {second.label} for the later one"
@@ -69,7 +72,8 @@ def _names(table: KnownTable) -> tuple[str, ...]:
     return (*name, *tokens(table.sheet))
 
 
-def _day_of(table: KnownTable) -> str:
+def day_of(table: KnownTable) -> str:
+    """Return the day, month or year that the name of a table tells, "" for none."""
     found = _DAY.search(f"{table.path} {table.sheet}")
     if found:
         return found.group()
@@ -81,7 +85,8 @@ class _Asked(msgspec.Struct):
     """What the words of a comparison are.
 
     Args:
-        compared, changed, added, gone, missing, negative, only: Whether there are words for it.
+        compared, changed, added, gone, missing, negative, only, risen, fallen: Whether there are
+            words for it.
         sides: The lists that are spoken of.
         columns: Columns that are spoken of.
         unknown: Places of other words.
@@ -94,6 +99,8 @@ class _Asked(msgspec.Struct):
     missing: bool = False
     negative: bool = False
     only: bool = False
+    risen: bool = False
+    fallen: bool = False
     sides: list[Side] = []
     columns: list[KnownColumn] = []
     unknown: list[int] = []
@@ -109,8 +116,11 @@ def compared_lists(work: TablesTogether) -> Result | None:
     if len(work.tables) != 2 or not is_alike(*work.tables):
         return None
     words = {work.scan.word(place) for place in range(len(work.scan))}
-    differs = COMPARED | CHANGED | GONE | MISSING
-    spoken = words & differs or (words & ADDED and not words & _VERBS) or (
+    differs = COMPARED | CHANGED | GONE | MISSING | RISEN | FALLEN
+    is_compound = any(
+        word.endswith(("anderungen", "anderung", "unterschiede", "abweichungen")) for word in words
+    )
+    spoken = is_compound or words & differs or (words & ADDED and not words & _VERBS) or (
         words & (NEGATIVE | ONLY) and words & (LISTS | EARLIER | LATER | FIRST | SECOND)
     )  # fmt: skip
     if not spoken:
@@ -139,7 +149,7 @@ _VERBS = frozenset(["add", "make", "column", "spalte", "merge", "combine", "put"
 def _is_comparison(asked: _Asked) -> bool:
     return bool(
         asked.compared or asked.changed or asked.added or asked.gone or asked.missing
-        or ((asked.negative or asked.only) and asked.sides)
+        or asked.risen or asked.fallen or ((asked.negative or asked.only) and asked.sides)
     )  # fmt: skip
 
 
@@ -171,7 +181,7 @@ def _asked(
 
 
 _GROUPS = (
-    ("compared", COMPARED), ("changed", CHANGED), ("gone", GONE), ("missing", MISSING),
+    ("risen", RISEN), ("fallen", FALLEN), ("compared", COMPARED), ("changed", CHANGED), ("gone", GONE), ("missing", MISSING),
     ("added", ADDED), ("negative", NEGATIVE), ("only", ONLY),
 )  # fmt: skip
 
@@ -225,9 +235,16 @@ def _named_column(
     key: KnownColumn,
 ) -> int:
     """Read a column of both lists that is not the key; return where it ends, 0 for none."""
-    mention = work.scan.column(place)
     word = work.scan.word(place)
-    known = SMALL | LISTS | COMPARED | CHANGED | ADDED | GONE | MISSING | NEGATIVE | ONLY
+    for ending in ("anderungen", "anderung", "unterschiede", "abweichungen"):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            asked.changed = True
+            word = word.removesuffix(ending)
+            found = [c for c in earlier.columns if tokens(c.name) == (word,)]
+            asked.columns += found
+            return place + 1 if found else 0
+    mention = work.scan.column(place)
+    known = RISEN | FALLEN | SMALL | LISTS | COMPARED | CHANGED | ADDED | GONE | MISSING | NEGATIVE | ONLY
     if mention is None or word in known or word in _ITEMS:
         return 0
     if work.scan.word(mention.end) in LISTS:
@@ -250,11 +267,10 @@ def _result(
     Raises:
         UnclearError: It speaks of several of these at once, or of a list that does not fit.
     """
-    if (asked.compared or asked.changed) and not (
-        asked.added or asked.gone or asked.missing or asked.negative or asked.only
-    ):
+    others = asked.added or asked.gone or asked.missing or asked.negative or asked.only
+    if (asked.compared or asked.changed or asked.risen or asked.fallen) and not others:
         return _differences(work, asked, earlier, later, key)
-    if asked.compared or asked.changed or asked.columns:
+    if asked.risen or asked.fallen or asked.compared or asked.changed or asked.columns:
         raise UnclearError("I do not see what of the two lists is compared")
     side = asked.sides[0] if len(set(asked.sides)) == 1 else None
     if asked.sides and side is None and not asked.negative:
@@ -289,6 +305,8 @@ def _result(
 def _differences(
     work: TablesTogether, asked: _Asked, earlier: KnownTable, later: KnownTable, key: KnownColumn
 ) -> Result:
+    if asked.risen or asked.fallen:
+        return _moved(work, asked, earlier, later, key)
     names = tuple(column.name for column in asked.columns)
     steps: tuple[TableStep, ...] = (
         CompareStep(
@@ -305,6 +323,36 @@ def _differences(
     return _written(work, made, steps, told, f"{stem_of(earlier)}-{stem_of(later)}-changes")
 
 
+def _moved(
+    work: TablesTogether, asked: _Asked, earlier: KnownTable, later: KnownTable, key: KnownColumn
+) -> Result:
+    """Return the job of "which prices went up".
+
+    Raises:
+        UnclearError: It is not clear which column is meant, or which way it went.
+    """
+    numbers = asked.columns or [
+        column for column in earlier.columns
+        if column.is_number and column.name != key.name and has_column(later, column.name)
+    ]  # fmt: skip
+    if len(numbers) != 1 or not numbers[0].is_number or asked.risen == asked.fallen:
+        raise UnclearError("it does not say which figures went up or down")
+    name = numbers[0].name
+    before, after = expressions.column(f"{name} before"), expressions.column(f"{name} after")
+    sign, way = (">", "up") if asked.risen else ("<", "down")
+    steps: tuple[TableStep, ...] = (
+        CompareStep(
+            work.label(later), (key.name,), (name,), of=work.label(earlier), make="changes"
+        ),
+        FilterStep(f"{after} {sign} {before}", make="changed"),
+    )
+    told = f"Where {name} went {way} from {earlier.label} to {later.label}, by {key.name}"
+    made = KnownTable(
+        earlier.path, columns=(key, KnownColumn("Change")), rows=max(earlier.rows, later.rows)
+    )
+    return _written(work, made, steps, told, f"{stem_of(earlier)}-{stem_of(later)}-{way}")
+
+
 def _written(
     work: TablesTogether, table: KnownTable, steps: tuple[TableStep, ...], told: str, stem: str
 ) -> Result:
@@ -314,9 +362,13 @@ def _written(
         UnclearError: It says more.
     """
     found = work.read_rest(table, steps, told, stem)
-    more = [step for step in found[0].steps if isinstance(step, FilterStep | CompareStep)]
-    if len(more) > sum(isinstance(step, FilterStep | CompareStep) for step in steps):
-        raise UnclearError("it has a condition beside the comparison: ask for one after the other")
+    more = [step for step in found[0].steps if step not in steps]
+    counts = isinstance(steps[-1], JoinStep) and [
+        step for step in more if isinstance(step, GroupStep) and not step.by
+    ]
+    left = [step for step in more if isinstance(step, TableStep) and not isinstance(step, SortStep)]
+    if left and left != counts:
+        raise UnclearError("it asks more than what differs: ask for one after the other")
     return found
 
 

@@ -19,7 +19,7 @@ PHRASES: Mapping[str, str] = {
         ausrechnen, rechne, bestimme, um, als, daraus, davon, sortiere mal, enthalten, haben wir, gemacht, verkauft,
         ausgegeben, eingenommen, betragt, lautet, her, heraus, raus, nur, bzw, seit wann, wo, wann, steht, stehen,
         jeweilige, jeweiligen, aufgeschlusselt, zusammenfassung, zusammengefasst, gruppiert, aus der, einzelne, einzelnen,
-        hatten wir, haben, lag, liegt, behalte, behalten""",
+        hatten wir, haben, lag, liegt, behalte, behalten, bringt, brachte, erzielt, erzielte""",
     "row_noun": "zeile, zeilen, datensatz, datensatze, datensatzen, eintrag, eintrage, eintragen",
     "and": "und, sowie, &",
     "or": "oder",

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from kbd_offline.names import stem
 
 __all__ = [
-    "ADDED", "ADDING", "CHANGED", "COMPARED", "EARLIER", "FIRST", "GONE", "LATER", "LISTS",
-    "MISSING", "MONEY", "NEGATIVE", "OFTEN", "ONLY", "SECOND", "SMALL", "UNITED", "same_family",
+    "ADDED", "ADDING", "CHANGED", "COMPARED", "EARLIER", "FALLEN", "FIRST", "GONE", "LATER", "LISTS",
+    "MISSING", "MONEY", "NEGATIVE", "OFTEN", "ONLY", "RISEN", "SECOND", "SMALL", "UNITED", "same_family",
 ]  # fmt: skip
 
 
@@ -33,6 +33,12 @@ GONE = _words(
     " verschwunden weg gestrichen wegfallen"
 )
 MISSING = _words("missing lacking lacks fehlt fehlen fehlende fehlenden")
+RISEN = _words(
+    "expensive dearer risen rose increased raised higher teurer gestiegen erhoht erhohte hoher angehoben"
+)
+FALLEN = _words(
+    "cheaper fallen fell decreased reduced lower billiger gunstiger gesunken gefallen gesenkt niedriger"
+)
 EARLIER = _words(
     "old older earlier previous former alt alte alten alter altere alteren vorherige vorherigen vorige vorigen"
     " bisherige bisherigen before"
@@ -56,7 +62,7 @@ SMALL = _words(
     "which what what's whats who that were was is are have has had been be did do does we i they there of the a"
     " an in from and to both two at all so out me show list give find tell please die der das den dem des"
     " welche welcher welches welchen wer sind ist wurden wurde haben hat worden wir in im aus von zu sich"
-    " es gibt und beide beiden zwischen between zeige zeig mir alle bitte on with"
+    " es gibt und beide beiden zwischen between zeige zeig mir alle bitte on with got become became geworden wurde went more"
 )
 """Words that mean nothing more between those of a comparison or of what has no partner."""
 MONEY = _words(

@@ -170,7 +170,7 @@ def _added(
 
 _LINKS = frozenset(
     "to each every the zu jeder jedem jede zur zum bei from of aus der den dem des von in into their its for und"
-    " with mit beside also column columns spalte spalten matching corresponding passende passenden".split()
+    " with mit beside also column columns spalte spalten matching corresponding passende passenden address adresse addresses".split()
 )
 
 
@@ -257,12 +257,14 @@ def beside_names(work: TablesTogether, right: KnownTable) -> tuple[list[KnownCol
         names = [mention.columns[0] for mention in mentions]
         fits = all(len(one.columns) == 1 and one.level <= PART for one in mentions)
         if names and fits and (end == len(work.scan) or work.scan.is_sign(end, ".,;!?")):
-            start = place - 1 if work.scan.is_sign(place - 1, ",") else place
+            is_led = work.scan.is_sign(place - 1, ",") or work.scan.word(place - 1) in _LED
+            start = place - 1 if is_led else place
             return names, set(range(start, end))
     return [], set()
 
 
 _WITH = frozenset(["with", "mit", "including", "samt", "inklusive", "inkl", "und", "and"])
+_LED = frozenset(["together", "zusammen", "along"])
 _THEIR = frozenset(
     "their its the der den dem die ihren ihrem ihrer deren dazu jeweiligem jeweiligen also".split()
 )

@@ -9,7 +9,17 @@ from datetime import date
 
 import msgspec
 
-from kbd.jobs.records import GroupStep, Input, Job, TableStep, WriteStep
+from kbd.jobs.records import (
+    DeriveStep,
+    FilterStep,
+    GroupStep,
+    Input,
+    Job,
+    SortStep,
+    TableStep,
+    TopStep,
+    WriteStep,
+)
 from kbd_offline.clauses import Clauses
 from kbd_offline.composition import Composed, compose
 from kbd_offline.evident_keys import table_words, thing_meanings, things
@@ -194,19 +204,26 @@ def stem_of(table: KnownTable) -> str:
 
 
 def _with_beside(composed: Composed, key: str, beside: Sequence[KnownColumn]) -> Composed:
-    """Return steps whose groups by a key tell what goes with it, too.
+    """Return steps whose groups by a key tell what goes with it, too; rows have it already.
 
     Raises:
-        UnclearError: Nothing is grouped by the key.
+        UnclearError: Rows are grouped by something else.
     """
     names = tuple(column.name for column in beside)
-    steps = [
+    groups = [step for step in composed.steps if not isinstance(step, _KEEPING)]
+    if not groups:
+        return composed
+    if len(groups) > 1 or not isinstance(groups[0], GroupStep) or key not in groups[0].by:
+        raise UnclearError(f'I do not see what "{names[0]}" is for')
+    steps = tuple(
         msgspec.structs.replace(step, by=(*step.by, *(n for n in names if n not in step.by)))
-        if isinstance(step, GroupStep) and key in step.by
+        if isinstance(step, GroupStep)
         else step
         for step in composed.steps
-    ]
-    if tuple(steps) == composed.steps:
-        raise UnclearError(f'I do not see what "{names[0]}" is for')
+    )
     words = f"{composed.words}, with {', '.join(names)}"
-    return msgspec.structs.replace(composed, steps=tuple(steps), words=words)
+    return msgspec.structs.replace(composed, steps=steps, words=words)
+
+
+_KEEPING = (FilterStep, SortStep, TopStep, DeriveStep)
+"""Steps that leave the columns of rows as they are."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from kbd.jobs.records import GroupStep, TableStep, UnionStep
-from kbd_offline.evident_keys import things
+from kbd_offline.comparisons import day_of
+from kbd_offline.evident_keys import table_words, things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.names import stem, tokens
@@ -62,42 +63,91 @@ def plain_union(work: TablesTogether) -> Result | None:
 def _united_words(work: TablesTogether) -> set[int] | None:
     """Return the places of the words for putting tables together; None where they are not there."""
     scan = work.scan
-    verbs = [at for at in range(len(scan)) if scan.word(at) in UNITED]
-    if not verbs or any(scan.word(at) not in _BESIDE for at in range(verbs[0])):
-        return None
-    used, has_object = set(range(verbs[0] + 1)), False
-    nouns = {stem(word) for table in work.tables for word in things(table) if not word.isdigit()}
-    place = verbs[0] + 1
+    found = _over_all(work)
+    if found is not None:
+        return found
+    place, has_object, has_verb = 0, False, False
     while place < len(scan):
         word = scan.word(place)
-        number = LEXICON.numerals.get(word) or (int(word) if word.isdigit() else 0)
-        if number > 1 and not has_object:
-            if number != len(work.tables):
-                raise UnclearError(
-                    f"it speaks of {number} tables, and there are {len(work.tables)}"
-                )
-            has_object = True
-        elif word in _MANY or (stem(word) in nouns and scan.column(place) is None):
-            has_object = True
-        elif word in ("all", "alle", "alles", "everything", "them", "both", "beide", "together",
-                      "zusammen", "untereinander", "one"):  # fmt: skip
-            has_object = True
-        elif word in UNITED or (word in _BESIDE and word not in ("and", "und", "with")):
-            pass
-        else:
+        is_object = _is_object(work, place)
+        if word in ("and", "und", "with", ",") or not (
+            is_object or word in UNITED or word in _BESIDE
+        ):
             break
-        used.add(place)
+        has_object |= is_object
+        has_verb |= word in UNITED
         place += 1
+    if not has_object or not has_verb:
+        return None
+    used = set(range(place))
     # "… untereinander", "… zusammen" may stand behind the rest.
-    for at in range(place, len(scan)):
-        if scan.word(at) in ("zusammen", "untereinander", "aneinander") and at == len(scan) - 1:
-            used.add(at)
-    if scan.at(place, "and") or scan.word(place) in (",", "then", "dann"):
+    if scan.word(len(scan) - 1) in ("zusammen", "untereinander", "aneinander"):
+        used.add(len(scan) - 1)
+    while place < len(scan) and scan.word(place) in ("and", "und", ",", "then", "dann"):
         used.add(place)
         place += 1
-        if scan.word(place) in ("then", "dann"):
-            used.add(place)
-    return used if has_object else None
+    return used
+
+
+def _is_object(work: TablesTogether, place: int) -> bool:
+    """Tell whether a word speaks of the tables that are put together.
+
+    Raises:
+        UnclearError: It says how many they are, and there are others.
+    """
+    scan, word = work.scan, work.scan.word(place)
+    number = LEXICON.numerals.get(word) or (
+        {"beide": 2, "beiden": 2, "both": 2}.get(word) or (int(word) if word.isdigit() else 0)
+    )
+    if number > 1:
+        if number != len(work.tables):
+            raise UnclearError(f"it speaks of {number} tables, and there are {len(work.tables)}")
+        return True
+    nouns = {stem(word) for table in work.tables for word in things(table) if not word.isdigit()}
+    return word in _MANY or word in _WHOLE or (stem(word) in nouns and scan.column(place) is None)
+
+
+def _over_all(work: TablesTogether) -> set[int] | None:
+    """Return the places of "over all three months" at the end of a request, None for none."""
+    scan = work.scan
+    for place in range(1, len(scan)):
+        if scan.word(place) not in _OVER or scan.word(place + 1) not in _ALL:
+            continue
+        behind = range(place + 1, len(scan))
+        known = [scan.word(at) in _BESIDE or _is_object(work, at) for at in behind]
+        if all(known) and any(scan.word(at) in _MANY for at in behind):
+            return set(range(place, len(scan)))
+    return None
+
+
+_WHOLE = frozenset(
+    ["all", "alle", "alles", "everything", "them", "together", "zusammen", "untereinander", "one"]
+)
+_OVER = frozenset(["over", "across", "uber", "from", "in", "aus", "for", "of", "fur"])
+_ALL = frozenset(["all", "alle", "allen", "aller", "the", "both", "beide", "beiden"])
+
+
+def periods_together(work: TablesTogether) -> Result | None:
+    """Read a request about tables alike, each of another period, as one about all; else None.
+
+    Raises:
+        UnclearError: It has no reading against all of them.
+    """
+    tables = work.tables
+    if not _is_same(tables) or any(t.kind == "file" for t in work.scan.tokens):
+        return None
+    days = {day_of(table) for table in tables}
+    if "" in days or len(days) < len(tables):
+        return None
+    names = {word for table in tables for word in table_words(table) if not word.isdigit()}
+    if any(work.scan.word(place) in names for place in range(len(work.scan))):
+        return None
+    if any(work.scan.word(place) in _MANY - _SPANS for place in range(len(work.scan))):
+        return None
+    return _united(work, None)
+
+
+_SPANS = frozenset("months month quarters quarter years year monate monats quartale jahre".split())
 
 
 def per_file(work: TablesTogether) -> Result | None:
@@ -150,6 +200,10 @@ def _united(
     work: TablesTogether, origin: str | None, *, has_gaps: bool = False, is_grouped: bool = True
 ) -> Result:
     """Return the job of what is left of a request against the rows of all tables."""
+    if len({day_of(table) for table in work.tables} - {""}) == len(work.tables):
+        # Of several months the first one comes first, unless files are named in an order.
+        if all(token.kind != "file" for token in work.scan.tokens):
+            work.tables.sort(key=day_of)
     tables = work.tables
     columns = _columns(tables, has_gaps=has_gaps)
     labels = tuple(one.name for one in work.inputs())
