@@ -146,7 +146,7 @@ PHRASES: Mapping[str, str] = {
     "reduce": "senke, senken, reduziere, verringere",
     "profit": "gewinn, rohgewinn, deckungsbeitrag, ertrag",
     "margin": "marge, gewinnmarge, rohmarge",
-    "trim": "leerzeichen entfernen, entferne leerzeichen, entferne uberflussige leerzeichen, uberflussige leerzeichen entfernen, trimme, leerzeichen am rand entfernen, entferne die leerzeichen, losche leerzeichen",
+    "trim": "leerzeichen entfernen, entferne leerzeichen, entferne uberflussige leerzeichen, uberflussige leerzeichen entfernen, trimme, leerzeichen weg, leerzeichen raus, leerzeichen am rand entfernen, entferne die leerzeichen, losche leerzeichen",
     "upper": "großbuchstaben, in großbuchstaben, groß",
     "lower": "kleinbuchstaben, in kleinbuchstaben, klein",
     "round": "runde, gerundet, runden, gerundet auf, auf, runde auf, runden auf",
