@@ -6,7 +6,7 @@ from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
 from kbd_offline.conditions import number_at
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import PART, ColumnMention
+from kbd_offline.mentions import PART, STEM, ColumnMention
 from kbd_offline.names import stem, tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
@@ -314,7 +314,9 @@ def _trimmed(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "trim")
     if not end:
         return 0
-    at = scan.skip(end, "det", "filler")
+    at = scan.skip(end, "det")
+    while scan.word(at) in ("from", "around", "in", "of", "aus", "bei", "um", "vom"):
+        at = scan.skip(at + 1, "det")
     mentions, behind = scan.column_list(at)
     columns = [scan.only(one) for one in mentions]
     chosen = columns or [column for column in scan.table.columns if column.is_text]
@@ -422,6 +424,10 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
     at = end if scan.is_column(end) else scan.skip(end, "det", "select")
     mentions, behind = scan.column_list(at)
     if not mentions or any(one.level > PART for one in mentions[:1]):
+        return 0
+    # "Show all orders" asks for rows, whatever tells one of them.
+    only = mentions[0] if len(mentions) == 1 else None
+    if only is not None and scan.is_noun(only.start) and STEM < only.level:
         return 0
     # "Show revenue by region" asks for a figure.
     if scan.at(behind, "by", "across") or scan.is_noun(behind):

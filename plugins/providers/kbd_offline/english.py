@@ -27,7 +27,7 @@ PHRASES: Mapping[str, str] = {
         breakdown, break down, keep, sold, sell, spent, spend on, paid for, bought, buy, earned,
         made by, done, hired, joined, started, starting, ordered, placed, dated, issued, created,
         booked, recorded, entered, took place, occurred, belong, belongs, belonging, corresponding, different kinds of, single, own,
-        amounts to, calculated, calculate, compute, work out, determine, look at, amounted""",
+        brings, bring in, brings in, brought in, generates, generated, yields, amounts to, calculated, calculate, compute, work out, determine, look at, amounted""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along with, together with",
     "or": "or",

@@ -35,6 +35,7 @@ from kbd_offline.figures import (
 )
 from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.tidying import each_once, unified
 from kbd_offline.times import time_condition, versus
 
 __all__ = ["KINDS", "UNKNOWN", "read_clauses"]
@@ -594,7 +595,8 @@ def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
 
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _file, _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, computed, _profit, versus, _pivot,
+    _file, _kind, _summary, _dedupe_words, _find_duplicates, each_once, _split, renamed,
+    cleaned, unified, computed, _profit, versus, _pivot,
     read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
     _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
     _noun, _filler,

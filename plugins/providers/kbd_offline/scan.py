@@ -1,6 +1,6 @@
 """Scan of a request: its tokens, and what phrases, columns and values stand at each. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 
 import msgspec
@@ -39,10 +39,17 @@ class Scan:
         request_tokens: Its tokens.
         table: The table.
         today: The day that "last month" goes by.
+        nouns: Other words for its rows.
     """
 
     def __init__(
-        self, request: str, request_tokens: Sequence[RequestToken], table: KnownTable, today: date
+        self,
+        request: str,
+        request_tokens: Sequence[RequestToken],
+        table: KnownTable,
+        today: date,
+        *,
+        nouns: Iterable[str] = (),
     ) -> None:
         self.request = request
         self.table = table
@@ -50,7 +57,7 @@ class Scan:
         self.vocabulary = Vocabulary(table)
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
-        self._nouns |= {stem(word) for word in _things(table)}
+        self._nouns |= {stem(word) for word in (*_things(table), *nouns)}
         self._thing_meanings = _THINGS & frozenset(
             meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
             for meaning in LEXICON.meanings.get(singular(noun), ())

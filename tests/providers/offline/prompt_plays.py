@@ -79,6 +79,8 @@ class PlayedShop:
 
     def __init__(self, folder: Path, prompts: Path = PROMPTS) -> None:
         self._folder = folder
+        self._cache = folder / "cache"
+        self._cache.mkdir()
         self._tables = PromptTables(datetime.now(UTC).date(), prompts)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
 
@@ -88,7 +90,11 @@ class PlayedShop:
             paths = self._tables.stage(entry.files, Path(folder))
             given: dict[str, str | bytes] = {path.name: path.read_bytes() for path in paths}
             known = self._known.setdefault(entry.files, {})
-            player = _LookingPlayer(Path(folder) / "workbench", given, known)
+            root = Path(folder) / "workbench"
+            root.mkdir()
+            # What tables were loaded into is found by their bytes, so it is that of all.
+            (root / "cache").symlink_to(self._cache)
+            player = _LookingPlayer(root, given, known)
             outcome = anyio.run(self._outcome, player, entry.request)
         return PromptRun(entry, outcome, judge(entry, outcome, self._tables))
 
