@@ -17,7 +17,7 @@ from kbd.messages import Message
 from kbd.providers import ModelReply, ModelRequest, ToolSchema
 from kbd.testing.providers import NoAccess
 from kbd.testing.tools import Workbench
-from kbd.tools import Tool
+from kbd.tools import Tool, ToolResult
 from kbd.types import Phase
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
@@ -117,6 +117,11 @@ class Player:
         (name,) = set(self.workbench.files.names()) - set(self._before)
         return name
 
+    def written(self) -> list[str]:
+        """Return the names of the files that are there since, or were changed."""
+        files = self.workbench.files
+        return [name for name in files.names() if files.get(name).blob != self._before.get(name)]
+
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
         messages = [Message("system", "Do it."), Message("user", "\n\n".join(blocks))]
@@ -153,11 +158,13 @@ class Player:
         self._entry += 1
         self._told[result.is_look] += result.told
         self._has_worked |= name == "run_job" or (name.startswith("table_") and name not in _LOOKS)
-        text = msgspec.json.encode(result.value).decode()
+        return self._shown(name, result)
+
+    def _shown(self, name: str, result: ToolResult) -> str:
         return truncate_result(
             name,
             self._entry,
-            text,
+            msgspec.json.encode(result.value).decode(),
             result.value,
             summary=result.summary,
             is_action=result.is_action,
