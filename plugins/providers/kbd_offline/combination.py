@@ -12,11 +12,12 @@ import msgspec
 from kbd.jobs.records import CompareStep, Job, JoinStep, ReportStep
 from kbd_offline.comparisons import compared_lists, is_alike
 from kbd_offline.composition import compose
-from kbd_offline.evident_keys import column_of, has_column, is_unique, table_words
+from kbd_offline.evident_keys import column_of, has_column, is_unique
 from kbd_offline.facts import KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import fold, tokens
 from kbd_offline.owners import without_owners
+from kbd_offline.pair_words import word_set
 from kbd_offline.partners import (
     added_columns,
     beside_names,
@@ -149,7 +150,8 @@ def _joined(work: TablesTogether) -> Result | None:
             left, right, key = right, left, swapped
         elif key is None:
             raise UnclearError(
-                f'{left.label} and {right.label} have no column that is evidently the key: say "on COLUMN"'
+                f"{left.label} and {right.label} have no column that is evidently the key:"
+                ' say "on COLUMN"'
             )
         else:
             (name,) = list(key.values())[:1]
@@ -215,7 +217,7 @@ def _join(
     columns = [column for column in others if fold(column.name) not in own]
     join_kind = "inner" if kind == "inner" else "left"
     step = JoinStep(
-        inputs[right.label], key, msgspec.convert(join_kind, type=str),  # type: ignore[arg-type]
+        inputs[right.label], key, msgspec.convert(join_kind, type=str),
         tuple(column.name for column in columns), of=inputs[left.label], make="joined",
     )  # fmt: skip
     known = msgspec.structs.replace(
@@ -289,7 +291,8 @@ def _compared_files(work: TablesTogether) -> Result | None:
         unique = ids if len(ids) == 1 else unique
         if not unique:
             raise UnclearError(
-                f'{old.label} and {new.label} share no column that is unique in both: say "on COLUMN"'
+                f"{old.label} and {new.label} share no column that is unique in both:"
+                ' say "on COLUMN"'
             )
         if len(unique) > 1:
             request = work.request.rstrip(" .!?")
@@ -333,9 +336,9 @@ def _take_tables(work: TablesTogether) -> None:
         place += 1
 
 
-_BETWEEN = frozenset(
-    ["the", "with", "to", "and", "from", "both", "please", "die", "der", "den", "mit", "und", "zu", "von", "bitte",
-     "tables", "table", "tabellen", "tabelle", "files", "file", ","]
+_BETWEEN = word_set(
+    "the with to and from both please die der den mit und zu von bitte tables table "
+    "tabellen tabelle files file ,"
 )  # fmt: skip
 
 

@@ -227,6 +227,8 @@ class _Composer:
                 f'I do not see what "{beside[0].name}" is for',
                 [f"{self._scan.request.rstrip(' .?!')} by {quoted(beside[0].name)}"],
             )
+        if figures and beside and not clauses.is_pivot and clauses.rank is None:
+            raise UnclearError(f'I do not see what "{beside[0].name}" is for')
         return figures
 
     def _is_a_sum(self) -> bool:

@@ -10,7 +10,7 @@ from kbd_offline.evident_keys import table_words, things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.names import stem, tokens
-from kbd_offline.pair_words import UNITED
+from kbd_offline.pair_words import UNITED, word_set
 from kbd_offline.scan import UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
 
@@ -19,20 +19,27 @@ __all__ = ["named_union", "per_file", "plain_union"]
 ORIGIN = "Source"
 """The column that tells the file of each row."""
 
-_MANY = frozenset(
-    "files file lists list tables table sheets sheet months month quarters quarter years year csvs csv workbooks"
-    " exports dateien datei listen tabellen tabelle blatter monate monats quartale jahre exporte"
-    " monatsdateien monatslisten excel".split()
+_MANY = word_set(
+    "files file lists list tables table sheets sheet months month quarters quarter years "
+    "year csvs csv workbooks exports dateien datei listen tabellen tabelle blatter monate "
+    "monats quartale jahre exporte monatsdateien monatslisten excel"
 )
-_BESIDE = frozenset(
-    "all the these those both every alle die diese beide beiden von of my our meine them they everything alles"
-    " zusammen together sie von den der please bitte can you could und with and single big grosse große"
-    " untereinander aneinander single gemeinsame gemeinsamen einzige einzigen unter below each other one a an"
-    " in into to zu eine einer einem ein new neue neuen me us i want up".split()
+_BESIDE = word_set(
+    "all the these those both every alle die diese beide beiden von of my our meine them "
+    "they everything alles zusammen together sie von den der please bitte can you could und "
+    "with and single big grosse große untereinander aneinander single gemeinsame "
+    "gemeinsamen einzige einzigen unter below each other one a an in into to zu eine einer "
+    "einem ein new neue neuen me us i want up"
 )
-_INTO = frozenset(["in", "into", "to", "zu"])
-_FILE_WORDS = frozenset(["file", "files", "datei", "dateien", "sheet", "blatt", "list", "liste"])
-_PER = frozenset(["per", "by", "each", "je", "pro", "every", "jede", "jeder"])
+_INTO = word_set(
+    "in into to zu"
+)
+_FILE_WORDS = word_set(
+    "file files datei dateien sheet blatt list liste"
+)
+_PER = word_set(
+    "per by each je pro every jede jeder"
+)
 
 
 def _is_same(tables: Sequence[KnownTable]) -> bool:
@@ -120,11 +127,15 @@ def _over_all(work: TablesTogether) -> set[int] | None:
     return None
 
 
-_WHOLE = frozenset(
-    ["all", "alle", "alles", "everything", "them", "together", "zusammen", "untereinander", "one"]
+_WHOLE = word_set(
+    "all alle alles everything them together zusammen untereinander one"
 )
-_OVER = frozenset(["over", "across", "uber", "from", "in", "aus", "for", "of", "fur"])
-_ALL = frozenset(["all", "alle", "allen", "aller", "the", "both", "beide", "beiden"])
+_OVER = word_set(
+    "over across uber from in aus for of fur"
+)
+_ALL = word_set(
+    "all alle allen aller the both beide beiden"
+)
 
 
 def periods_together(work: TablesTogether) -> Result | None:
@@ -147,7 +158,9 @@ def periods_together(work: TablesTogether) -> Result | None:
     return _united(work, None)
 
 
-_SPANS = frozenset("months month quarters quarter years year monate monats quartale jahre".split())
+_SPANS = word_set(
+    "months month quarters quarter years year monate monats quartale jahre"
+)
 
 
 def per_file(work: TablesTogether) -> Result | None:
@@ -200,10 +213,10 @@ def _united(
     work: TablesTogether, origin: str | None, *, has_gaps: bool = False, is_grouped: bool = True
 ) -> Result:
     """Return the job of what is left of a request against the rows of all tables."""
-    if len({day_of(table) for table in work.tables} - {""}) == len(work.tables):
-        # Of several months the first one comes first, unless files are named in an order.
-        if all(token.kind != "file" for token in work.scan.tokens):
-            work.tables.sort(key=day_of)
+    has_order = any(token.kind == "file" for token in work.scan.tokens)
+    if not has_order and len({day_of(table) for table in work.tables} - {""}) == len(work.tables):
+        # Of several months the first one comes first.
+        work.tables.sort(key=day_of)
     tables = work.tables
     columns = _columns(tables, has_gaps=has_gaps)
     labels = tuple(one.name for one in work.inputs())
@@ -230,7 +243,9 @@ def _by_origin(found: Result) -> Result:
     if len(groups) != 1 or len(others) > len(groups) + 2:
         raise UnclearError("it does not say what to work out of each file")
     steps = tuple(
-        msgspec.structs.replace(step, by=(ORIGIN, *step.by)) if isinstance(step, GroupStep) else step
+        msgspec.structs.replace(step, by=(ORIGIN, *step.by))
+        if isinstance(step, GroupStep)
+        else step
         for step in job.steps
     )
     words = f"{words}, by file"
