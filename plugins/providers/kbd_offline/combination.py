@@ -10,7 +10,7 @@ from datetime import date
 import msgspec
 
 from kbd.jobs.records import CompareStep, Job, JoinStep, ReportStep
-from kbd_offline.comparisons import compared_lists, is_alike
+from kbd_offline.comparisons import compared_lists
 from kbd_offline.composition import compose
 from kbd_offline.evident_keys import column_of, has_column, is_unique
 from kbd_offline.facts import KnownTable
@@ -29,8 +29,8 @@ from kbd_offline.request_files import BOOK_SUFFIX, FileNames
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 from kbd_offline.single import JobFiles, read_table
-from kbd_offline.together import Result, TablesTogether, stem_of
-from kbd_offline.unions import named_union, per_file, periods_together, plain_union
+from kbd_offline.together import Result, TablesTogether, passed_over, stem_of
+from kbd_offline.unions import is_same, named_union, per_file, periods_together, plain_union
 
 __all__ = ["combined"]
 
@@ -353,9 +353,16 @@ def _implied(scan: Scan, work: TablesTogether) -> Result | None:
         SeveralError: Several columns may be the key.
         UnclearError: It has no reading.
     """
-    if is_alike(*work.tables) or any(_reads_alone(scan, table) for table in work.tables):
+    if is_same(work.tables) or any(
+        _reads_alone(scan, table) and not passed_over(scan, table, work.tables)
+        for table in work.tables
+    ):
         return None
-    alone = [table for table in work.tables if _reads_alone(work.scan, table, asks=True)]
+    alone = [
+        table for table in work.tables
+        if _reads_alone(work.scan, table, asks=True)
+        and not passed_over(work.scan, table, work.tables)
+    ]  # fmt: skip
     for left, right in (work.tables, work.tables[::-1]):
         key = evident_key(work, left, right)
         beside, places = beside_names(work, right)

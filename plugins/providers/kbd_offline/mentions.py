@@ -4,7 +4,7 @@ A column's own name goes before a part of one, and that before another word for 
 equally well both are returned: whoever needs one asks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -17,6 +17,11 @@ __all__ = ["BESIDE", "SAME", "SYNONYM", "ColumnMention", "ValueMention", "Vocabu
 
 SAME, STEM, PART, COMPOUND, SYNONYM = range(5)
 """How a column is named: in full, but for its ending, by a part, within a compound, otherwise."""
+
+_FORMS: tuple[tuple[int, Callable[[str], str]], ...] = (
+    (SAME, str), (SAME, singular), (STEM, stem),
+)  # fmt: skip
+"""Forms in which words are compared, with how near that is."""
 
 _MAX_WORDS = 8
 _NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
@@ -82,12 +87,20 @@ class Vocabulary:
     def __init__(self, table: KnownTable) -> None:
         self.columns = table.columns
         self._words = {column.name: tokens(column.name) for column in table.columns}
+        self._keys = [self._by_key(form) for _, form in _FORMS]
         self._values: dict[str, list[tuple[tuple[str, ...], KnownColumn, str]]] = {}
         for column in table.columns:
             for value in column.values:
                 words = tokens_of_value(value)
                 if words:
                     self._values.setdefault(stem(words[0]), []).append((words, column, value))
+
+    def _by_key(self, form: Callable[[str], str]) -> dict[str, tuple[KnownColumn, ...]]:
+        found: dict[str, tuple[KnownColumn, ...]] = {}
+        for column in self.columns:
+            key = "".join(form(word) for word in self._words[column.name])
+            found[key] = (*found.get(key, ()), column)
+        return found
 
     def column_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
         """Return the columns that are named from a token on, by the longest and nearest name."""
@@ -217,16 +230,13 @@ class Vocabulary:
     def _whole(
         self, request: Sequence[RequestToken], words: Sequence[str], start: int
     ) -> ColumnMention | None:
-        for level, form in ((SAME, str), (SAME, singular), (STEM, stem)):
+        for place, (level, form) in enumerate(_FORMS):
             best: ColumnMention | None = None
-            for size in range(1, len(words) + 1):
+            key = ""
+            for size, word in enumerate(words, 1):
                 # Without blanks, "order date" is OrderDate as well as order_date.
-                key = "".join(form(word) for word in words[:size])
-                named = tuple(
-                    column
-                    for column in self.columns
-                    if key and "".join(form(w) for w in self._words[column.name]) == key
-                )
+                key += form(word)
+                named = self._keys[place].get(key) if key else None
                 if named:
                     best = ColumnMention(named, start, start + size, level)
             if best is not None:

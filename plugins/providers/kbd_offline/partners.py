@@ -78,12 +78,17 @@ def _missing_words(
     scan = work.scan
     own = {stem(word) for word in (*things(left), *tokens(key.name))}
     first = next(
-        (at for at in range(len(scan)) if stem(scan.word(at).removesuffix("'s")) in own), None
+        (
+            at for at in range(len(scan))
+            if stem(scan.word(at).removesuffix("'s")) in own or work.is_called(left, at)
+        ),
+        None,
     )
     if first is None:
         return None
     names = {stem(word) for word in things(left)}
-    if same_family(scan.word(first), things(right)) and stem(scan.word(first)) not in names:
+    is_other = same_family(scan.word(first), things(right)) and not work.is_called(left, first)
+    if is_other and stem(scan.word(first)) not in names:
         return None
     verbs = [
         at

@@ -28,6 +28,7 @@ from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.substitution import replaced
 from kbd_offline.suggestions import nearest
+from kbd_offline.together import passed_over
 
 __all__ = ["Declined", "Question", "Reading", "Understood", "read_request"]
 
@@ -127,13 +128,25 @@ def _read(
     groups = _candidates(names, tables)
     for place, group in enumerate(groups):
         attempts = [
-            one for table in group for one in _attempts(request, names, table, job_files, today)
+            _whole(one, tables)
+            for table in group
+            for one in _attempts(request, names, table, job_files, today)
         ]
         others = [table for other in groups[place + 1 :] for table in other]
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
             return _checked(found, tables)
     raise UnclearError(_no_table(names, files))
+
+
+def _whole(attempt: _Attempt, tables: Sequence[KnownTable]) -> _Attempt:
+    """Return an attempt, without its reading where it passes over a column of another table."""
+    if attempt.found is None or len(tables) < 2:
+        return attempt
+    passed = passed_over(attempt.scan, attempt.table, tables)
+    if not passed:
+        return attempt
+    return msgspec.structs.replace(attempt, found=None, error=UnclearError(passed))
 
 
 def _no_table(names: FileNames, files: Sequence[str]) -> str:
@@ -146,7 +159,7 @@ def _no_table(names: FileNames, files: Sequence[str]) -> str:
 
 
 def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[KnownTable]]:
-    """Return the tables that may be meant: those that are named, else plain ones before workbooks."""
+    """Return the tables that may be meant: those that are named, else plain ones before books."""
     if names.sources:
         named = [table for table in tables if table.path in names.sources]
         return [named] if named else []

@@ -26,13 +26,14 @@ from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.lexicon import LEXICON
+from kbd_offline.mentions import SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, free_target
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.scan import Scan, UnclearError
 from kbd_offline.single import JobFiles, finish, input_of
 
-__all__ = ["Result", "TablesTogether", "stem_of"]
+__all__ = ["Result", "TablesTogether", "passed_over", "stem_of"]
 
 Result = tuple[Job, str, tuple[str, ...]]
 """A job, it in words, and what must be said beside it."""
@@ -196,6 +197,23 @@ class TablesTogether:
 
 _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
 """What rows may be, by whatever word."""
+
+
+def passed_over(scan: Scan, table: KnownTable, tables: Sequence[KnownTable]) -> str:
+    """Return what means nothing to a table and is a column of another one, "" for nothing."""
+    alone = Scan(scan.request, scan.tokens, table, scan.today)
+    fillers = [
+        place for place in range(len(alone))
+        if alone.at(place, "filler") and alone.column(place) is None
+        and alone.value(place) is None and not alone.is_noun(place)
+    ]  # fmt: skip
+    for other in tables if fillers else ():
+        named = Scan(scan.request, scan.tokens, other, scan.today)
+        for place in fillers:
+            mention = named.column(place)
+            if mention is not None and mention.level == SAME:
+                return f'"{scan.text(place, mention.end)}" is a column of {other.label} alone'
+    return ""
 
 
 def stem_of(table: KnownTable) -> str:

@@ -14,7 +14,7 @@ from kbd_offline.pair_words import UNITED, word_set
 from kbd_offline.scan import UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
 
-__all__ = ["named_union", "per_file", "plain_union"]
+__all__ = ["is_same", "named_union", "per_file", "plain_union"]
 
 ORIGIN = "Source"
 """The column that tells the file of each row."""
@@ -42,7 +42,7 @@ _PER = word_set(
 )
 
 
-def _is_same(tables: Sequence[KnownTable]) -> bool:
+def is_same(tables: Sequence[KnownTable]) -> bool:
     """Tell whether tables all have the same columns."""
     found = {frozenset("".join(tokens(c.name)) for c in table.columns) for table in tables}
     return len(found) == 1 and len(tables) > 1
@@ -56,7 +56,7 @@ def plain_union(work: TablesTogether) -> Result | None:
     Raises:
         UnclearError: It says how many tables are meant, and there are others.
     """
-    if not _is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
+    if not is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
         return None
     if any(work.scan.at(place, "origin") for place in range(len(work.scan))):
         return None
@@ -145,7 +145,7 @@ def periods_together(work: TablesTogether) -> Result | None:
         UnclearError: It has no reading against all of them.
     """
     tables = work.tables
-    if not _is_same(tables) or any(t.kind == "file" for t in work.scan.tokens):
+    if not is_same(tables) or any(t.kind == "file" for t in work.scan.tokens):
         return None
     days = {day_of(table) for table in tables}
     if "" in days or len(days) < len(tables):
@@ -169,7 +169,7 @@ def per_file(work: TablesTogether) -> Result | None:
     Raises:
         UnclearError: What is worked out of each is not clear.
     """
-    if not _is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
+    if not is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
         return None
     scan = work.scan
     for place in range(len(scan)):

@@ -14,14 +14,14 @@ LEAST_RIGHT = 141
 """Of the 258 with a result, as reached when the requests about several tables were added: 54.7 %.
 85 % are wanted; whoever makes more of them right raises it."""
 
-MOST_WRONG = 20
+MOST_WRONG = 16
 """Of all 300, as reached then, all of them about a single table; none is wanted."""
 
 FIRST = frozenset(
     [
         "orders-customers-02", "sales-products-02", "bestellungen-kunden-04", "prices-old-prices-new-01",
         "bestand-alt-bestand-neu-04", "january-february-march-04", "contacts-02", "mitglieder-09",
-        "sales-01", "bank-01", "houses-01", "umsatz-01",
+        "ausgaben-01", "bank-01", "houses-01", "umsatz-01",
     ]
 )  # fmt: skip
 """Of many kinds and both languages, for the first tier."""

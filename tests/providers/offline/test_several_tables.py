@@ -180,11 +180,11 @@ def test_more_tables_than_there_are(pairs: dict[str, Bench]) -> None:
 
 def test_two_keys_are_asked_about(tmp_path: Path) -> None:
     """Where rows may belong together by either of two columns it asks which."""
-    parts = text("Code,Label,Weight", [("a", "x", 1), ("b", "y", 2)])
-    uses = text("Code,Label,Spent", [("a", "y", 3.5), ("b", "x", 4.5), ("a", "x", 1.5)])
+    parts = text("Tag,Label,Weight", [("a", "x", 1), ("b", "y", 2)])
+    uses = text("Tag,Label,Spent", [("a", "y", 3.5), ("b", "x", 4.5), ("a", "x", 1.5)])
     bench = Bench(tmp_path, {"uses.csv": uses, "parts.csv": parts})
 
     asked = bench.read("total spent by weight")
 
     assert isinstance(asked, Question)
-    assert '"Code" or "Label"' in asked.text
+    assert '"Tag" or "Label"' in asked.text
