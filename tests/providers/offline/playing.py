@@ -23,11 +23,11 @@ from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_jobs import kbd_register_tools as job_tools
 from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
 from kbd_parquet import ArrowFormat, ParquetFormat
 from kbd_pptx import PptxFormat
-from kbd_jobs import kbd_register_tools as job_tools
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat

@@ -1,6 +1,6 @@
 """The everyday prompts, played in this process: nothing wrong, and no less right than before."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -19,8 +19,9 @@ MOST_WRONG = 16
 
 FIRST = frozenset(
     [
-        "orders-customers-02", "sales-products-02", "bestellungen-kunden-04", "prices-old-prices-new-01",
-        "bestand-alt-bestand-neu-04", "january-february-march-04", "contacts-02", "mitglieder-09",
+        "orders-customers-02", "sales-products-02", "bestellungen-kunden-04",
+        "prices-old-prices-new-01", "bestand-alt-bestand-neu-04", "january-february-march-04",
+        "contacts-02", "mitglieder-09",
         "ausgaben-01", "bank-01", "houses-01", "umsatz-01",
     ]
 )  # fmt: skip
@@ -28,9 +29,9 @@ FIRST = frozenset(
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayedShop]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> PlayedShop:
     """Where all are played."""
-    yield PlayedShop(tmp_path_factory.mktemp("prompts"))
+    return PlayedShop(tmp_path_factory.mktemp("prompts"))
 
 
 def played(shop: PlayedShop, entries: Sequence[PromptEntry]) -> list[PromptRun]:
