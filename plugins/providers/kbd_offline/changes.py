@@ -1,4 +1,4 @@
-"""Changes of columns that a request asks for: computed, renamed, cleaned, chosen, left out. Pure."""
+"""Changes of columns: computed, renamed, cleaned, chosen, left out. Pure."""
 
 import re
 
@@ -122,8 +122,7 @@ def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
     if (
         scan.is_sign(end, "%")
         or scan.at(end, "share")
-        or (scan.word(end) in ("in",)
-        and scan.at(end + 1, "share"))
+        or (scan.word(end) == "in" and scan.at(end + 1, "share"))
     ):
         end = scan.at(end, "share") or scan.at(end + 1, "share") or end + 1
         _derive(scan, clauses, f"{word} %", f"({more} - {less}) / {more}")

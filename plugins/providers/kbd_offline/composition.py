@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from kbd.formats.records import SheetForm
 from kbd.jobs.records import (
     DeduplicateStep,
     DeriveStep,
@@ -13,7 +14,6 @@ from kbd.jobs.records import (
     RunningStep,
     SelectStep,
     ShareStep,
-    SheetForm,
     SortKey,
     SortStep,
     TableStep,
@@ -206,7 +206,7 @@ class _Composer:
             column.is_number and column.role != "id" for column, _, _ in clauses.loose
         ) else []  # fmt: skip
         if clauses.share is not None and not figures:
-            figures = [FigureClause("count", None, True, clauses.share.place)]
+            figures = [FigureClause("count", of_rows=True, place=clauses.share.place)]
             if not any(self._scan.is_noun(at) for at in range(len(self._scan))) and any(
                 column.adds_up for column in self._scan.table.columns
             ) and clauses.keys:  # fmt: skip
@@ -270,8 +270,8 @@ class _Composer:
             return self._pivoted(figures, keys, across)
         keys = keys or across
         self._note_spellings(key.column for key in keys if not key.derived)
-        self._steps += group_steps(scan, clauses, keys, figures)
-        self._add_having(keys, figures)
+        self._steps += group_steps(clauses, keys, figures)
+        self._add_having(keys)
         if clauses.share is not None:
             self._add_share(figures, keys)
         if late is not None:
@@ -330,7 +330,7 @@ class _Composer:
         self._end_words()
         return self._made(is_figures=True, is_answer=self._clauses.is_question)
 
-    def _add_having(self, keys: Sequence[GroupKey], figures: Sequence[FigureClause]) -> None:
+    def _add_having(self, keys: Sequence[GroupKey]) -> None:
         names = [key.name for key in keys]
         if self._clauses.having and not keys:
             raise UnclearError("it has a condition on a figure, and does not say by which column")
@@ -355,7 +355,7 @@ class _Composer:
     def _add_order(self, keys: Sequence[GroupKey], figures: Sequence[FigureClause]) -> None:
         clauses = self._clauses
         rank = clauses.rank
-        order = order_keys(self._scan, clauses, clauses.order, keys, figures)
+        order = order_keys(clauses.order, keys, figures)
         if rank is not None and rank.subject is None and keys:
             names = [key.name for key in keys]
             by = order or (SortKey(figure_of(figures[0], names).name, rank.descending),)
@@ -441,7 +441,9 @@ class _Composer:
             scan, at = self._scan, rank.place
             while not scan.at(at, "top", "bottom"):
                 at += 1
-            options = [scan.rewritten(at, at + 1, word) for word in ("newest", "oldest", "top", "bottom")]
+            options = [
+                scan.rewritten(at, at + 1, word) for word in ("newest", "oldest", "top", "bottom")
+            ]
             raise SeveralError("it does not say in which order the first rows are meant", options)
         found = [column for column in self._scan.table.columns if column.adds_up]
         money = [c for c in self._scan.vocabulary.meaning("money", "revenue", "cost") if c.adds_up]
@@ -470,7 +472,7 @@ class _Composer:
                     [f"top {rank.count} rows by {quoted(by.name)}",
                      f"top {rank.count} {quoted(subject.name)} by average {quoted(by.name)}"],
                 ) if request else UnclearError("")  # fmt: skip
-            figure = FigureClause("sum", by, False, rank.place)
+            figure = FigureClause("sum", by, place=rank.place)
         if figure is None:
             sums = [column for column in scan.table.columns if column.adds_up]
             request = scan.request.rstrip(" .?!")
@@ -484,7 +486,7 @@ class _Composer:
         own = GroupKey(subject.name, subject)
         keys = [*(key for key in per if key.name != own.name), own]
         per = [key for key in per if key.name != own.name]
-        self._steps += group_steps(scan, clauses, keys, [figure])
+        self._steps += group_steps(clauses, keys, [figure])
         name = figure_of(figure, [key.name for key in keys]).name
         order = (SortKey(name, rank.descending),)
         self._steps.append(TopStep(rank.count, order, tuple(key.name for key in per), rank.ties))
@@ -521,8 +523,8 @@ class _Composer:
         name = f"Running {column.name}"
         within = tuple(key.name for key in others)
         if times and any(key.part or True for key in times):
-            figure = FigureClause("sum", column, False, 0)
-            self._steps += group_steps(scan, clauses, [*others, *times], [figure])
+            figure = FigureClause("sum", column, place=0)
+            self._steps += group_steps(clauses, [*others, *times], [figure])
             made = figure_of(figure, [key.name for key in keys]).name
             order = tuple(SortKey(key.name) for key in times)
             self._steps.append(SortStep((*(SortKey(one) for one in within), *order)))
@@ -535,7 +537,8 @@ class _Composer:
         by = f" by {', '.join(key.name for key in keys)}" if keys else ""
         self._words.append(f"running total of {column.name}{by}, in the order of {order[0].column}")
         self._slugs.append(
-            f"running-{slug(column.name)}{'-by-' * bool(keys)}{'-'.join(slug(k.name) for k in keys)}"
+            f"running-{slug(column.name)}"
+            f"{'-by-' * bool(keys)}{'-'.join(slug(key.name) for key in keys)}"
         )
         self._end_words()
         return self._made(is_figures=bool(times), is_answer=clauses.is_question)
@@ -543,8 +546,8 @@ class _Composer:
     def _duplicates(self, columns: Sequence[KnownColumn]) -> Composed:
         chosen = columns or self._scan.table.columns
         keys = [GroupKey(column.name, column) for column in chosen]
-        figure = FigureClause("count", None, True, 0)
-        self._steps += group_steps(self._scan, self._clauses, keys, [figure])
+        figure = FigureClause("count", of_rows=True, place=0)
+        self._steps += group_steps(self._clauses, keys, [figure])
         name = figure_of(figure, [key.name for key in keys]).name
         self._steps.append(FilterStep(f"{expressions.column(name)} > 1"))
         of = ", ".join(column.name for column in columns) or "all columns"
@@ -579,7 +582,7 @@ class _Composer:
         order = order_keys_of_rows(self._scan, from_clauses)
         if order:
             self._steps.append(SortStep(order))
-        chosen = [c for c in from_clauses.selected] or [
+        chosen = list(from_clauses.selected) or [
             c
             for c, _, weak in from_clauses.loose
             if not weak and not (from_clauses.figures and c.is_number)
@@ -620,7 +623,7 @@ class _Composer:
         figures = [_resolved(scan, counted(scan, one)) for one in named]
         plain = [one for one in clauses.figures if one.column is None and not one.of_rows]
         if not figures or any(one.function == "sum" for one in plain):
-            figures += [FigureClause("sum", column, False, 0) for column in shown if column.adds_up]
+            figures += [FigureClause("sum", column, place=0) for column in shown if column.adds_up]
             self._notes += not_summed(shown)
         for one in plain:
             if one.function != "sum":
@@ -629,14 +632,14 @@ class _Composer:
                         one, column=default_number(scan, one.function, one.place)
                     )
                 )
-        count = FigureClause("count", None, True, 0)
+        count = FigureClause("count", of_rows=True, place=0)
         figures = [
             count,
             *(one for one in figures if not (one.of_rows and one.function == "count")),
         ]
         self._add_totals([key], figures)
         own = GroupKey(key.name, key.column)
-        return group_steps(scan, clauses, [own], figures)
+        return group_steps(clauses, [own], figures)
 
     def _rows(self) -> Composed:
         clauses, scan = self._clauses, self._scan

@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Sequence
-from datetime import date
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
@@ -20,7 +19,25 @@ _WORDS = {
 }  # fmt: skip
 _SIGNS = {">": "over", ">=": "from", "<": "under", "<=": "up-to", "=": ""}
 _UNITS = frozenset(
-    ["eur", "euro", "euros", "usd", "dollar", "dollars", "chf", "gbp", "pound", "pounds", "€", "$", "£", "¥", "franken", "yen", "kr"]
+    [
+        "eur",
+        "euro",
+        "euros",
+        "usd",
+        "dollar",
+        "dollars",
+        "chf",
+        "gbp",
+        "pound",
+        "pounds",
+        "€",
+        "$",
+        "£",
+        "¥",
+        "franken",
+        "yen",
+        "kr",
+    ]
 )
 _YES = frozenset(["yes", "y", "true", "ja", "wahr", "1", "j", "x"])
 _MAX_LISTED = 12
@@ -252,13 +269,14 @@ def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
     )
     return end
 
+
 def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at: int) -> int:
     plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
     if plain is None:
         return 0
     behind = plain[1]
     mention = scan.column(behind)
-    subject = _subject(scan, clauses)
+    subject = _subject(clauses)
     if scan.is_noun(behind) or (
         mention is not None
         and mention.level <= PART
@@ -324,7 +342,7 @@ def _or_names(columns: Sequence[KnownColumn]) -> str:
     return " or ".join(f'"{column.name}"' for column in columns)
 
 
-def _subject(scan: Scan, clauses: Clauses) -> KnownColumn | None:
+def _subject(clauses: Clauses) -> KnownColumn | None:
     loose = [
         column for column, _, _ in clauses.loose if not column.is_number or column.role == "id"
     ]
@@ -349,10 +367,10 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         if mention is None or (mention.end < len(scan) and scan.value(mention.end)):
             continue
         column = scan.only(mention)
-        if not _has_article(scan, place, mention.start) and not is_filled:
-            # "Customers without email" are rows; "without email" may leave the column out.
-            if not scan.is_noun(place - 1) or scan.word(end) in ("the", "die", "das", "den"):
-                continue
+        # "Customers without email" are rows; "without email" may leave the column out.
+        is_row = scan.is_noun(place - 1) and scan.word(end) not in ("the", "die", "das", "den")
+        if not is_filled and not is_row and not _has_article(scan, place, mention.start):
+            continue
         _add(clauses, _of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
@@ -396,7 +414,8 @@ def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) ->
 
 
 _FUNCTIONS = (
-    ("not_contains", "contains", "does not contain", True), ("contains", "contains", "contains", False),
+    ("not_contains", "contains", "does not contain", True),
+    ("contains", "contains", "contains", False),
     ("starts", "starts_with", "starts with", False), ("ends", "ends_with", "ends with", False),
 )  # fmt: skip
 
@@ -426,11 +445,15 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
 def _check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
     """Check that some value has a text, where all values are known."""
     small = value.casefold()
-    match = {
-        "contains": lambda one: small in one, "starts_with": lambda one: one.startswith(small),
-        "ends_with": lambda one: one.endswith(small),
-    }[function]  # fmt: skip
-    if column.is_listed and not any(match(one.casefold()) for one in column.values):
+    found = (one.casefold() for one in column.values)
+    match function:
+        case "starts_with":
+            has = any(one.startswith(small) for one in found)
+        case "ends_with":
+            has = any(one.endswith(small) for one in found)
+        case _:
+            has = any(small in one for one in found)
+    if column.is_listed and not has:
         raise UnclearError(f'in no row {column.name} {words} "{value}"{_values_text(column)}')
 
 
@@ -441,7 +464,8 @@ def _raw(scan: Scan, place: int) -> tuple[str, int]:
         return scan.tokens[at].text, at + 1
     end = at
     while end < len(scan) and not scan.is_sign(end, ",;.?!") and not (
-        end > at and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
+        end > at
+        and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
     ):  # fmt: skip
         end += 1
     return scan.text(at, end), end
@@ -468,13 +492,14 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
         return _missing_value(scan, mention, start)
     if scan.word(end) == ")":
         end += 1
-    _equal(scan, clauses, column, values, is_negative=is_negative)
+    _equal(clauses, column, values, is_negative=is_negative)
     return end
 
 
 _NO_VALUES = (
     "most_frequent", "maximum", "minimum", "largest", "smallest", "top", "most", "fewest", "more",
-    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after", "until", "sort",
+    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after",
+    "until", "sort",
 )  # fmt: skip
 """What no value begins with where it is compared with one."""
 
@@ -503,8 +528,7 @@ def _values(
         if (
             not behind
             or behind == end
-            or (scan.column(behind) is not None
-            and (scan.value(behind) is None))
+            or (scan.column(behind) is not None and (scan.value(behind) is None))
         ):
             break
         at = (
@@ -568,7 +592,7 @@ def _values_text(column: KnownColumn, value: str = "") -> str:
 
 
 def _equal(
-    scan: Scan, clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
+    clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
 ) -> None:
     if clauses.exact:
         shown = list(values)
@@ -581,7 +605,8 @@ def _equal(
             *most, last = (f'"{one}"' for one in sorted(values))
             told = f"{', '.join(most)} and {last}"
             clauses.notes.append(
-                f'{told} count as one {column.name} ("{shown[0]}"); say "exactly" to tell them apart'
+                f'{told} count as one {column.name} ("{shown[0]}");'
+                ' say "exactly" to tell them apart'
             )
     plain = expressions.one_of(column, shown, exact=clauses.exact)
     named = " or ".join(shown)
@@ -594,7 +619,7 @@ def _equal(
 
 
 def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, leads: bool) -> int:
-    """Read a value, or a list of them, that stands without its column: "cancelled", "Berlin or Bonn".
+    """Read values that stand without their column: "cancelled", "Berlin or Bonn".
 
     Args:
         scan: The request.
@@ -620,7 +645,9 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     behind = scan.column(found.end)
     if len(named) > 1 and behind is not None:
         # "Berlin city": the column stands behind.
-        named = [one for one in named if any(other.name == one[0].name for other in behind.columns)] or named
+        named = [
+            one for one in named if any(other.name == one[0].name for other in behind.columns)
+        ] or named
     if len(named) > 1:
         text = scan.text(at, found.end)
         raise SeveralError(
@@ -636,10 +663,14 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     mention = ColumnMention((column,), at, at, 0)
     values, end, _ = _values(scan, mention, at, is_exact=clauses.exact)
     behind = scan.column(end)
-    if behind is not None and any(one.name == column.name for one in behind.columns) and behind.level <= PART:
+    if (
+        behind is not None
+        and any(one.name == column.name for one in behind.columns)
+        and behind.level <= PART
+    ):
         # "The IT department": the column stands behind its value.
         end = behind.end
-    _equal(scan, clauses, column, values, is_negative=is_negative)
+    _equal(clauses, column, values, is_negative=is_negative)
     return end
 
 
@@ -661,10 +692,5 @@ def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
     if column.type != "boolean" and not (yes and column.distinct == 2 and column.is_text):
         return 0
     value = "true" if column.type == "boolean" else yes[0]
-    _equal(scan, clauses, column, [value], is_negative=False)
+    _equal(clauses, column, [value], is_negative=False)
     return mention.end
-
-
-def day_text(day: date) -> str:
-    """Return a day in words."""
-    return day.isoformat()

@@ -1,4 +1,4 @@
-"""Figures of a request, what they are grouped by, and their order: "total amount by month". Pure."""
+"""Figures of a request, what they are grouped by, and their order. Pure."""
 
 from collections.abc import Callable
 
@@ -17,13 +17,14 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
+from kbd_offline.mentions import PART, SAME, STEM, ColumnMention
 from kbd_offline.names import singular
 from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, UnclearError
 
 __all__ = [
-    "figure_at", "keys_at", "order_at", "part_word", "ranking", "read_figures", "read_share",
+    "adverb_key", "figure_at", "is_measure", "keys_at", "order_at", "part_word", "rank_by",
+    "ranking", "read_figures", "read_running", "read_share",
 ]  # fmt: skip
 
 _FUNCTIONS: tuple[tuple[str, Aggregate], ...] = (
@@ -52,7 +53,7 @@ def figure_at(scan: Scan, place: int) -> tuple[Aggregate, int] | None:
     return best
 
 
-def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
+def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:  # noqa: C901 - a case a word
     """Read figures at a place: "total and average amount", "how many orders"; 0 where none are.
 
     Raises:
@@ -121,7 +122,7 @@ def _joined(scan: Scan, start: int, end: int) -> bool:
 def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
     if len(functions) > 1 and "count" in functions:
         # "Count and total amount": of the rows.
-        clauses.figures.append(FigureClause("count", None, of_rows=True, place=place))
+        clauses.figures.append(FigureClause("count", of_rows=True, place=place))
         functions = [one for one in functions if one != "count"]
         if not functions:
             return at
@@ -147,10 +148,10 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     mentions, end = ([], start) if is_by else _numbers_list(scan, start)
     if not mentions:
         if functions[0] in ("minimum", "maximum") and (
-            scan.word(start) in ("first",) or scan.is_noun(start) or scan.column(start) is not None
+            scan.word(start) == "first" or scan.is_noun(start) or scan.column(start) is not None
         ):
             return 0
-        clauses.figures += [FigureClause(one, None, False, place) for one in functions]
+        clauses.figures += [FigureClause(one, None, place=place) for one in functions]
         return at
     for mention in mentions:
         for function in functions:
@@ -162,7 +163,7 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
                     return 0
                 why = f": {column.why_text}" if column.why_text else ""
                 raise UnclearError(f'"{column.name}" holds no numbers{why}')
-            clauses.figures.append(FigureClause(function, column, False, mention.start))
+            clauses.figures.append(FigureClause(function, column, place=mention.start))
     return end
 
 
@@ -200,8 +201,8 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     mention = scan.column(start)
     value = scan.value(start)
     if function == "count" and value is None and _is_of_rows(scan, start, mention):
-        clauses.figures.append(FigureClause("count", None, True, place))
-        _and_more(scan, clauses, functions[1:], place)
+        clauses.figures.append(FigureClause("count", of_rows=True, place=place))
+        _and_more(clauses, functions[1:], place)
         return max(scan.at(start, "row_noun"), start + 1)
     if (
         mention is not None
@@ -213,23 +214,23 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
             mentions, end = scan.column_list(start)
             for one in mentions:
                 clauses.figures.append(
-                    FigureClause("distinct", scan.only(one, is_key=True), False, start)
+                    FigureClause("distinct", scan.only(one, is_key=True), place=start)
                 )
             return end
         if column.adds_up and not scan.is_noun(start):
             # "How many units" asks for their sum.
-            clauses.figures.append(FigureClause("sum", column, False, start))
+            clauses.figures.append(FigureClause("sum", column, place=start))
             return mention.end
         if column.is_text or column.role == "id":
             if scan.is_noun(start):
                 clauses.nouns.add(start)
-            _and_more(scan, clauses, functions[1:], place)
-            clauses.figures.append(FigureClause("count", None, True, start, column))
+            _and_more(clauses, functions[1:], place)
+            clauses.figures.append(FigureClause("count", of_rows=True, place=start, subject=column))
             return mention.end
     if function == "distinct":
         raise UnclearError("it does not say of which column the different values are meant")
-    clauses.figures.append(FigureClause("count", None, True, place))
-    _and_more(scan, clauses, functions[1:], place)
+    clauses.figures.append(FigureClause("count", of_rows=True, place=place))
+    _and_more(clauses, functions[1:], place)
     if scan.is_noun(start) and value is None:
         return max(scan.at(start, "row_noun"), start + 1)
     return at
@@ -245,10 +246,8 @@ def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
     return not named or any(one.distinct == scan.table.rows for one in named)
 
 
-def _and_more(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int) -> None:
-    clauses.figures += [
-        FigureClause(one, None, False, place) for one in functions if one != "count"
-    ]
+def _and_more(clauses: Clauses, functions: list[Aggregate], place: int) -> None:
+    clauses.figures += [FigureClause(one, None, place=place) for one in functions if one != "count"]
 
 
 def part_word(scan: Scan, place: int) -> tuple[Part, int] | None:
@@ -392,7 +391,7 @@ def _order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
         of = scan.column(start)
         if of is not None and any(one.is_number for one in of.columns):
             column = scan.only(of, _fits(figure[0]))
-            return OrderClause(figure=FigureClause(figure[0], column, False, at)), of.end
+            return OrderClause(figure=FigureClause(figure[0], column, place=at)), of.end
         behind = start + 1 if scan.is_noun(start) else figure[1]
         return OrderClause(figure=FigureClause(figure[0], None, figure[0] == "count", at)), behind
     if mention is not None:
@@ -473,15 +472,15 @@ def _ranked(
         and not is_noun
         and concept != "most_frequent"
     ):
-        return _superlative(scan, clauses, place, start, concept, descending)
+        return _superlative(scan, clauses, place, start, concept, descending=descending)
     subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
-    if count is None and subjects and (is_noun or mention is None):
-        if concept in ("most", "fewest", "maximum", "minimum", "most_frequent"):
-            # "Which region has the most orders": their number.
-            counted = FigureClause("count", None, True, place)
-            clauses.loose.clear()
-            clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
-            return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
+    is_most = concept in ("most", "fewest", "maximum", "minimum", "most_frequent")
+    if count is None and subjects and is_most and (is_noun or mention is None):
+        # "Which region has the most orders": their number.
+        counted = FigureClause("count", of_rows=True, place=place)
+        clauses.loose.clear()
+        clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
+        return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
     subject: KnownColumn | None = None
     end = start
     if (
@@ -507,11 +506,15 @@ def _ranked(
         return mention.end
     by = _rank_column(scan, concept)
     if concept in ("newest", "oldest") and _is_person(scan, start):
-        birth = by is not None and any(one in by.name.casefold() for one in ("birth", "geb", "born"))
+        birth = by is not None and any(
+            one in by.name.casefold() for one in ("birth", "geb", "born")
+        )
         if not birth:
             raise UnclearError(f'I do not see what tells the age of "{scan.text(start, end)}"')
         # The oldest were born first.
-    figure = FigureClause("count", None, True, place) if concept == "most_frequent" else None
+    figure = (
+        FigureClause("count", of_rows=True, place=place) if concept == "most_frequent" else None
+    )
     is_plain = concept in ("top", "bottom") and scan.word(place) not in (
         "top",
         "best",
@@ -520,7 +523,7 @@ def _ranked(
     )
     clauses.rank = RankClause(count or 1, descending, subject, by, figure, place, is_plain=is_plain)
     behind = scan.at(end, "by", "sort")
-    return _rank_by(scan, clauses, behind) if behind and _is_measure(scan, behind) else end
+    return rank_by(scan, clauses, behind) if behind and is_measure(scan, behind) else end
 
 
 def _is_person(scan: Scan, place: int) -> bool:
@@ -543,7 +546,8 @@ def _rank_column(scan: Scan, concept: str) -> KnownColumn | None:
     return None
 
 
-def _is_measure(scan: Scan, at: int) -> bool:
+def is_measure(scan: Scan, at: int) -> bool:
+    """Tell whether what stands at a place can tell an order: a figure, a number, a date."""
     at = scan.skip(at, "det")
     if figure_at(scan, at) is not None:
         return True
@@ -553,7 +557,8 @@ def _is_measure(scan: Scan, at: int) -> bool:
     )
 
 
-def _rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
+def rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
+    """Read what a ranking goes by; return where it ends, 0 where it is nothing of that."""
     rank = clauses.rank
     if rank is None:
         return 0
@@ -571,7 +576,7 @@ def _rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
 
 
 def _superlative(
-    scan: Scan, clauses: Clauses, place: int, start: int, concept: str, descending: bool
+    scan: Scan, clauses: Clauses, place: int, start: int, concept: str, *, descending: bool
 ) -> int:
     """Read "the highest revenue", "the most orders" behind what has it: "which customer has"."""
     subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
@@ -582,7 +587,7 @@ def _superlative(
         column = scan.only(mention, lambda one: one.adds_up)
         clauses.loose.clear()
         function: Aggregate = "sum" if column.adds_up else "maximum" if descending else "minimum"
-        figure = FigureClause(function, column, False, place)
+        figure = FigureClause(function, column, place=place)
         clauses.rank = RankClause(1, descending, subjects[-1], None, figure, place)
         return mention.end
     if (found := figure_at(scan, start)) is not None and found[0] != "count":
@@ -592,7 +597,7 @@ def _superlative(
         clauses.loose.clear()
         column = scan.only(of, _fits(found[0]))
         clauses.rank = RankClause(
-            1, descending, subjects[-1], None, FigureClause(found[0], column, False, place), place
+            1, descending, subjects[-1], None, FigureClause(found[0], column, place=place), place
         )
         return of.end
     return 0
@@ -609,10 +614,10 @@ def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
     if mention is not None and any(one.is_number and one.role != "id" for one in mention.columns):
         column = scan.only(mention, lambda one: one.adds_up)
         if not any(one.column == column for one in clauses.figures):
-            clauses.figures.append(FigureClause("sum", column, False, at))
+            clauses.figures.append(FigureClause("sum", column, place=at))
         return mention.end
     if scan.is_noun(at) and not mention:
-        clauses.figures.append(FigureClause("count", None, True, at))
+        clauses.figures.append(FigureClause("count", of_rows=True, place=at))
         return max(scan.at(at, "row_noun"), at + 1)
     return at
 
@@ -630,8 +635,3 @@ def read_running(scan: Scan, clauses: Clauses, place: int) -> int:
         at = mention.end
     clauses.running = RunningClause(column, place)
     return at
-
-
-def is_weak(mention: ColumnMention) -> bool:
-    """Tell whether a column is only meant by another word."""
-    return mention.level >= SYNONYM or mention.level > PART

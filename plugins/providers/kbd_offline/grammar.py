@@ -1,4 +1,4 @@
-"""Grammar of requests about one table: each word is used for something, or is known to mean nothing.
+"""Grammar of requests about one table: each word is used, or is known to mean nothing.
 
 A request is read from left to right. At each place the clauses are tried that may begin there, the
 more specific ones first. A word that none takes and that is no filler makes the request unclear,
@@ -20,14 +20,16 @@ from kbd_offline.changes import (
     selected,
 )
 from kbd_offline.clauses import Clauses, KeyClause, OrderClause
-from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field
+from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field, number_at
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import (
     adverb_key,
     figure_at,
+    is_measure,
     keys_at,
     order_at,
     part_word,
+    rank_by,
     ranking,
     read_figures,
     read_running,
@@ -78,7 +80,25 @@ def read_clauses(scan: Scan) -> Clauses:
 
 
 _SPENDING = frozenset(
-    ["spend", "spending", "spent", "expense", "expenses", "cost", "costs", "ausgabe", "ausgaben", "kosten", "income", "earnings", "earned", "einnahme", "einnahmen", "outgoings", "paid"]
+    [
+        "spend",
+        "spending",
+        "spent",
+        "expense",
+        "expenses",
+        "cost",
+        "costs",
+        "ausgabe",
+        "ausgaben",
+        "kosten",
+        "income",
+        "earnings",
+        "earned",
+        "einnahme",
+        "einnahmen",
+        "outgoings",
+        "paid",
+    ]
 )
 
 
@@ -154,10 +174,10 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
 
 
 def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
-    if end := scan.at(place, "or"):
-        if scan.at(place, "or_more", "or_less") <= end:
-            clauses.joint = "or"
-            return end
+    end = scan.at(place, "or")
+    if end and scan.at(place, "or_more", "or_less") <= end:
+        clauses.joint = "or"
+        return end
     if end := scan.at(place, "and"):
         return end if not _is_sum(scan, place) else 0
     return place + 1 if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–" else 0
@@ -241,12 +261,17 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
                     if scan.at(stop, "sort") and scan.word(stop) != "nach"
                     else stop
                 )
-            _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
+            _direct(
+                scan,
+                clauses,
+                descending=descending,
+                by_time=concept in ("newest_first", "oldest_first"),
+            )
             return end
     return 0
 
 
-def _direct(scan: Scan, clauses: Clauses, descending: bool, *, by_time: bool) -> None:
+def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) -> None:
     if clauses.order and clauses.order[-1].descending is None:
         clauses.order[-1] = msgspec.structs.replace(clauses.order[-1], descending=descending)
         return
@@ -314,19 +339,14 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
-    if (way or (scan.at(stop, "sort") and scan.word(stop) != "nach")) and scan.word(place) in (
-        "nach",
-        "by",
-    ):
-        if len(keys) == 1 and keys[0].column is not None:
-            descending = bool(scan.at(stop, "descending")) if way else None
-            clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
-            stop = way or stop
-            return (
-                scan.at(stop, "sort")
-                if scan.at(stop, "sort") and scan.word(stop) != "nach"
-                else stop
-            )
+    sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
+    is_one = len(keys) == 1 and keys[0].column is not None
+    if sorts and is_one and scan.word(place) in ("nach", "by"):
+        descending = bool(scan.at(stop, "descending")) if way else None
+        clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
+        stop = way or stop
+        is_sort = scan.at(stop, "sort") and scan.word(stop) != "nach"
+        return scan.at(stop, "sort") if is_sort else stop
     if (
         len(keys) == 1
         and keys[0].column is not None
@@ -360,9 +380,7 @@ def _is_moment_hint(scan: Scan, clauses: Clauses, at: int) -> int:
 
 def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
     """Read what a ranking goes by, where it stands behind other words."""
-    from kbd_offline.figures import _is_measure, _rank_by  # noqa: PLC0415
-
-    return _rank_by(scan, clauses, at) if _is_measure(scan, at) else 0
+    return rank_by(scan, clauses, at) if is_measure(scan, at) else 0
 
 
 def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -448,7 +466,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
         del clauses.figures[before:]
         return 0
     asked = clauses.figures.pop()
-    found = _bound(scan, clauses, end)
+    found = _bound(scan, end)
     if found is None:
         return 0
     operator, number, stop = found
@@ -457,9 +475,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def _bound(scan: Scan, clauses: Clauses, place: int) -> tuple[str, str, int] | None:
-    from kbd_offline.conditions import number_at  # noqa: PLC0415
-
+def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
     place = scan.skip(place, "det") if scan.at(place, "det") and not scan.at(place, "in") else place
     for concept, operator in (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<=")):
         end = scan.at(place, concept)
@@ -480,7 +496,9 @@ def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
     return bare_value(scan, clauses, place + 1, is_negative=False, leads=False)
 
 
-_PREPOSITIONS = frozenset(["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"])
+_PREPOSITIONS = frozenset(
+    ["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"]
+)
 
 
 def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -524,6 +542,7 @@ def _file(scan: Scan, clauses: Clauses, place: int) -> int:
 
 
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
+    del clauses
     if scan.is_noun(place):
         return max(scan.at(place, "row_noun"), place + 1)
     return 0
@@ -564,10 +583,6 @@ def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _find_duplicates(scan: Scan, clauses: Clauses, place: int) -> int:
-    return deduplicated(scan, clauses, place)
-
-
 def _time(scan: Scan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is not None and mention.level <= STEM and scan.kind(place) != "number":
@@ -588,17 +603,43 @@ def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
     return time_condition(scan, clauses, behind, from_column)
 
 
-def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
-    return _having(scan, clauses, place)
-
-
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _file, _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, computed, _profit, versus, _pivot,
-    read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
-    _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
-    _noun, _filler,
-)  # fmt: skip
+    _file,
+    _kind,
+    _summary,
+    _dedupe_words,
+    deduplicated,
+    _split,
+    renamed,
+    cleaned,
+    computed,
+    _profit,
+    versus,
+    _pivot,
+    read_running,
+    _sort,
+    _unique,
+    read_share,
+    _having,
+    ranking,
+    _condition,
+    left_out,
+    _dated,
+    column_condition,
+    _except,
+    comparison,
+    _time,
+    read_figures,
+    _value,
+    _after_preposition,
+    selected,
+    _by,
+    _loose,
+    _connector,
+    _noun,
+    _filler,
+)
 """Readers of clauses, in the order in which they are tried."""
 
 

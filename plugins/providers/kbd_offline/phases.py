@@ -258,7 +258,8 @@ def _answer_lines(answer: dict[str, Any]) -> list[str]:
         else:
             rest = zip(columns[1:], row[1:], strict=True)
             lines.append(
-                f"- {_value(row[0])}: {', '.join(f'{name} {_value(value)}' for name, value in rest)}"
+                f"- {_value(row[0])}: "
+                + ", ".join(f"{name} {_value(value)}" for name, value in rest)
             )
     more = int(answer["row_count"]) - len(rows)
     if more > 0:
@@ -300,7 +301,11 @@ def summary(conversation: PlannerConversation) -> str:
     lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
     lines += done
     told = "\n".join(done)
-    lines += [_change(change) for change in changes if change.get("change_type") != "added" or str(change.get("path")) not in told]
+    lines += [
+        _change(change)
+        for change in changes
+        if change.get("change_type") != "added" or str(change.get("path")) not in told
+    ]
     lines += [f"- {note}." for note in (intent.notes if isinstance(intent, JobIntent) else ())]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if failed and not changes:

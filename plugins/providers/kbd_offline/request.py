@@ -4,7 +4,7 @@ The tables are given with all that is known of them, so that nothing is looked u
 requests can be tried in a moment.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import msgspec
@@ -152,7 +152,7 @@ def _no_table(names: FileNames, files: Sequence[str]) -> str:
 
 
 def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[KnownTable]]:
-    """Return the tables that may be meant: those that are named, else plain ones before workbooks."""
+    """Return the tables that may be meant: those named, else plain ones before workbooks."""
     if names.sources:
         named = [table for table in tables if table.path in names.sources]
         return [named] if named else []
@@ -209,14 +209,14 @@ def _check_each_sheet(request: str, attempts: Sequence[_Attempt]) -> None:
         return
     for attempt in attempts:
         names = [] if attempt.found is None else list(attempt.found.job.inputs[0].columns)
-        if attempt.found is not None and not [one for one in names if not wants_each_sheet(f"each {one}")]:
+        if attempt.found is not None and not [
+            one for one in names if not wants_each_sheet(f"each {one}")
+        ]:
             sheets = ", ".join(f'"{table.sheet}"' for table in books)
             raise UnclearError(f"{books[0].path} has several sheets: {sheets}; say which one")
 
 
-def _beside_sheet(
-    request: str, table: KnownTable, tables: Sequence[KnownTable]
-) -> str | None:
+def _beside_sheet(request: str, table: KnownTable, tables: Sequence[KnownTable]) -> str | None:
     """Return a request without a table's sheet, where it names that beside the word "sheet"."""
     if not table.sheet:
         return None
@@ -273,11 +273,11 @@ def _chosen(
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
     if len(read) > 1 and len(called) == 1:
-        note = (
-            f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        label, found = called[0].table.label, called[0].found
+        which = f"{label} was read, of {len(attempts)} tables the one that is called so"
+        return (
+            None if found is None else msgspec.structs.replace(found, notes=(which, *found.notes))
         )
-        found = called[0].found
-        return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
     places = sorted({place for one in read for place in _places(one.scan)})
     # One with words that it does not know is not meant where another one knows all of them.
     able = [one for one in attempts if one.found is not None or UNKNOWN not in str(one.error)]
@@ -305,8 +305,8 @@ def _chosen(
     which = f"the only one with {named}" if named else "the one that fits"
     if one.table.sheet and without_sheet(one.scan.request, one.table.sheet):
         which = "the one that is called so"
-    note = f"{one.table.label} was read, of {len(attempts)} tables {which}"
-    return msgspec.structs.replace(one.found, notes=(note, *one.found.notes))
+    told = f"{one.table.label} was read, of {len(attempts)} tables {which}"
+    return msgspec.structs.replace(one.found, notes=(told, *one.found.notes))
 
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kbd.formats.records import SheetForm
 from kbd.jobs.expressions import parse_expression
 from kbd.jobs.records import (
     ConvertStep,
@@ -19,7 +20,6 @@ from kbd.jobs.records import (
     RowCountCheck,
     RunningStep,
     SelectStep,
-    SheetForm,
     SortStep,
     SplitStep,
     Step,
@@ -162,7 +162,9 @@ def finish(
             raise UnclearError("I found nothing in it that I can do with a table")
     elif not composed.steps and not before:
         # A copy of the whole keeps rows that sum others up.
-        inputs = tuple(msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs)
+        inputs = tuple(
+            msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
+        )
         if not (has_file or clauses.converts) or (clauses.converts and not has_file):
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
@@ -308,14 +310,14 @@ def _in_place(table: KnownTable, files: JobFiles) -> str:
     suffix = split_suffix(table.path)[1]
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
-            f"rows are not taken out of {table.path} in place: formulas and looks would stay behind;"
-            " I make a new file of it"
+            f"rows are not taken out of {table.path} in place: formulas and looks would stay"
+            " behind; I make a new file of it"
         )
     expected = {".csv": ",", ".psv": "|"}.get(suffix, "\t")
     if table.delimiter != expected or table.encoding not in ("utf-8", "ascii"):
         raise UnclearError(
-            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and I"
-            f" would write it with {expected!r} as utf-8; I make a new file of it"
+            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and"
+            f" I would write it with {expected!r} as utf-8; I make a new file of it"
         )
     return table.path
 
