@@ -4,10 +4,10 @@ import re
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
-from kbd_offline.conditions import number_at
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, ColumnMention
 from kbd_offline.names import stem, tokens
+from kbd_offline.numerals import number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = ["cleaned", "computed", "deduplicated", "left_out", "profit_of", "renamed", "selected"]

@@ -21,7 +21,8 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import KINDS, read_clauses
 from kbd_offline.names import fold, singular, slug, split_suffix, stem, tokens

@@ -1,7 +1,5 @@
 """Conditions of a request: values, comparisons, empty fields, and days. Pure."""
 
-import difflib
-import re
 from collections.abc import Sequence
 
 from kbd_offline import expressions
@@ -9,102 +7,23 @@ from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
 from kbd_offline.names import slug, tokens
+from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.value_texts import values_text
 
-__all__ = ["bare_value", "column_condition", "comparison", "empty_field", "number_at"]
+__all__ = [
+    "bare_value",
+    "column_condition",
+    "comparison",
+    "empty_field",
+]
 
 _OPERATORS = (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<="))
 _WORDS = {
     ">": "is over", ">=": "is at least", "<": "is under", "<=": "is at most", "=": "is",
 }  # fmt: skip
 _SIGNS = {">": "over", ">=": "from", "<": "under", "<=": "up-to", "=": ""}
-_UNITS = frozenset(
-    [
-        "eur",
-        "euro",
-        "euros",
-        "usd",
-        "dollar",
-        "dollars",
-        "chf",
-        "gbp",
-        "pound",
-        "pounds",
-        "€",
-        "$",
-        "£",
-        "¥",
-        "franken",
-        "yen",
-        "kr",
-    ]
-)
 _YES = frozenset(["yes", "y", "true", "ja", "wahr", "1", "j", "x"])
-_MAX_LISTED = 12
-
-# With either decimal mark, the other one between thousands.
-_MARKED = {
-    ".": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?"),
-    ",": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?"),
-}
-_OTHER = {".": ",", ",": "."}
-
-
-def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, int] | None:
-    """Return the number at a place as expressions have it, and where it ends with its unit.
-
-    Raises:
-        SeveralError: It has two readings.
-        UnclearError: It may be one number or two.
-    """
-    at = place + 1 if scan.word(place) in _UNITS else place
-    sign = scan.word(at) if scan.is_sign(at, "-+") else ""
-    at += bool(sign)
-    if scan.kind(at) != "number":
-        return None
-    value = _value_of(scan, at, column)
-    behind = at + 1
-    if scan.is_sign(behind, "%"):
-        behind += 1
-        is_share = column is not None and column.maximum and abs(float(column.maximum)) <= 1
-        value = f"{float(value) / 100:.12g}" if is_share else value
-    if scan.word(behind) in _UNITS:
-        behind += 1
-    return (f"-{value}" if sign == "-" else value), behind
-
-
-def _value_of(scan: Scan, place: int, column: KnownColumn | None) -> str:
-    """Return a number as an expression has it.
-
-    Where both marks give a number and nothing says which is meant, that is a question: "1.500" is
-    one and a half or fifteen hundred.
-    """
-    text = scan.tokens[place].text
-    if text.endswith(("k", "K")):
-        return f"{float(text[:-1].replace(',', '.')) * 1000:.12g}"
-    mark = "" if column is None else column.decimal
-    name = "it" if column is None else f'"{column.name}"'
-    found = {
-        one: text.replace(_OTHER[one], "").replace(one, ".")
-        for one, pattern in _MARKED.items()
-        if pattern.fullmatch(text)
-    }
-    if len(set(found.values())) > 1:
-        # A point before three digits is a decimal one only where the file has such.
-        if mark == "," or ("," not in text and mark != "."):
-            either = [_shortest(value) for value in found.values()]
-            raise SeveralError(
-                f"{name} is compared with {text}: say {' or '.join(either)}",
-                [scan.rewritten(place, place + 1, value) for value in either],
-            )
-        return found["."]
-    if found and ("." in found or "." in text or mark == ","):
-        return next(iter(found.values()))
-    raise UnclearError(f"{name} is compared with {text}, which may be one number or two")
-
-
-def _shortest(value: str) -> str:
-    return value.rstrip("0").rstrip(".") if "." in value else value
 
 
 def _add(clauses: Clauses, condition: ConditionClause) -> None:
@@ -238,7 +157,7 @@ def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
         end = scan.at(place, concept)
         if not end or end < _longest(scan, place):
             continue
-        if scan.kind(end) == "number" or scan.word(end) in _UNITS:
+        if scan.kind(end) == "number" or scan.word(end) in UNITS:
             return _without_column(scan, clauses, operator, place, end)
     for concept, operator in (("negative", "<"), ("positive", ">")):
         if end := scan.at(place, concept):
@@ -454,7 +373,7 @@ def _check_contained(column: KnownColumn, function: str, value: str, words: str)
         case _:
             has = any(small in one for one in found)
     if column.is_listed and not has:
-        raise UnclearError(f'in no row {column.name} {words} "{value}"{_values_text(column)}')
+        raise UnclearError(f'in no row {column.name} {words} "{value}"{values_text(column)}')
 
 
 def _raw(scan: Scan, place: int) -> tuple[str, int]:
@@ -571,24 +490,7 @@ def _missing_value(scan: Scan, mention: ColumnMention, start: int) -> int:
     value, _ = _raw(scan, start)
     if not value or (not column.values and not column.is_listed):
         return 0
-    raise UnclearError(f'no row has "{value}" as {column.name}{_values_text(column, value)}')
-
-
-def _values_text(column: KnownColumn, value: str = "") -> str:
-    """Return the values that a column has, and the one near another."""
-    text = f"; {column.name} has {column.distinct:,} different values"
-    spelt = sorted(column.values, key=lambda one: -column.values[one])
-    rows_of: dict[str, int] = {}
-    for one in spelt:
-        rows_of[one.casefold()] = rows_of.get(one.casefold(), 0) + column.values[one]
-    best = {one.casefold(): one for one in reversed(spelt)}
-    shown = [best[small] for small in sorted(rows_of, key=lambda one: -rows_of[one])]
-    if column.is_listed and len(shown) <= _MAX_LISTED:
-        rows = sum(column.values.values())
-        text = f"; {column.name} is one of {', '.join(shown)} ({rows:,} rows)"
-    by_fold = {one.casefold(): one for one in shown}
-    near = difflib.get_close_matches(value.strip().casefold(), by_fold, 1, 0.5)
-    return f'{text}; did you mean "{by_fold[near[0]]}"?' if near else text
+    raise UnclearError(f'no row has "{value}" as {column.name}{values_text(column, value)}')
 
 
 def _equal(
@@ -659,7 +561,7 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     column = named[0][0]
     if clauses.exact and scan.text(at, found.end) not in named[0][1]:
         text = scan.text(at, found.end)
-        raise UnclearError(f'no row has "{text}" as {column.name}{_values_text(column, text)}')
+        raise UnclearError(f'no row has "{text}" as {column.name}{values_text(column, text)}')
     mention = ColumnMention((column,), at, at, 0)
     values, end, _ = _values(scan, mention, at, is_exact=clauses.exact)
     behind = scan.column(end)

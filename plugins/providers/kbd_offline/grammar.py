@@ -20,35 +20,28 @@ from kbd_offline.changes import (
     selected,
 )
 from kbd_offline.clauses import Clauses, KeyClause, OrderClause
-from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field, number_at
+from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import (
     adverb_key,
     figure_at,
-    is_measure,
     keys_at,
     order_at,
     part_word,
-    rank_by,
-    ranking,
     read_figures,
     read_running,
     read_share,
 )
+from kbd_offline.grammar_checks import check_signs, check_unknown
 from kbd_offline.mentions import COMPOUND, PART, STEM
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.numerals import number_at
+from kbd_offline.ranking import is_measure, rank_by, ranking
+from kbd_offline.scan import Scan, UnclearError
 from kbd_offline.times import time_condition, versus
 
-__all__ = ["KINDS", "UNKNOWN", "read_clauses"]
+__all__ = ["KINDS", "read_clauses"]
 
-UNKNOWN = "I do not know what to make of"
-"""How the reason begins that words were not understood."""
 
-_REFUSED = (
-    ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
-    ("forecast", "work that out"), ("style", "style sheets as asked"),
-    ("documents", "make or edit a document"), ("money_change", "change currencies"),
-)  # fmt: skip
 KINDS = (
     ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
     ("kind_parquet", ".parquet"),
@@ -74,60 +67,9 @@ def read_clauses(scan: Scan) -> Clauses:
             clauses.unknown.append(place)
             end = place + 1
         place = end
-    _check_unknown(scan, clauses)
-    _check_signs(scan, clauses)
+    check_unknown(scan, clauses)
+    check_signs(scan, clauses)
     return clauses
-
-
-_SPENDING = frozenset(
-    [
-        "spend",
-        "spending",
-        "spent",
-        "expense",
-        "expenses",
-        "cost",
-        "costs",
-        "ausgabe",
-        "ausgaben",
-        "kosten",
-        "income",
-        "earnings",
-        "earned",
-        "einnahme",
-        "einnahmen",
-        "outgoings",
-        "paid",
-    ]
-)
-
-
-def _check_signs(scan: Scan, clauses: Clauses) -> None:
-    """Check that what was spent is not taken for a sum of what came in as well.
-
-    Raises:
-        SeveralError: A column has amounts of both signs, and the words speak of one.
-    """
-    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
-        c.maximum[:1].isdigit() and float(c.maximum) > 0
-    )]  # fmt: skip
-    for place in range(len(scan) if len(signed) == 1 else 0):
-        column, mention = signed[0], scan.column(place)
-        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
-            continue
-        value = scan.value(place)
-        by_sign = any(column in one.columns for one in clauses.conditions)
-        if by_sign or value is not None:
-            continue
-        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
-        raise SeveralError(
-            f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
-            [
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
-                scan.rewritten(place, place + 1, name) if request else "",
-            ],
-        )
 
 
 def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -641,20 +583,3 @@ _READERS: tuple[_Reader, ...] = (
     _filler,
 )
 """Readers of clauses, in the order in which they are tried."""
-
-
-def _check_unknown(scan: Scan, clauses: Clauses) -> None:
-    """Check that nothing was passed over.
-
-    Raises:
-        UnclearError: Something was.
-    """
-    for place in range(len(scan)):
-        for concept, what in _REFUSED:
-            end = scan.at(place, concept)
-            if any(place <= one < end for one in clauses.unknown):
-                raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
-    words = [scan.tokens[place].text for place in clauses.unknown]
-    if words:
-        named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
-        raise UnclearError(f"{UNKNOWN} {named}")

@@ -12,7 +12,7 @@ import msgspec
 from kbd.jobs.records import Job
 from kbd_offline.combination import combined
 from kbd_offline.facts import KnownTable
-from kbd_offline.grammar import UNKNOWN
+from kbd_offline.grammar_checks import UNKNOWN
 from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import open_question
 from kbd_offline.request_files import (

@@ -31,7 +31,8 @@ from kbd.jobs.records import (
 from kbd.jobs.terms import columns_of
 from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import fold, slug, split_suffix
