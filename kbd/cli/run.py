@@ -113,7 +113,7 @@ def _take_job(arguments: argparse.Namespace) -> None:
     """Let a job's own text be the prompt; what stood in its place is a file.
 
     Raises:
-        Stop: The file cannot be read, or the run is one that goes on.
+        Stop: The file cannot be read or is no job, or the run is one that goes on.
     """
     if arguments.resume:
         raise Stop("--job begins a run, --resume goes on with one: give one of them", USAGE)
@@ -124,6 +124,8 @@ def _take_job(arguments: argparse.Namespace) -> None:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise Stop(f"--job {arguments.job}: {reason}", USAGE) from None
+    if "[[steps]]" not in arguments.prompt and not arguments.prompt.lstrip().startswith("{"):
+        raise Stop(f"--job {arguments.job}: it is no job, which has steps, in TOML or JSON", USAGE)
     arguments.name = arguments.name or Path(arguments.job).stem
     arguments.model = arguments.model or _JOB_MODEL
 

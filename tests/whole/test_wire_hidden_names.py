@@ -50,6 +50,15 @@ CASES = MappingProxyType(
             {"path": "t.csv", "target_path": "{}", "sheet": "S", "mode": "replace_sheet"},
             ".xlsx",
         ),
+        "run_job": (
+            {
+                "job": {
+                    "inputs": [{"name": "t", "file": "t.csv"}],
+                    "steps": [{"do": "write", "file": "{}"}],
+                }
+            },
+            ".xlsx",
+        ),
         "xlsx_operations": (_made(SHEET), ".xlsx"),
         "docx_operations": (_made(PARAGRAPH), ".docx"),
         "pptx_operations": (_made(SLIDE), ".pptx"),

@@ -1,13 +1,13 @@
-"""Changes of columns that a request asks for: computed, renamed, cleaned, chosen, left out. Pure."""
+"""Changes of columns: computed, renamed, cleaned, chosen, left out. Pure."""
 
 import re
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
-from kbd_offline.conditions import number_at
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, STEM, ColumnMention
 from kbd_offline.names import stem, tokens
+from kbd_offline.numerals import number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = ["cleaned", "computed", "deduplicated", "left_out", "profit_of", "renamed", "selected"]
@@ -122,8 +122,7 @@ def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
     if (
         scan.is_sign(end, "%")
         or scan.at(end, "share")
-        or (scan.word(end) in ("in",)
-        and scan.at(end + 1, "share"))
+        or (scan.word(end) == "in" and scan.at(end + 1, "share"))
     ):
         end = scan.at(end, "share") or scan.at(end + 1, "share") or end + 1
         _derive(scan, clauses, f"{word} %", f"({more} - {less}) / {more}")
@@ -421,13 +420,13 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "select")
     if not end:
         return 0
-    at = scan.skip(end, "det", "select")
+    at = end if scan.is_column(end) else scan.skip(end, "det", "select")
     mentions, behind = scan.column_list(at)
     if not mentions or any(one.level > PART for one in mentions[:1]):
         return 0
     # "Show all orders" asks for rows, whatever tells one of them.
     only = mentions[0] if len(mentions) == 1 else None
-    if only is not None and scan.is_noun(only.start) and STEM < only.level:
+    if only is not None and scan.is_noun(only.start) and only.level > STEM:
         return 0
     # "Show revenue by region" asks for a figure.
     if scan.at(behind, "by", "across") or scan.is_noun(behind):
@@ -503,7 +502,8 @@ def deduplicated(scan: Scan, clauses: Clauses, place: int) -> int:
     if is_list:
         clauses.duplicates = DedupeClause(columns)
         return at
-    clauses.dedupe = DedupeClause(columns)
+    if clauses.dedupe is None or columns:
+        clauses.dedupe = DedupeClause(columns)
     return at
 
 

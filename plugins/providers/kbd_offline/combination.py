@@ -6,6 +6,7 @@ table that comes of it.
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from typing import Literal
 
 import msgspec
 
@@ -76,6 +77,14 @@ def _every(tables: Sequence[KnownTable]) -> KnownTable:
 def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[KnownTable]:
     """Return the tables that are put together, in the order in which they are named, or stand."""
     is_all = any(scan.at(place, "union_all") for place in range(len(scan)))
+    if (
+        len(names.sources) == 1
+        and len(tables) == 2
+        and any(scan.at(place, "join_strong", "missing_in") for place in range(len(scan)))
+    ):
+        # "Look up the city in people.csv": for the other table.
+        return [*(t for t in tables if t.path not in names.sources),
+                *(t for t in tables if t.path in names.sources)]  # fmt: skip
     if names.sources and not (is_all and len(names.sources) == 1):
         by_path = {path: [t for t in tables if t.path == path] for path in names.sources}
         return [table for path in names.sources for table in by_path[path]]
@@ -108,6 +117,9 @@ def _named_key(work: TablesTogether, left: KnownTable, right: KnownTable) -> dic
     for place in range(len(work.scan)):
         end = work.scan.at(place, "match_on")
         if not end or place in work.used:
+            continue
+        if work.scan.word(place) in ("by", "nach") and _has_figure(work.scan, place):
+            # "Merge all and total amount by name": what the total is by.
             continue
         at = work.scan.skip(end, "det")
         mine, theirs = mine_scan.column(at), their_scan.column(at)
@@ -156,7 +168,7 @@ def _joined(work: TablesTogether) -> Result | None:
         else:
             (name,) = list(key.values())[:1]
             raise UnclearError(f'several rows of {right.label} have the same "{name}"')
-    kind = "inner" if work.take_all("inner") else "left"
+    kind: Literal["inner", "left"] = "inner" if work.take_all("inner") else "left"
     work.take_all("join_strong")
     if weak is not None:
         work.take(weak, "join")
@@ -180,10 +192,10 @@ def _added(work: TablesTogether, verb: int) -> tuple[KnownTable, KnownTable, lis
         if not mentions:
             continue
         source = behind
-        while source < len(work.scan) and (
-            work.scan.word(source)
-            in ("from", "of", "in", "aus", "von", "der", "the", "each", "to")
-            or work.scan.is_noun(source)
+        while (
+            source < len(work.scan)
+            and work.other(source) is not right
+            and (work.scan.at(source, "det", "filler", "by") or theirs.column(source))
         ):
             source += 1
         if work.other(source) is not right or source == behind:
@@ -201,7 +213,7 @@ def _join(
     right: KnownTable,
     key: dict[str, str],
     added: Sequence[str],
-    kind: str,
+    kind: Literal["inner", "left"],
 ) -> Result:
     _take_tables(work)
     inputs = {
@@ -215,9 +227,8 @@ def _join(
         if c.name not in key.values() and (not added or c.name in added)
     ]
     columns = [column for column in others if fold(column.name) not in own]
-    join_kind = "inner" if kind == "inner" else "left"
     step = JoinStep(
-        inputs[right.label], key, msgspec.convert(join_kind, type=str),
+        inputs[right.label], key, kind,
         tuple(column.name for column in columns), of=inputs[left.label], make="joined",
     )  # fmt: skip
     known = msgspec.structs.replace(
@@ -318,6 +329,12 @@ def _compared_files(work: TablesTogether) -> Result | None:
     if not clauses.suffix and not work.files.target:
         clauses.suffix = BOOK_SUFFIX
     return work.whole(scan, clauses, (step,), told, stem_text)
+
+
+def _has_figure(scan: Scan, end: int) -> bool:
+    """Tell whether a word for a figure stands before a place."""
+    concepts = ("sum", "average", "count", "how_many", "top", "share")
+    return any(scan.at(place, *concepts) for place in range(end))
 
 
 def _take_tables(work: TablesTogether) -> None:

@@ -1,93 +1,29 @@
 """Conditions of a request: values, comparisons, empty fields, and days. Pure."""
 
-import difflib
-import re
 from collections.abc import Sequence
-from datetime import date
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
 from kbd_offline.names import slug, tokens
+from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.value_texts import values_text
 
-__all__ = ["bare_value", "column_condition", "comparison", "empty_field", "number_at"]
+__all__ = [
+    "bare_value",
+    "column_condition",
+    "comparison",
+    "empty_field",
+]
 
 _OPERATORS = (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<="))
 _WORDS = {
     ">": "is over", ">=": "is at least", "<": "is under", "<=": "is at most", "=": "is",
 }  # fmt: skip
 _SIGNS = {">": "over", ">=": "from", "<": "under", "<=": "up-to", "=": ""}
-_UNITS = frozenset(
-    ["eur", "euro", "euros", "usd", "dollar", "dollars", "chf", "gbp", "pound", "pounds", "€", "$", "£", "¥", "franken", "yen", "kr"]
-)
 _YES = frozenset(["yes", "y", "true", "ja", "wahr", "1", "j", "x"])
-_MAX_LISTED = 12
-
-# With either decimal mark, the other one between thousands.
-_MARKED = {
-    ".": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?"),
-    ",": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?"),
-}
-_OTHER = {".": ",", ",": "."}
-
-
-def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, int] | None:
-    """Return the number at a place as expressions have it, and where it ends with its unit.
-
-    Raises:
-        SeveralError: It has two readings.
-        UnclearError: It may be one number or two.
-    """
-    at = place + 1 if scan.word(place) in _UNITS else place
-    sign = scan.word(at) if scan.is_sign(at, "-+") else ""
-    at += bool(sign)
-    if scan.kind(at) != "number":
-        return None
-    value = _value_of(scan, at, column)
-    behind = at + 1
-    if scan.is_sign(behind, "%"):
-        behind += 1
-        is_share = column is not None and column.maximum and abs(float(column.maximum)) <= 1
-        value = f"{float(value) / 100:.12g}" if is_share else value
-    if scan.word(behind) in _UNITS:
-        behind += 1
-    return (f"-{value}" if sign == "-" else value), behind
-
-
-def _value_of(scan: Scan, place: int, column: KnownColumn | None) -> str:
-    """Return a number as an expression has it.
-
-    Where both marks give a number and nothing says which is meant, that is a question: "1.500" is
-    one and a half or fifteen hundred.
-    """
-    text = scan.tokens[place].text
-    if text.endswith(("k", "K")):
-        return f"{float(text[:-1].replace(',', '.')) * 1000:.12g}"
-    mark = "" if column is None else column.decimal
-    name = "it" if column is None else f'"{column.name}"'
-    found = {
-        one: text.replace(_OTHER[one], "").replace(one, ".")
-        for one, pattern in _MARKED.items()
-        if pattern.fullmatch(text)
-    }
-    if len(set(found.values())) > 1:
-        # A point before three digits is a decimal one only where the file has such.
-        if mark == "," or ("," not in text and mark != "."):
-            either = [_shortest(value) for value in found.values()]
-            raise SeveralError(
-                f"{name} is compared with {text}: say {' or '.join(either)}",
-                [scan.rewritten(place, place + 1, value) for value in either],
-            )
-        return found["."]
-    if found and ("." in found or "." in text or mark == ","):
-        return next(iter(found.values()))
-    raise UnclearError(f"{name} is compared with {text}, which may be one number or two")
-
-
-def _shortest(value: str) -> str:
-    return value.rstrip("0").rstrip(".") if "." in value else value
 
 
 def _add(clauses: Clauses, condition: ConditionClause) -> None:
@@ -221,7 +157,7 @@ def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
         end = scan.at(place, concept)
         if not end or end < _longest(scan, place):
             continue
-        if scan.kind(end) == "number" or scan.word(end) in _UNITS:
+        if scan.kind(end) == "number" or scan.word(end) in UNITS:
             return _without_column(scan, clauses, operator, place, end)
     for concept, operator in (("negative", "<"), ("positive", ">")):
         if end := scan.at(place, concept):
@@ -252,13 +188,14 @@ def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
     )
     return end
 
+
 def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at: int) -> int:
     plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
     if plain is None:
         return 0
     behind = plain[1]
     mention = scan.column(behind)
-    subject = _subject(scan, clauses)
+    subject = _subject(clauses)
     if scan.is_noun(behind) or (
         mention is not None
         and mention.level <= PART
@@ -324,7 +261,7 @@ def _or_names(columns: Sequence[KnownColumn]) -> str:
     return " or ".join(f'"{column.name}"' for column in columns)
 
 
-def _subject(scan: Scan, clauses: Clauses) -> KnownColumn | None:
+def _subject(clauses: Clauses) -> KnownColumn | None:
     loose = [
         column for column, _, _ in clauses.loose if not column.is_number or column.role == "id"
     ]
@@ -349,10 +286,10 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         if mention is None or (mention.end < len(scan) and scan.value(mention.end)):
             continue
         column = scan.only(mention)
-        if not _has_article(scan, place, mention.start) and not is_filled:
-            # "Customers without email" are rows; "without email" may leave the column out.
-            if not scan.is_noun(place - 1) or scan.word(end) in ("the", "die", "das", "den"):
-                continue
+        # "Customers without email" are rows; "without email" may leave the column out.
+        is_row = scan.is_noun(place - 1) and scan.word(end) not in ("the", "die", "das", "den")
+        if not is_filled and not is_row and not _has_article(scan, place, mention.start):
+            continue
         _add(clauses, _of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
@@ -396,7 +333,8 @@ def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) ->
 
 
 _FUNCTIONS = (
-    ("not_contains", "contains", "does not contain", True), ("contains", "contains", "contains", False),
+    ("not_contains", "contains", "does not contain", True),
+    ("contains", "contains", "contains", False),
     ("starts", "starts_with", "starts with", False), ("ends", "ends_with", "ends with", False),
 )  # fmt: skip
 
@@ -426,12 +364,16 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
 def _check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
     """Check that some value has a text, where all values are known."""
     small = value.casefold()
-    match = {
-        "contains": lambda one: small in one, "starts_with": lambda one: one.startswith(small),
-        "ends_with": lambda one: one.endswith(small),
-    }[function]  # fmt: skip
-    if column.is_listed and not any(match(one.casefold()) for one in column.values):
-        raise UnclearError(f'in no row {column.name} {words} "{value}"{_values_text(column)}')
+    found = (one.casefold() for one in column.values)
+    match function:
+        case "starts_with":
+            has = any(one.startswith(small) for one in found)
+        case "ends_with":
+            has = any(one.endswith(small) for one in found)
+        case _:
+            has = any(small in one for one in found)
+    if column.is_listed and not has:
+        raise UnclearError(f'in no row {column.name} {words} "{value}"{values_text(column)}')
 
 
 def _raw(scan: Scan, place: int) -> tuple[str, int]:
@@ -441,7 +383,8 @@ def _raw(scan: Scan, place: int) -> tuple[str, int]:
         return scan.tokens[at].text, at + 1
     end = at
     while end < len(scan) and not scan.is_sign(end, ",;.?!") and not (
-        end > at and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
+        end > at
+        and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
     ):  # fmt: skip
         end += 1
     return scan.text(at, end), end
@@ -468,13 +411,14 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
         return _missing_value(scan, mention, start)
     if scan.word(end) == ")":
         end += 1
-    _equal(scan, clauses, column, values, is_negative=is_negative)
+    _equal(clauses, column, values, is_negative=is_negative)
     return end
 
 
 _NO_VALUES = (
     "most_frequent", "maximum", "minimum", "largest", "smallest", "top", "most", "fewest", "more",
-    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after", "until", "sort",
+    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after",
+    "until", "sort",
 )  # fmt: skip
 """What no value begins with where it is compared with one."""
 
@@ -503,8 +447,7 @@ def _values(
         if (
             not behind
             or behind == end
-            or (scan.column(behind) is not None
-            and (scan.value(behind) is None))
+            or (scan.column(behind) is not None and (scan.value(behind) is None))
         ):
             break
         at = (
@@ -547,24 +490,11 @@ def _missing_value(scan: Scan, mention: ColumnMention, start: int) -> int:
     value, _ = _raw(scan, start)
     if not value or (not column.values and not column.is_listed):
         return 0
-    raise UnclearError(f'no row has "{value}" as {column.name}{_values_text(column, value)}')
-
-
-def _values_text(column: KnownColumn, value: str = "") -> str:
-    """Return the values that a column has, and the one near another."""
-    text = f"; {column.name} has {column.distinct:,} different values"
-    spelt = sorted(column.values, key=lambda one: -column.values[one])
-    shown = list({one.casefold(): one for one in reversed(spelt)}.values())[::-1]
-    if column.is_listed and len(shown) <= _MAX_LISTED:
-        rows = sum(column.values.values())
-        text = f"; {column.name} is one of {', '.join(shown)} ({rows:,} rows)"
-    by_fold = {one.casefold(): one for one in shown}
-    near = difflib.get_close_matches(value.strip().casefold(), by_fold, 1, 0.5)
-    return f'{text}; did you mean "{by_fold[near[0]]}"?' if near else text
+    raise UnclearError(f'no row has "{value}" as {column.name}{values_text(column, value)}')
 
 
 def _equal(
-    scan: Scan, clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
+    clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
 ) -> None:
     if clauses.exact:
         shown = list(values)
@@ -574,9 +504,11 @@ def _equal(
             best.setdefault(value.casefold(), value)
         shown = list(best.values())
         if column.is_text and len(shown) < len(values):
-            told = " and ".join(f'"{one}"' for one in sorted(values))
+            *most, last = (f'"{one}"' for one in sorted(values))
+            told = f"{', '.join(most)} and {last}"
             clauses.notes.append(
-                f'{told} count as one {column.name} ("{shown[0]}"); say "exactly" to tell them apart'
+                f'{told} count as one {column.name} ("{shown[0]}");'
+                ' say "exactly" to tell them apart'
             )
     plain = expressions.one_of(column, shown, exact=clauses.exact)
     named = " or ".join(shown)
@@ -589,7 +521,7 @@ def _equal(
 
 
 def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, leads: bool) -> int:
-    """Read a value, or a list of them, that stands without its column: "cancelled", "Berlin or Bonn".
+    """Read values that stand without their column: "cancelled", "Berlin or Bonn".
 
     Args:
         scan: The request.
@@ -607,13 +539,17 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
         return 0
     if not found.is_plain and not leads and not _is_marked(scan, found):
         return 0
+    if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
+        return 0
     named = [
         (column, spellings) for column, spellings in found.found if not column.is_number or leads
     ]
     behind = scan.column(found.end)
     if len(named) > 1 and behind is not None:
         # "Berlin city": the column stands behind.
-        named = [one for one in named if any(other.name == one[0].name for other in behind.columns)] or named
+        named = [
+            one for one in named if any(other.name == one[0].name for other in behind.columns)
+        ] or named
     if len(named) > 1:
         text = scan.text(at, found.end)
         raise SeveralError(
@@ -625,14 +561,18 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     column = named[0][0]
     if clauses.exact and scan.text(at, found.end) not in named[0][1]:
         text = scan.text(at, found.end)
-        raise UnclearError(f'no row has "{text}" as {column.name}{_values_text(column, text)}')
+        raise UnclearError(f'no row has "{text}" as {column.name}{values_text(column, text)}')
     mention = ColumnMention((column,), at, at, 0)
     values, end, _ = _values(scan, mention, at, is_exact=clauses.exact)
     behind = scan.column(end)
-    if behind is not None and any(one.name == column.name for one in behind.columns) and behind.level <= PART:
+    if (
+        behind is not None
+        and any(one.name == column.name for one in behind.columns)
+        and behind.level <= PART
+    ):
         # "The IT department": the column stands behind its value.
         end = behind.end
-    _equal(scan, clauses, column, values, is_negative=is_negative)
+    _equal(clauses, column, values, is_negative=is_negative)
     return end
 
 
@@ -654,10 +594,5 @@ def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
     if column.type != "boolean" and not (yes and column.distinct == 2 and column.is_text):
         return 0
     value = "true" if column.type == "boolean" else yes[0]
-    _equal(scan, clauses, column, [value], is_negative=False)
+    _equal(clauses, column, [value], is_negative=False)
     return mention.end
-
-
-def day_text(day: date) -> str:
-    """Return a day in words."""
-    return day.isoformat()

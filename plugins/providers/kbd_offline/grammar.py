@@ -1,4 +1,4 @@
-"""Grammar of requests about one table: each word is used for something, or is known to mean nothing.
+"""Grammar of requests about one table: each word is used, or is known to mean nothing.
 
 A request is read from left to right. At each place the clauses are tried that may begin there, the
 more specific ones first. A word that none takes and that is no filler makes the request unclear,
@@ -28,24 +28,22 @@ from kbd_offline.figures import (
     keys_at,
     order_at,
     part_word,
-    ranking,
     read_figures,
     read_running,
     read_share,
 )
+from kbd_offline.grammar_checks import check_signs, check_unknown
 from kbd_offline.mentions import COMPOUND, PART, STEM
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.numerals import number_at
+from kbd_offline.ranking import is_measure, rank_by, ranking
+from kbd_offline.scan import Scan, UnclearError
 from kbd_offline.tidying import each_once, unified
 from kbd_offline.times import time_condition, versus
 
-__all__ = ["read_clauses"]
+__all__ = ["KINDS", "read_clauses"]
 
-_REFUSED = (
-    ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
-    ("forecast", "work that out"), ("style", "style sheets as asked"),
-    ("documents", "make or edit a document"), ("money_change", "change currencies"),
-)  # fmt: skip
-_KINDS = (
+
+KINDS = (
     ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
     ("kind_parquet", ".parquet"),
 )  # fmt: skip
@@ -70,42 +68,9 @@ def read_clauses(scan: Scan) -> Clauses:
             clauses.unknown.append(place)
             end = place + 1
         place = end
-    _check_unknown(scan, clauses)
-    _check_signs(scan, clauses)
+    check_unknown(scan, clauses)
+    check_signs(scan, clauses)
     return clauses
-
-
-_SPENDING = frozenset(
-    ["spend", "spending", "spent", "expense", "expenses", "cost", "costs", "ausgabe", "ausgaben", "kosten", "income", "earnings", "earned", "einnahme", "einnahmen", "outgoings", "paid"]
-)
-
-
-def _check_signs(scan: Scan, clauses: Clauses) -> None:
-    """Check that what was spent is not taken for a sum of what came in as well.
-
-    Raises:
-        SeveralError: A column has amounts of both signs, and the words speak of one.
-    """
-    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
-        c.maximum[:1].isdigit() and float(c.maximum) > 0
-    )]  # fmt: skip
-    for place in range(len(scan) if len(signed) == 1 else 0):
-        column, mention = signed[0], scan.column(place)
-        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
-            continue
-        value = scan.value(place)
-        by_sign = any(column in one.columns for one in clauses.conditions)
-        if by_sign or value is not None:
-            continue
-        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
-        raise SeveralError(
-            f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
-            [
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
-                scan.rewritten(place, place + 1, name) if request else "",
-            ],
-        )
 
 
 def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -152,10 +117,10 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
 
 
 def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
-    if end := scan.at(place, "or"):
-        if scan.at(place, "or_more", "or_less") <= end:
-            clauses.joint = "or"
-            return end
+    end = scan.at(place, "or")
+    if end and scan.at(place, "or_more", "or_less") <= end:
+        clauses.joint = "or"
+        return end
     if end := scan.at(place, "and"):
         return end if not _is_sum(scan, place) else 0
     return place + 1 if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–" else 0
@@ -208,7 +173,7 @@ def _kind(scan: Scan, clauses: Clauses, place: int) -> int:
     leads = scan.at(place, "as_kind")
     if not leads:
         return 0
-    for concept, suffix in _KINDS:
+    for concept, suffix in KINDS:
         if end := scan.at(leads, concept):
             if scan.at(place, "split", "split_files", "into_sheets", "into_files") >= end:
                 return 0
@@ -239,12 +204,17 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
                     if scan.at(stop, "sort") and scan.word(stop) != "nach"
                     else stop
                 )
-            _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
+            _direct(
+                scan,
+                clauses,
+                descending=descending,
+                by_time=concept in ("newest_first", "oldest_first"),
+            )
             return end
     return 0
 
 
-def _direct(scan: Scan, clauses: Clauses, descending: bool, *, by_time: bool) -> None:
+def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) -> None:
     if clauses.order and clauses.order[-1].descending is None:
         clauses.order[-1] = msgspec.structs.replace(clauses.order[-1], descending=descending)
         return
@@ -305,23 +275,21 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
     if behind := _is_moment_hint(scan, clauses, end):
         return behind
     keys, across, stop = keys_at(scan, end)
+    if not keys and not across and end > place + 1 and scan.at(place, "by"):
+        # "By each" may be by the column Each.
+        keys, across, stop = keys_at(scan, place + 1)
     if not keys and not across:
         return 0
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
-    if (way or (scan.at(stop, "sort") and scan.word(stop) != "nach")) and scan.word(place) in (
-        "nach",
-        "by",
-    ):
-        if len(keys) == 1 and keys[0].column is not None:
-            descending = bool(scan.at(stop, "descending")) if way else None
-            clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
-            stop = way or stop
-            return (
-                scan.at(stop, "sort")
-                if scan.at(stop, "sort") and scan.word(stop) != "nach"
-                else stop
-            )
+    sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
+    is_one = len(keys) == 1 and keys[0].column is not None
+    if sorts and is_one and scan.word(place) in ("nach", "by"):
+        descending = bool(scan.at(stop, "descending")) if way else None
+        clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
+        stop = way or stop
+        is_sort = scan.at(stop, "sort") and scan.word(stop) != "nach"
+        return scan.at(stop, "sort") if is_sort else stop
     if (
         len(keys) == 1
         and keys[0].column is not None
@@ -355,9 +323,7 @@ def _is_moment_hint(scan: Scan, clauses: Clauses, at: int) -> int:
 
 def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
     """Read what a ranking goes by, where it stands behind other words."""
-    from kbd_offline.figures import _is_measure, _rank_by  # noqa: PLC0415
-
-    return _rank_by(scan, clauses, at) if _is_measure(scan, at) else 0
+    return rank_by(scan, clauses, at) if is_measure(scan, at) else 0
 
 
 def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -384,6 +350,7 @@ def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
         found = (
             empty_field(scan, clauses, end)
             or _having(scan, clauses, at)
+            or _dated(scan, clauses, at)
             or column_condition(scan, clauses, at)
             or time_condition(scan, clauses, at)
             or comparison(scan, clauses, at)
@@ -442,7 +409,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
         del clauses.figures[before:]
         return 0
     asked = clauses.figures.pop()
-    found = _bound(scan, clauses, end)
+    found = _bound(scan, end)
     if found is None:
         return 0
     operator, number, stop = found
@@ -451,9 +418,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def _bound(scan: Scan, clauses: Clauses, place: int) -> tuple[str, str, int] | None:
-    from kbd_offline.conditions import number_at  # noqa: PLC0415
-
+def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
     place = scan.skip(place, "det") if scan.at(place, "det") and not scan.at(place, "in") else place
     for concept, operator in (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<=")):
         end = scan.at(place, concept)
@@ -474,7 +439,9 @@ def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
     return bare_value(scan, clauses, place + 1, is_negative=False, leads=False)
 
 
-_PREPOSITIONS = frozenset(["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"])
+_PREPOSITIONS = frozenset(
+    ["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"]
+)
 
 
 def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -518,6 +485,7 @@ def _file(scan: Scan, clauses: Clauses, place: int) -> int:
 
 
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
+    del clauses
     if scan.is_noun(place):
         return max(scan.at(place, "row_noun"), place + 1)
     return 0
@@ -558,10 +526,6 @@ def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _find_duplicates(scan: Scan, clauses: Clauses, place: int) -> int:
-    return deduplicated(scan, clauses, place)
-
-
 def _time(scan: Scan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is not None and mention.level <= STEM and scan.kind(place) != "number":
@@ -582,32 +546,43 @@ def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
     return time_condition(scan, clauses, behind, from_column)
 
 
-def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
-    return _having(scan, clauses, place)
-
-
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _file, _kind, _summary, _dedupe_words, _find_duplicates, each_once, _split, renamed,
-    cleaned, unified, computed, _profit, versus, _pivot,
-    read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
-    _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
-    _noun, _filler,
-)  # fmt: skip
+    _file,
+    _kind,
+    _summary,
+    _dedupe_words,
+    deduplicated,
+    each_once,
+    _split,
+    renamed,
+    cleaned,
+    unified,
+    computed,
+    _profit,
+    versus,
+    _pivot,
+    read_running,
+    _sort,
+    _unique,
+    read_share,
+    _having,
+    ranking,
+    _condition,
+    left_out,
+    _dated,
+    column_condition,
+    _except,
+    comparison,
+    _time,
+    read_figures,
+    _value,
+    _after_preposition,
+    selected,
+    _by,
+    _loose,
+    _connector,
+    _noun,
+    _filler,
+)
 """Readers of clauses, in the order in which they are tried."""
-
-
-def _check_unknown(scan: Scan, clauses: Clauses) -> None:
-    """Check that nothing was passed over.
-
-    Raises:
-        UnclearError: Something was.
-    """
-    for place in clauses.unknown:
-        for concept, what in _REFUSED:
-            if end := scan.at(place, concept):
-                raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
-    words = [scan.tokens[place].text for place in clauses.unknown]
-    if words:
-        named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
-        raise UnclearError(f"I do not know what to make of {named}")

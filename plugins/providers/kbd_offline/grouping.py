@@ -12,7 +12,8 @@ from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
 
 __all__ = [
-    "GroupKey", "default_number", "figure_of", "figure_text", "keys_of", "order_keys", "resolve_figures",
+    "GroupKey", "counted", "default_number", "derive_keys", "figure_of", "figure_text",
+    "group_steps", "keys_of", "order_keys", "resolve_figures",
 ]  # fmt: skip
 
 _TITLES = {
@@ -101,12 +102,16 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
     found: list[FigureClause] = []
     for figure in clauses.figures:
         if figure.of_rows or figure.column is not None:
-            found.append(_counted(scan, figure))
+            found.append(counted(scan, figure))
         elif numbers:
             found += [msgspec.structs.replace(figure, column=column) for column, _ in numbers]
         else:
             column = default_number(scan, figure.function, figure.place)
             found.append(msgspec.structs.replace(figure, column=column))
+    used = {one.column.name for one in found if one.column is not None}
+    unused = [c for c, _, weak in clauses.loose if not weak and c.is_number and c.role != "id"]
+    if clauses.figures and (left := [column for column in unused if column.name not in used]):
+        raise UnclearError(f'I do not see what "{left[0].name}" is for')
     if not clauses.figures:
         found += [_loose_figure(scan, column, place) for column, place in numbers]
     once = {(one.function, one.column.name if one.column else ""): one for one in found}
@@ -115,7 +120,7 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
 
 def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     if column.adds_up:
-        return FigureClause("sum", column, False, place)
+        return FigureClause("sum", column, place=place)
     raise SeveralError(
         f'"{column.name}" ({column.role}) does not add up',
         [scan.rewritten(place, place + 1, f"{word} {scan.text(place, place + 1)}")
@@ -123,7 +128,7 @@ def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     )  # fmt: skip
 
 
-def _counted(scan: Scan, figure: FigureClause) -> FigureClause:
+def counted(scan: Scan, figure: FigureClause) -> FigureClause:
     """Return a count of what a column names, where it is that of the rows.
 
     Raises:
@@ -164,7 +169,7 @@ def figure_text(figure: FigureClause) -> str:
 
 
 def group_steps(
-    scan: Scan, clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
+    clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
 ) -> list[TableStep]:
     """Return the steps that make figures of groups."""
     names = [key.name for key in keys]
@@ -173,8 +178,6 @@ def group_steps(
 
 
 def order_keys(
-    scan: Scan,
-    clauses: Clauses,
     order: Sequence[OrderClause],
     keys: Sequence[GroupKey],
     figures: Sequence[FigureClause],

@@ -42,7 +42,8 @@ def open_question(job: Job, tables: Sequence[KnownTable]) -> str:
         table = known.get((source.file, source.sheet or ""))
         for question in table.questions if table else ():
             if _hangs_on(job, source, question):
-                return _asked(question)
+                label = f"{table.label}: " if table and len(job.inputs) > 1 else ""
+                return label + _asked(question)
     return ""
 
 

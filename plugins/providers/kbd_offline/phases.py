@@ -11,7 +11,7 @@ from typing import Any, assert_never
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.jobs.records import OutputStep, ReportStep
+from kbd.jobs.records import ConvertStep, DeduplicateStep, OutputStep, ReportStep
 from kbd.messages import Decline
 from kbd_offline.abilities import HOW_TO_ASK, all_abilities, asks_for_abilities
 from kbd_offline.answers import NOT_DONE, OPTIONS, encode_said
@@ -21,11 +21,14 @@ from kbd_offline.intents import (
     Intent,
     JobIntent,
     ProfileIntent,
+    TableIntent,
     decode_intent,
     encode_intent,
 )
+from kbd_offline.names import split_suffix
 from kbd_offline.profiles import write_profile
 from kbd_offline.research import profile_words, research_text, shortened
+from kbd_offline.summing_rows import kept_rows_text, summing_rows
 
 __all__ = ["implement", "plan", "refusal_of", "research", "summary"]
 
@@ -98,7 +101,7 @@ def _item(intent: Intent, words: str) -> str:
                 for s in intent.job.steps
                 if isinstance(s, OutputStep) and not isinstance(s, ReportStep)
             ]
-            name = next((file for file in files if file), "Answer")
+            name = next((file for file in files if file and "{" not in file), "Answer")
             return f"Final: {name} — {words}"
         case ProfileIntent():
             return f"Final: {intent.target or 'Answer'} — {words}"
@@ -142,8 +145,7 @@ def implement(conversation: PlannerConversation) -> str:
     try:
         match intent:
             case JobIntent():
-                done = conversation.call("run_job", job=msgspec.to_builtins(intent.job))
-                return _done_text(done)
+                return _run(conversation, intent)
             case ProfileIntent():
                 return write_profile(conversation, intent)
             case DeclinedIntent():
@@ -152,6 +154,63 @@ def implement(conversation: PlannerConversation) -> str:
                 assert_never(intent)
     except CallFailedError as failed:
         raise ValidationFailed(f"a tool refused: {failed}") from None
+
+
+def _run(conversation: PlannerConversation, intent: JobIntent) -> str:
+    """Run a job and return what came of it."""
+    try:
+        done = conversation.call("run_job", job=msgspec.to_builtins(intent.job))
+    except CallFailedError as failed:
+        if _NOWHERE in str(failed):
+            return f"{str(failed).partition(': ')[2]}. Nothing was changed."
+        raise
+    lines = [_done_text(done)]
+    for step in intent.job.steps:
+        if isinstance(step, ConvertStep):
+            lines += _kept_totals(conversation, intent, step, done)
+        elif isinstance(step, DeduplicateStep):
+            lines += _removed(done)
+    return " ".join(line for line in lines if line)
+
+
+_NOWHERE = " is in none of "
+"""What `run_job` says where a text that is replaced is nowhere."""
+
+
+def _removed(done: dict[str, Any]) -> list[str]:
+    """Return how many rows a job took out, where it read one table and wrote one."""
+    if len(done["inputs"]) != 1 or len(done["outputs"]) != 1:
+        return []
+    before = int(done["inputs"][0]["row_count"])
+    sheets = done["outputs"][0].get("sheets") or [done["outputs"][0]]
+    count = before - int(sheets[0].get("row_count", before))
+    if not count:
+        return ["No row was there more than once."]
+    rows = "1 row was" if count == 1 else f"{count:,} rows were"
+    return [f"{rows} removed from {_rows(before)}."]
+
+
+def _kept_totals(
+    conversation: PlannerConversation, intent: JobIntent, step: ConvertStep, done: dict[str, Any]
+) -> list[str]:
+    """Make rows that sum others up formulas in a workbook, and tell of them in any file."""
+    source = next(one for one in intent.job.inputs if one.name == step.table)
+    table = TableIntent(source.file, source.sheet or "")
+    if split_suffix(step.file)[1] != _BOOK:
+        return [kept_rows_text(conversation, table)]
+    arguments = {"path": step.file, "row_start": 1, "row_count": 1, "read_as": {"totals": "keep"}}
+    names = conversation.call("table_read_rows", **arguments)["columns"]
+    kept = summing_rows(conversation, table, names)
+    if kept.formulas:
+        written = next(one for one in done["outputs"] if one["target_path"] == step.file)
+        sheet = written["sheets"][0]["sheet"] or "Sheet1"
+        cells = [{"cell": cell, "value": text, "type": "formula"} for cell, text in kept.formulas]
+        operation = {"op": "set_cells", "sheet": sheet, "cells": cells}
+        conversation.call("xlsx_operations", path=step.file, operations=[operation])
+    return list(kept.notes)
+
+
+_BOOK = ".xlsx"
 
 
 def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
@@ -199,7 +258,8 @@ def _answer_lines(answer: dict[str, Any]) -> list[str]:
         else:
             rest = zip(columns[1:], row[1:], strict=True)
             lines.append(
-                f"- {_value(row[0])}: {', '.join(f'{name} {_value(value)}' for name, value in rest)}"
+                f"- {_value(row[0])}: "
+                + ", ".join(f"{name} {_value(value)}" for name, value in rest)
             )
     more = int(answer["row_count"]) - len(rows)
     if more > 0:
@@ -241,7 +301,11 @@ def summary(conversation: PlannerConversation) -> str:
     lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
     lines += done
     told = "\n".join(done)
-    lines += [_change(change) for change in changes if str(change.get("path")) not in told]
+    lines += [
+        _change(change)
+        for change in changes
+        if change.get("change_type") != "added" or str(change.get("path")) not in told
+    ]
     lines += [f"- {note}." for note in (intent.notes if isinstance(intent, JobIntent) else ())]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if failed and not changes:

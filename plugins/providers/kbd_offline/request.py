@@ -4,7 +4,7 @@ The tables are given with all that is known of them, so that nothing is looked u
 requests can be tried in a moment.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from kbd.jobs.records import Job
 from kbd_offline.combination import combined
 from kbd_offline.facts import KnownTable
+from kbd_offline.grammar_checks import UNKNOWN
 from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import open_question
 from kbd_offline.request_files import (
@@ -24,6 +25,7 @@ from kbd_offline.request_files import (
 )
 from kbd_offline.request_tokens import RequestToken, tokenize
 from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.sheet_conversion import sheets_converted
 from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.substitution import replaced
@@ -118,6 +120,8 @@ class _Attempt(msgspec.Struct, frozen=True):
 def _read(
     request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
 ) -> Understood:
+    if not request.strip():
+        raise UnclearError("it asks for nothing")
     if (job := replaced(request, files)) is not None:
         return Understood(job, job.title)
     names = named_files(request, files)
@@ -127,11 +131,13 @@ def _read(
         return _checked(Understood(*made), tables)
     groups = _candidates(names, tables)
     for place, group in enumerate(groups):
+        converted = sheets_converted(request, names, group, job_files, today)
+        if converted is not None:
+            return _checked(Understood(*converted), tables)
         attempts = [
-            _whole(one, tables)
-            for table in group
-            for one in _attempts(request, names, table, job_files, today)
+            _whole(one, tables) for one in _attempts(request, names, group, job_files, today)
         ]
+        _check_each_sheet(request, attempts)
         others = [table for other in groups[place + 1 :] for table in other]
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
@@ -159,7 +165,7 @@ def _no_table(names: FileNames, files: Sequence[str]) -> str:
 
 
 def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[KnownTable]]:
-    """Return the tables that may be meant: those that are named, else plain ones before books."""
+    """Return the tables that may be meant: those named, else plain ones before workbooks."""
     if names.sources:
         named = [table for table in tables if table.path in names.sources]
         return [named] if named else []
@@ -174,22 +180,62 @@ def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[Kno
 
 
 def _attempts(
-    request: str, names: FileNames, table: KnownTable, files: JobFiles, today: date
+    request: str,
+    names: FileNames,
+    tables: Sequence[KnownTable],
+    files: JobFiles,
+    today: date,
 ) -> list[_Attempt]:
-    """Return the reading against a table, its sheet named without the word for it or not at all."""
-    if table.sheet:
-        chosen, text = take_sheets(request, (table.sheet,))
-        if chosen:
-            return [_attempt(request, text, names, table, files, today)]
-    plain = _attempt(request, request, names, table, files, today)
-    if not table.sheet or plain.found is not None:
-        return [plain]
-    is_column = any(column.name.casefold() == table.sheet.casefold() for column in table.columns)
-    blanked = None if is_column else without_sheet(request, table.sheet)
-    if blanked is None:
-        return [plain]
-    named = _attempt(request, blanked, names, table, files, today)
-    return [named if named.found is not None else plain]
+    """Return the readings against some tables, those alone whose sheet is named if any is."""
+    texts = {table.label: _beside_sheet(request, table, tables) for table in tables}
+    named = [table for table in tables if texts[table.label] is not None]
+    if named:
+        return [
+            _attempt(request, texts[table.label] or request, names, table, files, today)
+            for table in named
+        ]
+    plain = [_attempt(request, request, names, table, files, today) for table in tables]
+    if sum(one.found is not None for one in plain) == 1:
+        return plain
+    # "Sort Jan by Date" reads alike on every sheet, and "convert Jan" on none.
+    called = []
+    for table in tables:
+        is_column = any(one.name.casefold() == table.sheet.casefold() for one in table.columns)
+        text = without_sheet(request, table.sheet) if table.sheet and not is_column else None
+        if text is not None:
+            called.append(_attempt(request, text, names, table, files, today))
+    called = [one for one in called if one.found is not None]
+    return called if len(called) == 1 else plain
+
+
+def _check_each_sheet(request: str, attempts: Sequence[_Attempt]) -> None:
+    """Check that "every sheet" is not taken for the values of a column that is called so.
+
+    Only where another column is named beside it: "the rows of each sheet" may be those of each
+    sheet of the workbook.
+
+    Raises:
+        UnclearError: It may be either.
+    """
+    books = [one.table for one in attempts if one.table.sheet]
+    if len(books) < 2 or not wants_each_sheet(request):
+        return
+    for attempt in attempts:
+        names = [] if attempt.found is None else list(attempt.found.job.inputs[0].columns)
+        if attempt.found is not None and not [
+            one for one in names if not wants_each_sheet(f"each {one}")
+        ]:
+            sheets = ", ".join(f'"{table.sheet}"' for table in books)
+            raise UnclearError(f"{books[0].path} has several sheets: {sheets}; say which one")
+
+
+def _beside_sheet(request: str, table: KnownTable, tables: Sequence[KnownTable]) -> str | None:
+    """Return a request without a table's sheet, where it names that beside the word "sheet"."""
+    if not table.sheet:
+        return None
+    sheets = [one.sheet for one in tables if one.path == table.path]
+    chosen, text = take_sheets(request, sheets)
+    return text if table.sheet in chosen else None
 
 
 def _attempt(
@@ -205,7 +251,19 @@ def _attempt(
 
 def tokens_of(text: str, names: FileNames) -> tuple[RequestToken, ...]:
     """Return the tokens of a request without the names of its files."""
-    return tuple(token for token in tokenize(text, names.spans) if token.kind != "file")
+    found = tokenize(text, names.spans)
+    return tuple(
+        token
+        for place, token in enumerate(found)
+        if token.kind != "file" and not _is_between_files(found, place)
+    )
+
+
+def _is_between_files(found: Sequence[RequestToken], place: int) -> bool:
+    """Tell whether a token only joins two names of files: "a.csv and b.csv"."""
+    if not 0 < place < len(found) - 1 or found[place].word not in (",", "and", "und", "&"):
+        return False
+    return found[place - 1].kind == found[place + 1].kind == "file"
 
 
 def _chosen(
@@ -228,15 +286,17 @@ def _chosen(
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
     if len(read) > 1 and len(called) == 1:
-        note = (
-            f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        label, found = called[0].table.label, called[0].found
+        which = f"{label} was read, of {len(attempts)} tables the one that is called so"
+        return (
+            None if found is None else msgspec.structs.replace(found, notes=(which, *found.notes))
         )
-        found = called[0].found
-        return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
     places = sorted({place for one in read for place in _places(one.scan)})
-    owners = [one for one in attempts if places and all(_names(one.scan, at, 2) for at in places)]
+    # One with words that it does not know is not meant where another one knows all of them.
+    able = [one for one in attempts if one.found is not None or UNKNOWN not in str(one.error)]
+    owners = [one for one in able if places and all(_names(one.scan, at, 2) for at in places)]
     fitting = owners or [
-        one for one in attempts if one.found is not None or (
+        one for one in able if one.found is not None or (
             places and all(_names(one.scan, at, 5) for at in places)
         )
     ]  # fmt: skip
@@ -255,8 +315,11 @@ def _chosen(
     if one.found is None:
         raise one.error or UnclearError("it has no reading")
     named = " and ".join(f'"{one.scan.text(at, at + 1)}"' for at in places)
-    note = f"{one.table.label} was read, of {len(attempts)} tables the only one with {named}"
-    return msgspec.structs.replace(one.found, notes=(note, *one.found.notes))
+    which = f"the only one with {named}" if named else "the one that fits"
+    if one.table.sheet and without_sheet(one.scan.request, one.table.sheet):
+        which = "the one that is called so"
+    told = f"{one.table.label} was read, of {len(attempts)} tables {which}"
+    return msgspec.structs.replace(one.found, notes=(told, *one.found.notes))
 
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
@@ -315,7 +378,3 @@ def _checked(found: Understood, tables: Sequence[KnownTable]) -> Understood:
     if asked:
         raise SeveralError(asked, [])
     return found
-
-
-_Reads = Callable[[str], bool]
-_EACH = wants_each_sheet

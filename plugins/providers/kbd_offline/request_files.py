@@ -40,7 +40,8 @@ _PLAIN_NAME = re.compile(
 )
 # The name stands last: "a column called Net" may be followed by what it is made of.
 _CALLED = re.compile(
-    r"(?i)(?<!column )(?<!spalte )\b(?:called|named|namens|call it|name it)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?\s*[.!]?\s*\Z"
+    r"(?i)(?<!column )(?<!spalte )\b(?:called|named|namens|call it|name it)\s+[\"'“‘`]?([\w-]+)"
+    r"[\"'”’`]?\s*[.!]?\s*\Z"
 )
 # These always lead to a result; "to" and "in" may lead to a source as well.
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named|als|namens|unter|name it|call it)\Z")
@@ -73,6 +74,12 @@ class FileNames(msgspec.Struct, frozen=True):
     sources: tuple[str, ...]
     target: str
     spans: tuple[tuple[int, int, str], ...]
+
+    def without_names(self, request: str) -> str:
+        """Return the request with the names of files blanked, of the same length."""
+        for start, end, _ in self.spans:
+            request = request[:start] + " " * (end - start) + request[end:]
+        return request
 
 
 def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -> FileNames:

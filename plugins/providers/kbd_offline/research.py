@@ -1,11 +1,15 @@
 """Research: the files are looked at, the request is read against them, the job is checked."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import assert_never
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd.job_words import is_look
+from kbd.jobs.documents import decode_job
 from kbd.jobs.records import Input, Job
 from kbd.types import ReadAs
 from kbd_offline.abilities import asks_for_abilities
@@ -26,6 +30,9 @@ MAX_INTENT_CHARACTERS = 18_000
 
 _MAX_QUOTED = 200
 
+_JOB_DOCUMENT = re.compile(r'^\[\[steps\]\]\s*$|\A\s*\{\s*"(?:inputs|steps|version)"', re.MULTILINE)
+"""What a request has that is a job itself, in TOML or JSON."""
+
 
 def research_text(conversation: PlannerConversation) -> str:
     """Return research.md.
@@ -37,6 +44,7 @@ def research_text(conversation: PlannerConversation) -> str:
     if len(encode_intent(intent)) > MAX_INTENT_CHARACTERS:
         reason = "the job has more columns or values than fit into a plan"
         intent = DeclinedIntent(shortened(conversation.request), reason)
+    told: list[str]
     match intent:
         case DeclinedIntent():
             told = [f"- Understood: {intent.understood}", f"- Not done: {intent.reason}"]
@@ -47,6 +55,8 @@ def research_text(conversation: PlannerConversation) -> str:
             ]
         case ProfileIntent():
             told = [f"- {profile_words(intent)}"]
+        case _:
+            assert_never(intent)
     files = ["## Files", *lines, ""] if lines else []
     return "\n".join(["# Research", "", *files, "## Request", *told, "", encode_intent(intent)])
 
@@ -70,6 +80,8 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     request = conversation.request
+    if _JOB_DOCUMENT.search(request):
+        return _given_job(conversation, request), []
     parse: Callable[[str, tuple[str, ...]], ProfileIntent] | None = None
     if len(request) <= MAX_REQUEST_CHARACTERS:
         parse = (
@@ -89,14 +101,25 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
     return _job(conversation, request)
 
 
+def _given_job(conversation: PlannerConversation, request: str) -> Intent:
+    """Return the job that a request is itself, as `kbd run --job` sends it."""
+    try:
+        job = decode_job(request)
+    except ValidationFailed as fault:
+        return DeclinedIntent("a job as a document", str(fault))
+    try:
+        # Its words are told with the names of the files that it found.
+        words = str(conversation.call("check_job", job=msgspec.to_builtins(job))["words"])
+    except CallFailedError as failed:
+        return DeclinedIntent(job.title or "a job as a document", str(failed))
+    return _checked(conversation, JobIntent(job, words[:1].lower() + words[1:-1]), words)
+
+
 def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
-    looked = (
-        ()
-        if _is_replacement(request, conversation.paths)
-        else _looked_at(request, conversation.paths)
-    )
+    is_replaced = _is_replacement(request, conversation.paths)
+    looked = () if is_replaced else _looked_at(request, conversation.paths)
     found, failed = inspect(conversation, request, looked)
-    if not found and not failed and not conversation.paths:
+    if not found and not failed and not is_replaced:
         # Nothing is declined before the files were looked at.
         conversation.call("list_files")
     tables = [one.table for one in found]
@@ -111,7 +134,9 @@ def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[
             )
             return _checked(conversation, intent, request), lines
         case Question():
-            return DeclinedIntent(shortened(request), reading.text, reading.options, True), lines
+            return DeclinedIntent(
+                shortened(request), reading.text, reading.options, is_question=True
+            ), lines
         case Declined():
             reason = failed[0] if failed and not tables else reading.reason
             return DeclinedIntent(shortened(request), reason, reading.suggestions), lines
@@ -131,7 +156,16 @@ def _looked_at(request: str, paths: Sequence[str]) -> Sequence[str]:
     except UnclearError:
         return paths
     tables = [path for path in named if split_suffix(path)[1] in ALL_TABLES]
+    if len(tables) == 1 and _SEVERAL.search(request):
+        return paths
     return tables or paths
+
+
+_SEVERAL = re.compile(
+    r"(?i)\b(?:look\s*up|[vx]lookup|sverweis|nachschlag\w*|match|join|enrich|missing|not\s+in|nicht\s+in"
+    r"|all|both|alle|beide)\b"
+)
+"""Words that speak of more tables than the one that is named."""
 
 
 def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:
@@ -140,7 +174,9 @@ def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:
         return job
     read_as = msgspec.convert(conversation.read_as, ReadAs)
     inputs: list[Input] = [
-        msgspec.structs.replace(one, read_as=read_as) if one.kind == "table" else one
+        one
+        if one.kind == "file" or one.read_as.totals
+        else msgspec.structs.replace(one, read_as=read_as)
         for one in job.inputs
     ]
     return msgspec.structs.replace(job, inputs=tuple(inputs))
@@ -156,7 +192,7 @@ def _checked(conversation: PlannerConversation, intent: Intent, request: str) ->
         text = str(failed)
         return DeclinedIntent(shortened(request), text.partition(": ")[2] or text)
     if checked["failed"]:
-        return DeclinedIntent(shortened(request), f"no row is left: {intent.words}")
+        return DeclinedIntent(shortened(request), "; ".join(checked["failed"]))
     return intent
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import PART, ColumnMention, ValueMention, Vocabulary
+from kbd_offline.mentions import PART, SAME, ColumnMention, ValueMention, Vocabulary
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 
@@ -82,6 +82,11 @@ class Scan:
         ends = self._ends[place]
         return max((ends.get(concept, 0) for concept in concepts), default=0)
 
+    def is_word(self, place: int, concept: str) -> bool:
+        """Tell whether the one word at a place is a phrase of a concept."""
+        found = LEXICON.phrases.get(self.word(place), ())
+        return any(len(phrase) == 1 and one == concept for phrase, one in found)
+
     def skip(self, place: int, *concepts: str) -> int:
         """Return the place behind all phrases of some concepts from a place on."""
         while end := self.at(place, *concepts):
@@ -129,10 +134,30 @@ class Scan:
         meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
         return stem(word) in self._nouns or bool(meanings & self._thing_meanings)
 
+    def is_column(self, place: int) -> bool:
+        """Tell whether a column is named in full at a place, and not by a word of the language."""
+        mention = self.column(place)
+        if mention is None or mention.level > SAME:
+            return False
+        if not self.at(place, "by"):
+            return True
+        # "by" before a column is the word; written as the column called By it is that.
+        text = self.text(place, mention.end)
+        return text == mention.columns[0].name or self.column(mention.end) is None
+
+    def behind_det(self, place: int) -> int:
+        """Return the place behind small words, none of which is a column's own name."""
+        while not self.is_column(place) and (end := self.at(place, "det")):
+            place = end
+        return place
+
     def is_called(self) -> bool:
         """Tell whether the request says what the table is called."""
         name = self.table.sheet or split_suffix(self.table.path.rpartition("/")[2])[0]
-        said = {stem(word) for word in self._words}
+        said = {
+            stem(word) for at, word in enumerate(self._words)
+            if self.value(at) is None and self.column(at) is None
+        }  # fmt: skip
         words = {stem(word) for word in tokens(name) if not word.isdigit()}
         return bool(words) and words <= said
 
@@ -190,6 +215,10 @@ class Scan:
                 return found, end
             found.append(mention)
             end = mention.end
+            is_named = self.is_column(self._behind_comma(end))
+            if self.at(end, "summary_sheet", "totals_row") and not is_named:
+                # "… and totals" are no column called Total.
+                return found, end
             place = self._behind_comma(end)
             if place == end:
                 return found, end

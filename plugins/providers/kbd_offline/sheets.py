@@ -1,11 +1,11 @@
-"""Sheets that a request names: beside the word "sheet", or without it where nothing else is meant."""
+"""Sheets that a request names, beside the word "sheet" or without it."""
 
 import re
 from collections.abc import Sequence
 
 from kbd_offline.names import fold
 
-__all__ = ["take_sheets", "wants_each_sheet", "without_sheet"]
+__all__ = ["take_sheets", "wants_each_sheet", "without_each_sheet", "without_sheet"]
 
 _SHEET = r"(?:work)?(?:sheets?|tabs?)|(?:tabellen)?blatt"
 _EACH = (
@@ -63,3 +63,12 @@ def without_sheet(text: str, sheet: str) -> str | None:
 def wants_each_sheet(text: str) -> bool:
     """Tell whether a request speaks of every sheet."""
     return re.search(_EACH, fold(text)) is not None
+
+
+def without_each_sheet(text: str) -> str:
+    """Return a text without the words that speak of every sheet, of the same length."""
+    found = re.search(_EACH, fold(text))
+    if found is None:
+        return text
+    start, end = found.span()
+    return text[:start] + " " * (end - start) + text[end:]

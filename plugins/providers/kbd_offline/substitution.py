@@ -28,12 +28,13 @@ _REMOVE = re.compile(
     rf"(?:words?|texts?|phrases?|occurrences?\s+of)\s+{_TEXT}"
 )
 _CASE = re.compile(
-    r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case|regardless\s+of\s+case"
+    r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case"
+    r"|regardless\s+of\s+case"
     r"|ohne\s+gro.-?\s*(?:und|/)\s*kleinschreibung|in\s+capitals\s+or\s+not)\b"
 )
 _REST = re.compile(
     r"(?:\W|\b(?:in|all|the|of|every|each|these|those|this|my|files?|documents?|word|excel|csv|text|workbooks?"
-    r"|powerpoint|presentations?|spreadsheets?|decks?|everywhere|throughout|them|it|please|and|docx|xlsx|pptx|as"
+    r"|powerpoint|save|saved|called|named|new|presentations?|spreadsheets?|decks?|everywhere|throughout|them|it|please|and|docx|xlsx|pptx|as"
     r"|matching|match|case|case-sensitive|sensitive|in|allen|alle|dateien|dokumenten|uberall|der|datei|den|into)\b)*"
 )
 
@@ -63,6 +64,8 @@ def replaced(request: str, paths: Sequence[str]) -> Job | None:
     swapped = found["verb"] and found["verb"].startswith("substitut") and found["with"] == "for"
     if swapped:
         search, replacement = replacement, search
+    if not found.group(3) and search in ("it", "them", "es"):
+        raise UnclearError("it does not say which text is replaced by which")
     return _job(request, folded[found.end() :], (search, replacement), paths)
 
 
@@ -92,7 +95,7 @@ def _removed(request: str, folded: str, texts: Sequence[str], paths: Sequence[st
 
 def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) -> Job:
     search, replacement = texts
-    if not search or search == replacement or search in ("it", "them", "es"):
+    if not search or search == replacement:
         raise UnclearError("it does not say which text is replaced by which")
     names = named_files(request, paths, in_place=True)
     ignores = _CASE.search(rest) is not None
@@ -105,7 +108,7 @@ def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) 
         raise UnclearError(
             f'I replace one text in whole files; I do not know what to make of "{named}"'
         )
-    files = names.sources or files_of_kinds(request, paths) or tuple(paths)
+    files = names.sources or files_of_kinds(names.without_names(request), paths) or tuple(paths)
     if not files:
         raise UnclearError("there is no file in the workbench")
     if names.target and len(files) > 1:

@@ -21,10 +21,11 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.grammar import read_clauses
+from kbd_offline.grammar import KINDS, read_clauses
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
@@ -59,6 +60,7 @@ class TablesTogether:
         self.today = today
         self.used: set[int] = set()
         self.notes: list[str] = []
+        self.suffix = ""
 
     def find(self, *concepts: str) -> int | None:
         """Return the first place of a phrase that is not used yet."""
@@ -80,6 +82,15 @@ class TablesTogether:
                 self.take(place, *concepts)
                 found = True
         return found
+
+    def take_kind(self) -> None:
+        """Use what kind of file is asked for, before "into one" is taken for the tables."""
+        for place in range(len(self.scan)):
+            leads = self.scan.at(place, "as_kind")
+            for concept, suffix in KINDS if leads else ():
+                if end := self.scan.at(leads, concept):
+                    self.suffix = suffix
+                    self.used |= set(range(place, end))
 
     def take_files(self) -> None:
         """Use the names of files."""
@@ -157,6 +168,7 @@ class TablesTogether:
         """
         scan = Scan(self.request, self.rest(), table, self.today, nouns=nouns)
         clauses = read_clauses(scan)
+        clauses.suffix = clauses.suffix or self.suffix
         composed = compose(scan, clauses)
         if beside:
             composed = _with_beside(composed, key, beside)

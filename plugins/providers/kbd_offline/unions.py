@@ -60,6 +60,7 @@ def plain_union(work: TablesTogether) -> Result | None:
         return None
     if any(work.scan.at(place, "origin") for place in range(len(work.scan))):
         return None
+    work.take_kind()
     used = _united_words(work)
     if used is None:
         return None
@@ -76,8 +77,10 @@ def _united_words(work: TablesTogether) -> set[int] | None:
     place, has_object, has_verb = 0, False, False
     while place < len(scan):
         word = scan.word(place)
-        is_object = _is_object(work, place)
-        if word in ("and", "und", "with", ",") or not (
+        is_object = place not in work.used and _is_object(work, place)
+        if place in work.used:
+            pass
+        elif word in ("and", "und", "with", ",") or not (
             is_object or word in UNITED or word in _BESIDE
         ):
             break
@@ -204,6 +207,7 @@ def named_union(work: TablesTogether) -> Result | None:
     if has_origin:
         work.take_all("origin")
     has_gaps = work.take_all("gaps")
+    work.take_kind()
     work.take_all("union", "union_strong", "union_all", "union_suffix")
     work.take_files()
     return _united(work, ORIGIN if has_origin else None, has_gaps=has_gaps, is_grouped=False)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import KbdError, ValidationFailed
+from kbd.formats import Readable
 from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.records import Input, Job, OutputStep, ReportStep
 from kbd.jobs.shapes import GivenTable, misfits, with_blanks
@@ -168,7 +169,10 @@ async def _bind_table(calls: StepCalls, wanted: Input, path: str) -> BoundInput:
 
 async def _sheets(calls: StepCalls, wanted: Input, path: str) -> Sequence[str | None]:
     """Return the sheets that may be the input; None stands for the only table of a file."""
-    if wanted.sheet is not None:
+    handler = calls.context.formats.for_name(path)
+    if wanted.sheet is not None or not (
+        isinstance(handler, Readable) and "sheet" in handler.coordinates
+    ):
         return (wanted.sheet,)
     info = await calls.call("get_file_info", path=path)
     filled = [str(sheet["name"]) for sheet in info.get("sheets", ()) if sheet.get("range")]

@@ -112,10 +112,10 @@ class RunJob(Tool):
         return ToolResult(value, is_action=True, told=tuple(calls.told))
 
     def path_of(self, arguments: JobArguments) -> str | None:
-        """Return the first file that is written."""
+        """Return the first file that is written, if its name hangs on nothing that is found."""
         for step in arguments.job.steps:
             if isinstance(step, OutputStep) and not isinstance(step, ReportStep):
-                return step.file
+                return step.file if step.file and "{" not in step.file else None
         return None
 
 
