@@ -42,7 +42,7 @@ Side = Literal["earlier", "later"]
 
 _ITEMS = word_set(
     "articles article items item products product rows row entries entry records artikel "
-    "produkte produkt positionen position zeilen zeile eintrage eintrag lines preis- price"
+    "produkte produkt positionen position zeilen zeile eintrage eintrag lines"
 )
 _LONGER = word_set(
     "longer mehr anymore more"
@@ -90,6 +90,7 @@ class _Asked(msgspec.Struct):
     Args:
         compared, changed, added, gone, missing, negative, only, risen, fallen: Whether there are
             words for it.
+        denied: How many lists are spoken of before "not".
         sides: The lists that are spoken of.
         columns: Columns that are spoken of.
         unknown: Places of other words.
@@ -102,6 +103,7 @@ class _Asked(msgspec.Struct):
     missing: bool = False
     negative: bool = False
     only: bool = False
+    denied: int = 0
     risen: bool = False
     fallen: bool = False
     sides: list[Side] = []
@@ -175,6 +177,7 @@ def _asked(
         for name, group in _GROUPS:
             if word in group:
                 setattr(asked, name, True)
+                asked.denied = len(asked.sides) if name == "negative" else asked.denied
                 break
         else:
             is_noun = stem(word) in nouns or word in _ITEMS or word in LISTS
@@ -283,7 +286,10 @@ def _result(
     if asked.sides and side is None and not asked.negative:
         side = asked.sides[0]
     has: Side
-    if asked.only and side:
+    if asked.negative and len(asked.sides) == 2 and side is None:
+        # "In the old list but not in the new one", or the other way round.
+        has = asked.sides[0] if asked.denied else asked.sides[1]
+    elif asked.only and side:
         has = side
     elif asked.gone and not asked.added and not asked.missing:
         if side == "later" and not asked.negative:

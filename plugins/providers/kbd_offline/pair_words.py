@@ -40,11 +40,11 @@ MISSING = word_set(
     "missing lacking lacks fehlt fehlen fehlende fehlenden"
 )
 RISEN = word_set(
-    "expensive dearer risen rose increased raised higher teurer gestiegen erhoht erhohte "
+    "up expensive dearer risen rose increased raised higher teurer gestiegen erhoht erhohte "
     "hoher angehoben"
 )
 FALLEN = word_set(
-    "cheaper fallen fell decreased reduced lower billiger gunstiger gesunken gefallen "
+    "down cheaper fallen fell decreased reduced lower billiger gunstiger gesunken gefallen "
     "gesenkt niedriger"
 )
 EARLIER = word_set(
@@ -80,7 +80,8 @@ SMALL = word_set(
     "they there of the a an in from and to both two at all so out me show list give find "
     "tell please die der das den dem des welche welcher welches welchen wer sind ist wurden "
     "wurde haben hat worden wir in im aus von zu sich es gibt und beide beiden zwischen "
-    "between zeige zeig mir alle bitte on with got become became geworden wurde went more"
+    "between zeige zeig mir alle bitte on with whose deren dessen where but aber sondern "
+    "got become became geworden wurde went more"
 )
 """Words that mean nothing more between those of a comparison or of what has no partner."""
 MONEY = word_set(

@@ -37,6 +37,9 @@ _INTO = word_set(
 _FILE_WORDS = word_set(
     "file files datei dateien sheet blatt list liste"
 )
+_EACH = word_set(
+    "each every jede jeder"
+)
 _PER = word_set(
     "per by each je pro every jede jeder"
 )
@@ -79,7 +82,7 @@ def _united_words(work: TablesTogether) -> set[int] | None:
         word = scan.word(place)
         is_object = place not in work.used and _is_object(work, place)
         if place in work.used:
-            pass
+            has_object = True
         elif word in ("and", "und", "with", ",") or not (
             is_object or word in UNITED or word in _BESIDE
         ):
@@ -176,13 +179,17 @@ def per_file(work: TablesTogether) -> Result | None:
         return None
     scan = work.scan
     for place in range(len(scan)):
-        if scan.word(place) not in _PER or scan.word(place + 1) not in _FILE_WORDS:
+        leads = scan.word(place) in _PER and (
+            scan.word(place) not in _EACH or scan.word(place - 1) in ("for", "fur")
+        )
+        if not leads or scan.word(place + 1) not in _FILE_WORDS:
             continue
         end = place + 2
         month = scan.word(end + 1) if scan.word(end) in ("/", "or") else ""
         if month and not scan.at(end + 1, "month"):
             return None
-        work.used |= set(range(place, end + 2 if month else end))
+        start = place - 1 if scan.word(place - 1) in ("for", "fur") else place
+        work.used |= set(range(start, end + 2 if month else end))
         return _united(work, ORIGIN)
     return None
 
