@@ -97,7 +97,6 @@ def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[K
     return [table for table in tables if table.path.casefold() != target]
 
 
-
 def _key(work: TablesTogether, left: KnownTable, right: KnownTable) -> dict[str, str] | None:
     """Return the key that two tables are matched by: the named one, else the evident one.
 
@@ -217,14 +216,11 @@ def _join(
 ) -> Result:
     _take_tables(work)
     inputs = {
-        table.label: source.name
-        for table, source in zip(work.tables, work.inputs(), strict=True)
+        table.label: source.name for table, source in zip(work.tables, work.inputs(), strict=True)
     }
     own = {fold(column.name) for column in left.columns}
     others = [
-        c
-        for c in right.columns
-        if c.name not in key.values() and (not added or c.name in added)
+        c for c in right.columns if c.name not in key.values() and (not added or c.name in added)
     ]
     columns = [column for column in others if fold(column.name) not in own]
     step = JoinStep(
@@ -295,9 +291,7 @@ def _compared_files(work: TablesTogether) -> Result | None:
     key = _named_key(work, old, new)
     if key is None:
         shared = [c for c in old.columns if has_column(new, c.name)]
-        unique = [
-            c for c in shared if is_unique(c, old) and is_unique(column_of(new, c.name), new)
-        ]
+        unique = [c for c in shared if is_unique(c, old) and is_unique(column_of(new, c.name), new)]
         ids = [c for c in unique if c.role == "id" or "id" in tokens(c.name)]
         unique = ids if len(ids) == 1 else unique
         if not unique:

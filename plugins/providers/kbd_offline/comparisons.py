@@ -44,9 +44,7 @@ _ITEMS = word_set(
     "articles article items item products product rows row entries entry records artikel "
     "produkte produkt positionen position zeilen zeile eintrage eintrag lines"
 )
-_LONGER = word_set(
-    "longer mehr anymore more"
-)
+_LONGER = word_set("longer mehr anymore more")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-\d{2}|\d{8}|\d{4}")
 
 
@@ -148,9 +146,7 @@ def compared_lists(work: TablesTogether) -> Result | None:
     return _result(work, asked, earlier, later, keys[0])
 
 
-_VERBS = word_set(
-    "add make column spalte merge combine put"
-)
+_VERBS = word_set("add make column spalte merge combine put")
 
 
 def _is_comparison(asked: _Asked) -> bool:
@@ -322,9 +318,7 @@ def _differences(
         return _moved(work, asked, earlier, later, key)
     names = tuple(column.name for column in asked.columns)
     steps: tuple[TableStep, ...] = (
-        CompareStep(
-            work.label(later), (key.name,), names, of=work.label(earlier), make="changes"
-        ),
+        CompareStep(work.label(later), (key.name,), names, of=work.label(earlier), make="changes"),
     )
     told = f"What changed from {earlier.label} to {later.label} by {key.name}"
     if names:
@@ -384,5 +378,3 @@ def _written(
     if left and left != counts:
         raise UnclearError("it asks more than what differs: ask for one after the other")
     return found
-
-

@@ -18,21 +18,13 @@ from kbd_offline.scan import Scan
 
 __all__ = ["without_owners"]
 
-_OF = word_set(
-    "of des der von vom the each every jedes jeder"
-)
-_WITH = word_set(
-    "with mit"
-)
-_THE = word_set(
-    "the dem den der die das"
-)
+_OF = word_set("of des der von vom the each every jedes jeder")
+_WITH = word_set("with mit")
+_THE = word_set("the dem den der die das")
 _HIGHEST = word_set(
     "highest largest biggest greatest most hochsten hochstem großten großtem meisten"
 )
-_LOWEST = word_set(
-    "lowest smallest least niedrigsten geringsten kleinsten wenigsten"
-)
+_LOWEST = word_set("lowest smallest least niedrigsten geringsten kleinsten wenigsten")
 _LINKS = ("ungs", "ung", "s", "n", "en", "er", "")
 _ENDINGS = ("ungen", "ung", "en", "e", "s")
 

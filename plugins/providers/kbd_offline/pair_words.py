@@ -36,9 +36,7 @@ GONE = word_set(
     "gone removed dropped deleted discontinued disappeared weggefallen entfallen entfernt "
     "geloscht verschwunden weg gestrichen wegfallen"
 )
-MISSING = word_set(
-    "missing lacking lacks fehlt fehlen fehlende fehlenden"
-)
+MISSING = word_set("missing lacking lacks fehlt fehlen fehlende fehlenden")
 RISEN = word_set(
     "up expensive dearer risen rose increased raised higher teurer gestiegen erhoht erhohte "
     "hoher angehoben"
@@ -52,18 +50,11 @@ EARLIER = word_set(
     "vorherigen vorige vorigen bisherige bisherigen before"
 )
 LATER = word_set(
-    "new newer later current latest neu neue neuen neuer neuere neueren aktuelle aktuellen "
-    "aktuell"
+    "new newer later current latest neu neue neuen neuer neuere neueren aktuelle aktuellen aktuell"
 )
-FIRST = word_set(
-    "first erste ersten erster"
-)
-SECOND = word_set(
-    "second zweite zweiten zweiter"
-)
-ONLY = word_set(
-    "only nur"
-)
+FIRST = word_set("first erste ersten erster")
+SECOND = word_set("second zweite zweiten zweiter")
+ONLY = word_set("only nur")
 LISTS = word_set(
     "list lists file files table tables version versions liste listen datei dateien tabelle "
     "tabellen preisliste preislisten sheet sheets blatt blatter fassung stand one"
@@ -109,25 +100,15 @@ _FAMILIES = tuple(
             "auftrage kauf kaufe gekauft verkauf verkaufe verkauft verkaufte verkauften "
             "umsatz umsatze transaction transactions"
         ),
-        word_set(
-            "payment payments paid pay zahlung zahlungen bezahlt gezahlt"
-        ),
-        word_set(
-            "booking bookings booked buchung buchungen gebucht"
-        ),
-        word_set(
-            "invoice invoices invoiced billed rechnung rechnungen"
-        ),
-        word_set(
-            "loan loans lent borrowed ausleihe ausleihen ausgeliehen verliehen"
-        ),
+        word_set("payment payments paid pay zahlung zahlungen bezahlt gezahlt"),
+        word_set("booking bookings booked buchung buchungen gebucht"),
+        word_set("invoice invoices invoiced billed rechnung rechnungen"),
+        word_set("loan loans lent borrowed ausleihe ausleihen ausgeliehen verliehen"),
         word_set(
             "shipment shipments shipped delivery deliveries delivered lieferung lieferungen "
             "geliefert"
         ),
-        word_set(
-            "donation donations donated spende spenden gespendet"
-        ),
+        word_set("donation donations donated spende spenden gespendet"),
     )
 )
 """What is done with things: nouns and verbs of one and the same."""

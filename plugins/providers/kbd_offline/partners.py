@@ -79,7 +79,8 @@ def _missing_words(
     own = {stem(word) for word in (*things(left), *tokens(key.name))}
     first = next(
         (
-            at for at in range(len(scan))
+            at
+            for at in range(len(scan))
             if stem(scan.word(at).removesuffix("'s")) in own or work.is_called(left, at)
         ),
         None,
@@ -91,9 +92,7 @@ def _missing_words(
     if is_other and stem(scan.word(first)) not in names:
         return None
     verbs = [
-        at
-        for at in range(len(scan))
-        if at != first and same_family(scan.word(at), things(right))
+        at for at in range(len(scan)) if at != first and same_family(scan.word(at), things(right))
     ]
     if len(verbs) != 1 or not _is_denied(scan, first, verbs[0], negative):
         return None
@@ -271,12 +270,8 @@ def beside_names(work: TablesTogether, right: KnownTable) -> tuple[list[KnownCol
     return [], set()
 
 
-_WITH = word_set(
-    "with mit including samt inklusive inkl und and"
-)
-_LED = word_set(
-    "together zusammen along"
-)
+_WITH = word_set("with mit including samt inklusive inkl und and")
+_LED = word_set("together zusammen along")
 _THEIR = word_set(
     "their its the der den dem die ihren ihrem ihrer deren dazu jeweiligem jeweiligen also"
 )

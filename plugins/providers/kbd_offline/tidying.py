@@ -15,22 +15,14 @@ _UNIFY = word_set(
     "unify standardize standardise normalize normalise harmonize harmonise vereinheitliche "
     "vereinheitlichen"
 )  # fmt: skip
-_MAKE = word_set(
-    "make write spell mache machen schreibe schreiben"
-)
-_UNIFORM = word_set(
-    "uniform uniformly consistent consistently einheitlich vereinheitlichen"
-)
+_MAKE = word_set("make write spell mache machen schreibe schreiben")
+_UNIFORM = word_set("uniform uniformly consistent consistently einheitlich vereinheitlichen")
 _SPELLING = word_set(
     "spelling spellings names values capitalization case of schreibweise schreibweisen "
     "werte der des von in the die den vom"
 )  # fmt: skip
-_UNIQUE = word_set(
-    "unique distinct different eindeutige verschiedene"
-)
-_EACH = word_set(
-    "each every jeweils je jede jeder jedes only just nur"
-)
+_UNIQUE = word_set("unique distinct different eindeutige verschiedene")
+_EACH = word_set("each every jeweils je jede jeder jedes only just nur")
 _MAX_SPELLINGS = 60
 
 

@@ -31,18 +31,10 @@ _BESIDE = word_set(
     "gemeinsamen einzige einzigen unter below each other one a an in into to zu eine einer "
     "einem ein new neue neuen me us i want up"
 )
-_INTO = word_set(
-    "in into to zu"
-)
-_FILE_WORDS = word_set(
-    "file files datei dateien sheet blatt list liste"
-)
-_EACH = word_set(
-    "each every jede jeder"
-)
-_PER = word_set(
-    "per by each je pro every jede jeder"
-)
+_INTO = word_set("in into to zu")
+_FILE_WORDS = word_set("file files datei dateien sheet blatt list liste")
+_EACH = word_set("each every jede jeder")
+_PER = word_set("per by each je pro every jede jeder")
 
 
 def is_same(tables: Sequence[KnownTable]) -> bool:
@@ -133,15 +125,9 @@ def _over_all(work: TablesTogether) -> set[int] | None:
     return None
 
 
-_WHOLE = word_set(
-    "all alle alles everything them together zusammen untereinander one"
-)
-_OVER = word_set(
-    "over across uber from in aus for of fur"
-)
-_ALL = word_set(
-    "all alle allen aller the both beide beiden"
-)
+_WHOLE = word_set("all alle alles everything them together zusammen untereinander one")
+_OVER = word_set("over across uber from in aus for of fur")
+_ALL = word_set("all alle allen aller the both beide beiden")
 
 
 def periods_together(work: TablesTogether) -> Result | None:
@@ -164,9 +150,7 @@ def periods_together(work: TablesTogether) -> Result | None:
     return _united(work, None)
 
 
-_SPANS = word_set(
-    "months month quarters quarter years year monate monats quartale jahre"
-)
+_SPANS = word_set("months month quarters quarter years year monate monats quartale jahre")
 
 
 def per_file(work: TablesTogether) -> Result | None:
@@ -324,5 +308,3 @@ def _stem(tables: Sequence[KnownTable]) -> str:
     first, *others = [stem_of(table).split("-") for table in tables]
     shared = [part for part in first if all(part in other for other in others)]
     return "-".join([*shared, "merged"])
-
-

@@ -78,5 +78,3 @@ def test_all_prompts_are_there() -> None:
 
     assert (len(entries), sum(bool(entry.sql) for entry in entries)) == (300, 258)
     assert {entry.id for entry in entries} >= FIRST
-
-
