@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
+from kbd_offline.empty_fields import has_article, of_emptiness
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
 from kbd_offline.names import slug, tokens
@@ -108,6 +109,8 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
         if value is not None:
             column = scan.only(mention, lambda one: one.is_number)
             return _compare(scan, clauses, column, operator, end)
+    if end := _against_column(scan, clauses, mention, at):
+        return end
     if end := scan.at(at, "is_not"):
         column = scan.only(mention, lambda one: one.is_number)
         value = number_at(scan, end, column)
@@ -121,6 +124,28 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
     if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
+    return 0
+
+
+def _against_column(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    """Read "stock greater than reorder level"."""
+    for concept, operator in _OPERATORS:
+        end = scan.at(at, concept)
+        other = scan.column(scan.behind_det(end)) if end and end >= _longest(scan, at) else None
+        if other is None or other.level > PART or not any(one.is_number for one in other.columns):
+            continue
+        mine = scan.only(mention, lambda one: one.is_number)
+        theirs = scan.only(other, lambda one: one.is_number)
+        _add(
+            clauses,
+            ConditionClause(
+                expressions.compared(mine.name, operator, expressions.column(theirs.name)),
+                f"{mine.name} {_WORDS[operator]} {theirs.name}",
+                (mine, theirs),
+                slug=slug(f"{mine.name} {_SIGNS[operator]} {theirs.name}"),
+            ),
+        )
+        return other.end
     return 0
 
 
@@ -288,34 +313,15 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         column = scan.only(mention)
         # "Customers without email" are rows; "without email" may leave the column out.
         is_row = scan.is_noun(place - 1) and scan.word(end) not in ("the", "die", "das", "den")
-        if not is_filled and not is_row and not _has_article(scan, place, mention.start):
+        if not is_filled and not is_row and not has_article(scan, place, mention.start):
             continue
-        _add(clauses, _of_emptiness(column, is_filled=is_filled))
+        _add(clauses, of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
         column = scan.only(mention)
-        _add(clauses, _of_emptiness(column, is_filled=False))
+        _add(clauses, of_emptiness(column, is_filled=False))
         return mention.end
     return 0
-
-
-def _has_article(scan: Scan, start: int, end: int) -> bool:
-    return any(scan.word(at) in _ARTICLES for at in range(start, end))
-
-
-_ARTICLES = frozenset(["a", "an", "any", "ein", "eine", "einen", "keine", "keinen", "no"])
-
-
-def _of_emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
-    if is_filled:
-        return ConditionClause(
-            expressions.filled(column.name), f"{column.name} is not empty", (column,),
-            slug=f"with-{slug(column.name)}",
-        )  # fmt: skip
-    return ConditionClause(
-        expressions.empty(column.name), f"{column.name} is empty", (column,),
-        slug=f"without-{slug(column.name)}",
-    )  # fmt: skip
 
 
 def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
@@ -328,7 +334,7 @@ def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) ->
     if not end or (scan.value(at) is not None and not scan.at(at, "is")):
         return 0
     column = scan.only(mention)
-    _add(clauses, _of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
+    _add(clauses, of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
     return end
 
 
@@ -588,7 +594,9 @@ def _is_marked(scan: Scan, found: ValueMention) -> bool:
 def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
     """Read a column of yes and no that stands alone before a noun: "active customers"."""
     column = mention.columns[0]
-    if len(mention.columns) > 1 or not scan.is_noun(mention.end):
+    behind = scan.column(mention.end)
+    is_thing = scan.is_noun(mention.end) or (behind is not None and behind.level >= PART)
+    if len(mention.columns) > 1 or not is_thing:
         return 0
     yes = [value for value in column.values if value.casefold() in _YES]
     if column.type != "boolean" and not (yes and column.distinct == 2 and column.is_text):

@@ -10,26 +10,27 @@ __all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
 
 PHRASES: Mapping[str, str] = {
     # What may stand anywhere and means nothing more. None that excepts, denies or compares.
-    "filler": """a, an, the, this, that, these, those, my, our, their, its, it, them, they,
-        your, i, me, we, us, you, please, just, kindly, can, could, would, will, want, wants,
-        need, needs, like, let, lets, there, here, hello, hi, hey, thanks, thank you, then,
-        also, so, as, at, be, been, is, are, was, were, do, does, did, has, have, had, of, in,
-        on, to, into, for, from, with, and, or not at all, data, table, tables, dataset, list,
-        lists, file, files, workbook, spreadsheet, sheet, csv, excel, show, give, get, make,
-        create, produce, put, display, print, tell, find, return, generate, see, know, output,
-        result, results, new, whole, entire, every, all, any, some, each, which, who, what,
-        whats, what's, figures, figure, values, value, column, columns, field, fields, named,
-        called, about, out, up, through, report, using, use, based, information, go, goes, come,
-        comes, came, happened, made, overall, in total, altogether, respectively, too, now,
-        first of all, shown, present, available, following, existing, placed, only, write, save,
-        export, be sure, having, contained, nicely, over all, how, when, did we, do we, we have,
-        do i have, i have, were there, are there, is there, one, ones, if you can, quick,
-        quickly, simple, overview, summary, summarize, summarise, breakdown, break down, keep,
-        sold, sell, spent, spend on, paid for, bought, buy, earned, made by, done, hired,
-        joined, started, starting, ordered, dated, issued, created, booked, recorded, entered,
-        took place, occurred, belong, belongs, belonging, corresponding, different kinds of,
-        single, own, amounts to, calculated, calculate, compute, work out, determine, look at,
-        amounted""",
+    "filler": """a, an, the, this, that, these, those, my, our, their, its, it, them, they, your,
+        i, me, we, us, you, please, just, kindly, can, could, would, will, want, wants,
+        need, needs, like, let, lets, there, here, hello, hi, hey, thanks, thank you,
+        then, also, so, as, at, be, been, is, are, was, were, do, does, did, has, have,
+        had, of, in, on, to, into, for, from, with, and, or not at all, data, table,
+        tables, dataset, list, lists, file, files, workbook, spreadsheet, sheet, csv,
+        excel, show, give, get, make, create, produce, put, display, print, tell, find,
+        return, generate, see, know, output, result, results, new, whole, entire, every,
+        all, any, some, each, which, who, what, whats, what's, values, column, columns,
+        field, fields, named, called, about, up, through, using, use, based,
+        information, go, goes, come, comes, came, happened, made, overall, in total,
+        altogether, respectively, too, now, first of all, shown, present, available,
+        following, existing, placed, only, write, save, export, be sure, having,
+        contained, nicely, over all, how, when, did we, do we, we have, do i have, i
+        have, were there, are there, is there, one, ones, if you can, quick, quickly,
+        simple, overview, summary, summarize, summarise, breakdown, break down, keep,
+        sold, sell, spent, spend on, paid for, bought, buy, earned, made by, done,
+        hired, joined, started, starting, ordered, dated, issued, created, booked,
+        recorded, entered, took place, occurred, belong, belongs, belonging,
+        corresponding, different kinds of, single, own, amounts to, calculated,
+        calculate, compute, work out, determine, look at, amounted, everything""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along with, together with",
     "or": "or",
@@ -46,7 +47,7 @@ PHRASES: Mapping[str, str] = {
     "minimum": """minimum, min, lowest, smallest, least, cheapest, earliest, first, minimum of,
         oldest, shortest, the lowest""",
     "maximum": """maximum, max, highest, largest, biggest, greatest, most expensive, latest,
-        newest, maximum of, most recent, longest, top, most, best, the highest""",
+        newest, maximum of, most recent, longest, top, most, the highest""",
     "median": "median, median of",
     "distinct": """different, distinct, unique, number of different, number of distinct, number
         of unique, count of distinct, count of unique, count distinct, count unique, distinct
@@ -152,7 +153,7 @@ PHRASES: Mapping[str, str] = {
     "descending": """descending, desc, in descending order, descending order, largest first,
         highest first, biggest first, most first, high to low, from high to low, largest to
         smallest, highest to lowest, from highest to lowest, from largest to smallest,
-        decreasing, z to a, z-a, in reverse order, reversed, top first, best first, greatest
+        decreasing, z to a, z-a, in reverse order, reversed, top first, greatest
         first, from z to a, reverse, biggest to smallest, most expensive first, most at the top,
         biggest on top, largest on top, highest on top, from most to least""",
     "ascending": """ascending, asc, in ascending order, ascending order, smallest first, lowest

@@ -11,9 +11,10 @@ from kbd_offline.clauses import (
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import direction_at, figure_at, fitting, order_item
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.names import singular
+from kbd_offline.mentions import ColumnMention
+from kbd_offline.names import singular, tokens
 from kbd_offline.periods import period_at
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import Scan, SeveralError, UnclearError
 
 __all__ = ["is_measure", "rank_by", "ranking"]
 
@@ -92,12 +93,16 @@ def _ranked(
         return _superlative(scan, clauses, place, start, concept, descending=descending)
     subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
     is_most = concept in ("most", "fewest", "maximum", "minimum", "most_frequent")
-    if count is None and subjects and is_most and (is_noun or mention is None):
+    is_each = mention is not None and any(c.distinct == scan.table.rows for c in mention.columns)
+    if count is None and subjects and is_most and (is_noun or mention is None or is_each):
         # "Which region has the most orders": their number.
         counted = FigureClause("count", of_rows=True, place=place)
         clauses.loose.clear()
         clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
+        if mention is not None and is_each:
+            return mention.end
         return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
+    _check_best(scan, place, at, mention)
     subject: KnownColumn | None = None
     end = start
     if (
@@ -141,6 +146,31 @@ def _ranked(
     clauses.rank = RankClause(count or 1, descending, subject, by, figure, place, is_plain=is_plain)
     behind = scan.at(end, "by", "sort")
     return rank_by(scan, clauses, behind) if behind and is_measure(scan, behind) else end
+
+
+_EITHER = frozenset((
+    "grade", "grades", "note", "noten", "rank", "rang", "place", "platz", "position", "time",
+    "zeit", "score",
+))  # fmt: skip
+
+
+def _check_best(scan: Scan, place: int, at: int, mention: ColumnMention | None) -> None:
+    """Check that "the best grade" is not taken for the highest.
+
+    Raises:
+        SeveralError: It may be the lowest as well.
+    """
+    words = [one for one in range(place, at) if scan.word(one) in _BEST]
+    named = () if mention is None else mention.columns
+    if words and any(_EITHER & set(tokens(column.name)) for column in named):
+        (first, *_) = words
+        raise SeveralError(
+            f'"{scan.text(first, first + 1)}" may be the highest or the lowest',
+            [scan.rewritten(first, first + 1, word) for word in ("highest", "lowest")],
+        )
+
+
+_BEST = frozenset(["best", "worst", "beste", "besten", "bester", "schlechteste", "schlechtesten"])
 
 
 def _is_person(scan: Scan, place: int) -> bool:
