@@ -6,11 +6,11 @@ from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
 from kbd_offline.empty_fields import has_article, of_emptiness
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
+from kbd_offline.mentions import BESIDE, PART, ColumnMention
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
-from kbd_offline.value_texts import values_text
+from kbd_offline.value_texts import is_marked, values_text
 
 __all__ = [
     "bare_value",
@@ -401,6 +401,9 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     ends = {c: scan.at(at, c) for c in ("is", "is_not", "one_of", "not_one_of")}
     start = max(ends.values())
     is_negative = bool(start) and start in (ends["is_not"], ends["not_one_of"])
+    if _value_of_columns(scan, at, mention.columns, is_exact=clauses.exact) is not None:
+        # A value may begin as a comparison does: In Progress.
+        start, is_negative = at, False
     start = start or at
     inner = scan.at(start, "one_of") if start != at else 0
     start = inner or start
@@ -411,6 +414,11 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     values, end, column = _values(scan, mention, start, is_exact=is_exact)
     if column is None:
         if start == at or scan.kind(start) in ("date", "") or not _takes_text(mention):
+            return 0
+        other = scan.value(start)
+        is_in = scan.word(start - 1) in ("in", "from", "aus", "im")
+        if is_in or (other is not None and other.is_plain):
+            # "Cities in France", "tickets that are not closed": of another column.
             return 0
         if scan.at(start, *_NO_VALUES) or scan.word(start) in ("there", "here", "da", "hier"):
             return 0
@@ -543,7 +551,7 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     found = scan.value(at)
     if found is None or (scan.kind(at) == "number" and not leads):
         return 0
-    if not found.is_plain and not leads and not _is_marked(scan, found):
+    if not found.is_plain and not leads and not is_marked(scan, found):
         return 0
     if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
         return 0
@@ -580,15 +588,6 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
         end = behind.end
     _equal(clauses, column, values, is_negative=is_negative)
     return end
-
-
-def _is_marked(scan: Scan, found: ValueMention) -> bool:
-    """Tell whether a word that may mean something else is written as the value, before a noun."""
-    text = scan.text(found.start, found.end)
-    spelt = any(text == value for _, values in found.found for value in values)
-    mention = scan.column(found.end)
-    before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
-    return before_noun or (spelt and text[:1].isupper() and found.start > 0)
 
 
 def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:

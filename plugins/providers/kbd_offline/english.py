@@ -473,7 +473,7 @@ MEANINGS: Mapping[str, str] = {
     "product": "product item article good",
     "country": "country nation",
     "city": "city town place",
-    "person": "employee staff person worker salesperson rep representative salesman",
+    "person": "assignee owner employee staff person worker salesperson rep representative salesman",
     "department": "department division dept team",
     "phone": "phone telephone tel mobile",
     "mail": "email mail",

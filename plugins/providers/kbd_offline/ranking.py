@@ -83,6 +83,9 @@ def _ranked(
     if mention is not None and all(one.is_moment for one in mention.columns) and count is None:
         return 0
     numbers = mention is not None and any(c.is_number and c.role != "id" for c in mention.columns)
+    is_thing = scan.is_noun(start) or scan.value(start) is not None
+    if concept in ("most", "fewest") and count is None and is_thing and not numbers:
+        return _most(scan, clauses, place, start, descending=descending)
     value = scan.value(start)
     if (
         count is None
@@ -146,6 +149,27 @@ def _ranked(
     clauses.rank = RankClause(count or 1, descending, subject, by, figure, place, is_plain=is_plain)
     behind = scan.at(end, "by", "sort")
     return rank_by(scan, clauses, behind) if behind and is_measure(scan, behind) else end
+
+
+def _most(scan: Scan, clauses: Clauses, place: int, start: int, *, descending: bool) -> int:
+    """Read "who has the most open tickets": what has most rows, of which more is said behind.
+
+    Raises:
+        UnclearError: It does not say what has them.
+    """
+    behind = start
+    while (value := scan.value(behind)) is not None:
+        behind = value.end
+    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
+    people = [c for c in scan.table.columns if scan.vocabulary.is_of(c, "person", "customer")]
+    if not subjects and clauses.is_who and len(people) == 1:
+        subjects = people
+    if not subjects or not scan.is_noun(behind):
+        raise UnclearError("it does not say what has the most, or of what")
+    counted = FigureClause("count", of_rows=True, place=place)
+    clauses.loose.clear()
+    clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
+    return start
 
 
 _EITHER = frozenset((
@@ -216,6 +240,14 @@ def rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
     order, end = item
     way = direction_at(scan, end)
     descending = rank.descending if way is None else way[0]
+    if rank.is_plain and way is None and order.column is not None:
+        if not order.column.is_moment:
+            raise SeveralError(
+                f'it does not say which rows come first by "{order.column.name}"',
+                [scan.rewritten(rank.place, rank.place + 1, word) for word in ("top", "bottom")],
+            )
+        # The first ones by a date are the earliest.
+        descending = not rank.descending
     clauses.rank = msgspec.structs.replace(
         rank, by=order.column or rank.by, figure=order.figure, descending=descending, is_plain=False
     )

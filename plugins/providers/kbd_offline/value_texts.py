@@ -1,10 +1,12 @@
-"""Values of a column in words, for one that no row has. Pure."""
+"""Values: whether a word is meant as one, and those that a column has in words. Pure."""
 
 import difflib
 
 from kbd_offline.facts import KnownColumn
+from kbd_offline.mentions import PART, ValueMention
+from kbd_offline.scan import Scan
 
-__all__ = ["values_text"]
+__all__ = ["is_marked", "values_text"]
 
 _MAX_LISTED = 12
 
@@ -24,3 +26,12 @@ def values_text(column: KnownColumn, value: str = "") -> str:
     by_fold = {one.casefold(): one for one in shown}
     near = difflib.get_close_matches(value.strip().casefold(), by_fold, 1, 0.5)
     return f'{text}; did you mean "{by_fold[near[0]]}"?' if near else text
+
+
+def is_marked(scan: Scan, found: ValueMention) -> bool:
+    """Tell whether a word that may mean something else is written as the value, before a noun."""
+    text = scan.text(found.start, found.end)
+    spelt = any(text == value for _, values in found.found for value in values)
+    mention = scan.column(found.end)
+    before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
+    return before_noun or (spelt and text[:1].isupper() and found.start > 0)
