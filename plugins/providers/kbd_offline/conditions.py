@@ -10,7 +10,7 @@ from kbd_offline.mentions import BESIDE, PART, ColumnMention
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
-from kbd_offline.value_texts import is_marked, values_text
+from kbd_offline.value_texts import check_contained, is_marked, values_text
 
 __all__ = [
     "bare_value",
@@ -357,7 +357,7 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
         if not value:
             raise UnclearError(f'"{column.name}" is compared with nothing that I can see')
         plain = expressions.contained(column, function, value, exact=clauses.exact)
-        _check_contained(column, function, value, words)
+        check_contained(column, function, value, words)
         _add(clauses, ConditionClause(
             expressions.negated(column, plain) if is_negative else plain,
             f'{column.name} {words} "{value}"', (column,),
@@ -365,21 +365,6 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
         ))  # fmt: skip
         return behind
     return 0
-
-
-def _check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
-    """Check that some value has a text, where all values are known."""
-    small = value.casefold()
-    found = (one.casefold() for one in column.values)
-    match function:
-        case "starts_with":
-            has = any(one.startswith(small) for one in found)
-        case "ends_with":
-            has = any(one.endswith(small) for one in found)
-        case _:
-            has = any(small in one for one in found)
-    if column.is_listed and not has:
-        raise UnclearError(f'in no row {column.name} {words} "{value}"{values_text(column)}')
 
 
 def _raw(scan: Scan, place: int) -> tuple[str, int]:

@@ -86,7 +86,6 @@ def _ranked(
     is_thing = scan.is_noun(start) or scan.value(start) is not None
     if concept in ("most", "fewest") and count is None and is_thing and not numbers:
         return _most(scan, clauses, place, start, descending=descending)
-    value = scan.value(start)
     if (
         count is None
         and (mention is None or numbers)
@@ -106,6 +105,16 @@ def _ranked(
             return mention.end
         return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
     _check_best(scan, place, at, mention)
+    return _ranked_thing(scan, clauses, place, start, rank)
+
+
+def _ranked_thing(
+    scan: Scan, clauses: Clauses, place: int, start: int, rank: tuple[str, bool, int | None]
+) -> int:
+    """Read what is ranked, rows or values of a column, and by what."""
+    concept, descending, count = rank
+    mention, value, is_noun = scan.column(start), scan.value(start), scan.is_noun(start)
+    numbers = mention is not None and any(c.is_number and c.role != "id" for c in mention.columns)
     subject: KnownColumn | None = None
     end = start
     if (

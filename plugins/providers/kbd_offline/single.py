@@ -147,9 +147,7 @@ def finish(
     """
     table = scan.table
     _check_rows(table, composed)
-    own = split_suffix(table.path.rpartition("/")[2])[0]
-    own = f"{own}-{table.sheet}" if table.sheets > 1 else own
-    stem = stem or slug(own)
+    stem = stem or _stem(table)
     has_file = bool(files.target or clauses.suffix)
     steps: tuple[Step, ...] = (*before, *composed.steps)
     words = composed.words
@@ -169,10 +167,8 @@ def finish(
         if not (has_file or clauses.converts) or (clauses.converts and not has_file):
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
-        steps, words = (
-            (ConvertStep(inputs[0].name, target),),
-            f"{table.label} as it stands, in {target}",
-        )
+        steps = (ConvertStep(inputs[0].name, target),)
+        words = f"{table.label} as it stands, in {target}"
     else:
         target = _target(scan, clauses, composed, files, stem)
         if clauses.in_place and clauses.dedupe is not None:
@@ -186,6 +182,12 @@ def finish(
     words = f"{words[:1].upper()}{words[1:]}"
     notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
     return Job(inputs, steps, title=words, checks=checks), words, notes
+
+
+def _stem(table: KnownTable) -> str:
+    """Return how a result is called by its table: by the file, of several sheets by the sheet."""
+    own = split_suffix(table.path.rpartition("/")[2])[0]
+    return slug(f"{own}-{table.sheet}" if table.sheets > 1 else own)
 
 
 def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:

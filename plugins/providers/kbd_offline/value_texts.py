@@ -4,9 +4,9 @@ import difflib
 
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, ValueMention
-from kbd_offline.scan import Scan
+from kbd_offline.scan import Scan, UnclearError
 
-__all__ = ["is_marked", "values_text"]
+__all__ = ["check_contained", "is_marked", "values_text"]
 
 _MAX_LISTED = 12
 
@@ -35,3 +35,18 @@ def is_marked(scan: Scan, found: ValueMention) -> bool:
     mention = scan.column(found.end)
     before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
     return before_noun or (spelt and text[:1].isupper() and found.start > 0)
+
+
+def check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
+    """Check that some value has a text, where all values are known."""
+    small = value.casefold()
+    found = (one.casefold() for one in column.values)
+    match function:
+        case "starts_with":
+            has = any(one.startswith(small) for one in found)
+        case "ends_with":
+            has = any(one.endswith(small) for one in found)
+        case _:
+            has = any(small in one for one in found)
+    if column.is_listed and not has:
+        raise UnclearError(f'in no row {column.name} {words} "{value}"{values_text(column)}')
