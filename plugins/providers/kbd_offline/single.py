@@ -164,7 +164,7 @@ def finish(
         inputs = tuple(
             msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
         )
-        if not (has_file or clauses.converts) or (clauses.converts and not has_file):
+        if not has_file:
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
         steps = (ConvertStep(inputs[0].name, target),)
@@ -178,10 +178,9 @@ def finish(
         # Only a sheet has a row of totals and formats.
         steps = (*steps, WriteStep(target, name, composed.form if name else SheetForm()))
         words = f"{words}, in {target}"
-    checks = _checks(steps)
     words = f"{words[:1].upper()}{words[1:]}"
     notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
-    return Job(inputs, steps, title=words, checks=checks), words, notes
+    return Job(inputs, steps, title=words, checks=_checks(steps)), words, notes
 
 
 def _stem(table: KnownTable) -> str:
