@@ -24,8 +24,8 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     mentions         columns and values that a place names
     scan             a request with all of that at hand
     grammar          its clauses, from left to right, with `grammar_checks`; they are of `clauses`,
-                     read by `conditions` (with `numerals`, `value_texts`), `times` (with
-                     `periods`), `figures`, `ranking` and `changes`
+                     read by `conditions` (with `numerals`, `value_texts`, `empty_fields`),
+                     `times` (with `periods`), `figures`, `ranking` and `changes`
     tidying          one spelling of each value, each value once
     composition      steps made of them: `row_composer`, `figure_composer`, `grouping`, `composed`;
                      their texts are `expressions`

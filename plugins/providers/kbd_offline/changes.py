@@ -431,7 +431,8 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
     # "Show revenue by region" asks for a figure.
     if scan.at(behind, "by", "across") or scan.is_noun(behind):
         return 0
-    if scan.value(at) is not None and scan.value(at).end > mentions[0].end:  # type: ignore[union-attr]
+    value = scan.value(at)
+    if value is not None and value.end > mentions[0].end:
         return 0
     if len(mentions) == 1 and _asks_for_values(scan, mentions[0], place):
         clauses.unique_list = (scan.only(mentions[0], is_key=True),)

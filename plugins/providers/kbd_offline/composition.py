@@ -122,7 +122,7 @@ class _Composer(FigureComposer):
         self._steps += derive_keys(keys)
         order = (SortKey(by.name, rank.descending),)
         per = tuple(key.name for key in keys)
-        self._steps.append(TopStep(rank.count, order, per, rank.ties))
+        self._steps.append(TopStep(rank.count, order, per, rank.ties or rank.count == 1))
         self._rank_words(rank, "rows", by.name, keys)
         self._choose_columns()
         self._end_words()
@@ -182,7 +182,9 @@ class _Composer(FigureComposer):
         self._steps += group_steps(clauses, keys, [figure])
         name = figure_of(figure, [key.name for key in keys]).name
         order = (SortKey(name, rank.descending),)
-        self._steps.append(TopStep(rank.count, order, tuple(key.name for key in per), rank.ties))
+        self._steps.append(
+            TopStep(rank.count, order, tuple(key.name for key in per), rank.ties or rank.count == 1)
+        )
         self._rank_words(rank, subject.name, name, per)
         self._end_words()
         return self._made(is_figures=True, is_answer=clauses.is_question)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
+from kbd_offline.empty_fields import has_article, of_emptiness
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
+from kbd_offline.mentions import BESIDE, PART, ColumnMention
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
-from kbd_offline.value_texts import values_text
+from kbd_offline.value_texts import check_contained, is_marked, values_text
 
 __all__ = [
     "bare_value",
@@ -108,6 +109,8 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
         if value is not None:
             column = scan.only(mention, lambda one: one.is_number)
             return _compare(scan, clauses, column, operator, end)
+    if end := _against_column(scan, clauses, mention, at):
+        return end
     if end := scan.at(at, "is_not"):
         column = scan.only(mention, lambda one: one.is_number)
         value = number_at(scan, end, column)
@@ -121,6 +124,28 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
     if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
+    return 0
+
+
+def _against_column(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    """Read "stock greater than reorder level"."""
+    for concept, operator in _OPERATORS:
+        end = scan.at(at, concept)
+        other = scan.column(scan.behind_det(end)) if end and end >= _longest(scan, at) else None
+        if other is None or other.level > PART or not any(one.is_number for one in other.columns):
+            continue
+        mine = scan.only(mention, lambda one: one.is_number)
+        theirs = scan.only(other, lambda one: one.is_number)
+        _add(
+            clauses,
+            ConditionClause(
+                expressions.compared(mine.name, operator, expressions.column(theirs.name)),
+                f"{mine.name} {_WORDS[operator]} {theirs.name}",
+                (mine, theirs),
+                slug=slug(f"{mine.name} {_SIGNS[operator]} {theirs.name}"),
+            ),
+        )
+        return other.end
     return 0
 
 
@@ -288,34 +313,15 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         column = scan.only(mention)
         # "Customers without email" are rows; "without email" may leave the column out.
         is_row = scan.is_noun(place - 1) and scan.word(end) not in ("the", "die", "das", "den")
-        if not is_filled and not is_row and not _has_article(scan, place, mention.start):
+        if not is_filled and not is_row and not has_article(scan, place, mention.start):
             continue
-        _add(clauses, _of_emptiness(column, is_filled=is_filled))
+        _add(clauses, of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
         column = scan.only(mention)
-        _add(clauses, _of_emptiness(column, is_filled=False))
+        _add(clauses, of_emptiness(column, is_filled=False))
         return mention.end
     return 0
-
-
-def _has_article(scan: Scan, start: int, end: int) -> bool:
-    return any(scan.word(at) in _ARTICLES for at in range(start, end))
-
-
-_ARTICLES = frozenset(["a", "an", "any", "ein", "eine", "einen", "keine", "keinen", "no"])
-
-
-def _of_emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
-    if is_filled:
-        return ConditionClause(
-            expressions.filled(column.name), f"{column.name} is not empty", (column,),
-            slug=f"with-{slug(column.name)}",
-        )  # fmt: skip
-    return ConditionClause(
-        expressions.empty(column.name), f"{column.name} is empty", (column,),
-        slug=f"without-{slug(column.name)}",
-    )  # fmt: skip
 
 
 def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
@@ -328,7 +334,7 @@ def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) ->
     if not end or (scan.value(at) is not None and not scan.at(at, "is")):
         return 0
     column = scan.only(mention)
-    _add(clauses, _of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
+    _add(clauses, of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
     return end
 
 
@@ -351,7 +357,7 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
         if not value:
             raise UnclearError(f'"{column.name}" is compared with nothing that I can see')
         plain = expressions.contained(column, function, value, exact=clauses.exact)
-        _check_contained(column, function, value, words)
+        check_contained(column, function, value, words)
         _add(clauses, ConditionClause(
             expressions.negated(column, plain) if is_negative else plain,
             f'{column.name} {words} "{value}"', (column,),
@@ -359,21 +365,6 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
         ))  # fmt: skip
         return behind
     return 0
-
-
-def _check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
-    """Check that some value has a text, where all values are known."""
-    small = value.casefold()
-    found = (one.casefold() for one in column.values)
-    match function:
-        case "starts_with":
-            has = any(one.startswith(small) for one in found)
-        case "ends_with":
-            has = any(one.endswith(small) for one in found)
-        case _:
-            has = any(small in one for one in found)
-    if column.is_listed and not has:
-        raise UnclearError(f'in no row {column.name} {words} "{value}"{values_text(column)}')
 
 
 def _raw(scan: Scan, place: int) -> tuple[str, int]:
@@ -395,6 +386,9 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     ends = {c: scan.at(at, c) for c in ("is", "is_not", "one_of", "not_one_of")}
     start = max(ends.values())
     is_negative = bool(start) and start in (ends["is_not"], ends["not_one_of"])
+    if _value_of_columns(scan, at, mention.columns, is_exact=clauses.exact) is not None:
+        # A value may begin as a comparison does: In Progress.
+        start, is_negative = at, False
     start = start or at
     inner = scan.at(start, "one_of") if start != at else 0
     start = inner or start
@@ -405,6 +399,11 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     values, end, column = _values(scan, mention, start, is_exact=is_exact)
     if column is None:
         if start == at or scan.kind(start) in ("date", "") or not _takes_text(mention):
+            return 0
+        other = scan.value(start)
+        is_in = scan.word(start - 1) in ("in", "from", "aus", "im")
+        if is_in or (other is not None and other.is_plain):
+            # "Cities in France", "tickets that are not closed": of another column.
             return 0
         if scan.at(start, *_NO_VALUES) or scan.word(start) in ("there", "here", "da", "hier"):
             return 0
@@ -537,7 +536,7 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     found = scan.value(at)
     if found is None or (scan.kind(at) == "number" and not leads):
         return 0
-    if not found.is_plain and not leads and not _is_marked(scan, found):
+    if not found.is_plain and not leads and not is_marked(scan, found):
         return 0
     if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
         return 0
@@ -576,19 +575,12 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     return end
 
 
-def _is_marked(scan: Scan, found: ValueMention) -> bool:
-    """Tell whether a word that may mean something else is written as the value, before a noun."""
-    text = scan.text(found.start, found.end)
-    spelt = any(text == value for _, values in found.found for value in values)
-    mention = scan.column(found.end)
-    before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
-    return before_noun or (spelt and text[:1].isupper() and found.start > 0)
-
-
 def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
     """Read a column of yes and no that stands alone before a noun: "active customers"."""
     column = mention.columns[0]
-    if len(mention.columns) > 1 or not scan.is_noun(mention.end):
+    behind = scan.column(mention.end)
+    is_thing = scan.is_noun(mention.end) or (behind is not None and behind.level >= PART)
+    if len(mention.columns) > 1 or not is_thing:
         return 0
     yes = [value for value in column.values if value.casefold() in _YES]
     if column.type != "boolean" and not (yes and column.distinct == 2 and column.is_text):

@@ -78,6 +78,9 @@ class FigureComposer(RowComposer):
         figures = resolve_figures(self._scan, clauses) if clauses.figures or any(
             column.is_number and column.role != "id" for column, _, _ in clauses.loose
         ) else []  # fmt: skip
+        if not figures and clauses.nouns and clauses.keys and clauses.share is None:
+            # "Orders per month": how many.
+            figures = [FigureClause("count", of_rows=True, place=min(clauses.nouns))]
         if clauses.share is not None and not figures:
             figures = [FigureClause("count", of_rows=True, place=clauses.share.place)]
             if not any(self._scan.is_noun(at) for at in range(len(self._scan))) and any(
@@ -150,6 +153,7 @@ class FigureComposer(RowComposer):
         scan, clauses = self._scan, self._clauses
         keys = keys_of(scan, clauses, clauses.keys)
         across = keys_of(scan, clauses, clauses.across)
+        keys = [key for key in keys if key.name not in {one.name for one in across}]
         if late is not None:
             keys = [GroupKey(late.columns[0].name, late.columns[0])]
         if clauses.is_pivot and not across and len(keys) > 1:

@@ -90,7 +90,8 @@ def _read_moment(scan: Scan, clauses: Clauses) -> None:
         if mention is None or mention.level > COMPOUND:
             continue
         moments = [column for column in mention.columns if column.is_moment]
-        if len(moments) == 1:
+        is_noun = scan.is_noun(place) and mention.end == place + 1
+        if len(moments) == 1 and not is_noun:
             named.add(moments[0].name)
     for place in range(len(scan)):
         named |= {column.name for column in _verb_of(scan, place)}
@@ -458,9 +459,14 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
     if mention is None:
         return 0
     is_unique = any(column.distinct == scan.table.rows for column in mention.columns)
+    if is_unique and mention.level >= PART and mention.columns[0].is_text:
+        # "Products under 10 euros": each row is one.
+        clauses.nouns.add(place)
+        return mention.end
     if scan.is_noun(place) and (mention.level > STEM or is_unique) and mention.end == place + 1:
         # What the file is called is only a figure where figures are asked for: "sales by region".
         sums = [one for one in mention.columns if one.adds_up]
+        clauses.nouns.add(place)
         if len(sums) == 1 and mention.level > PART:
             clauses.loose.append((sums[0], place, True))
         return place + 1
@@ -485,8 +491,8 @@ def _file(scan: Scan, clauses: Clauses, place: int) -> int:
 
 
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
-    del clauses
     if scan.is_noun(place):
+        clauses.nouns.add(place)
         return max(scan.at(place, "row_noun"), place + 1)
     return 0
 

@@ -11,9 +11,10 @@ from kbd_offline.clauses import (
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import direction_at, figure_at, fitting, order_item
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.names import singular
+from kbd_offline.mentions import ColumnMention
+from kbd_offline.names import singular, tokens
 from kbd_offline.periods import period_at
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import Scan, SeveralError, UnclearError
 
 __all__ = ["is_measure", "rank_by", "ranking"]
 
@@ -82,7 +83,9 @@ def _ranked(
     if mention is not None and all(one.is_moment for one in mention.columns) and count is None:
         return 0
     numbers = mention is not None and any(c.is_number and c.role != "id" for c in mention.columns)
-    value = scan.value(start)
+    is_thing = scan.is_noun(start) or scan.value(start) is not None
+    if concept in ("most", "fewest") and count is None and is_thing and not numbers:
+        return _most(scan, clauses, place, start, descending=descending)
     if (
         count is None
         and (mention is None or numbers)
@@ -92,12 +95,26 @@ def _ranked(
         return _superlative(scan, clauses, place, start, concept, descending=descending)
     subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
     is_most = concept in ("most", "fewest", "maximum", "minimum", "most_frequent")
-    if count is None and subjects and is_most and (is_noun or mention is None):
+    is_each = mention is not None and any(c.distinct == scan.table.rows for c in mention.columns)
+    if count is None and subjects and is_most and (is_noun or mention is None or is_each):
         # "Which region has the most orders": their number.
         counted = FigureClause("count", of_rows=True, place=place)
         clauses.loose.clear()
         clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
+        if mention is not None and is_each:
+            return mention.end
         return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
+    _check_best(scan, place, at, mention)
+    return _ranked_thing(scan, clauses, place, start, rank)
+
+
+def _ranked_thing(
+    scan: Scan, clauses: Clauses, place: int, start: int, rank: tuple[str, bool, int | None]
+) -> int:
+    """Read what is ranked, rows or values of a column, and by what."""
+    concept, descending, count = rank
+    mention, value, is_noun = scan.column(start), scan.value(start), scan.is_noun(start)
+    numbers = mention is not None and any(c.is_number and c.role != "id" for c in mention.columns)
     subject: KnownColumn | None = None
     end = start
     if (
@@ -143,6 +160,52 @@ def _ranked(
     return rank_by(scan, clauses, behind) if behind and is_measure(scan, behind) else end
 
 
+def _most(scan: Scan, clauses: Clauses, place: int, start: int, *, descending: bool) -> int:
+    """Read "who has the most open tickets": what has most rows, of which more is said behind.
+
+    Raises:
+        UnclearError: It does not say what has them.
+    """
+    behind = start
+    while (value := scan.value(behind)) is not None:
+        behind = value.end
+    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
+    people = [c for c in scan.table.columns if scan.vocabulary.is_of(c, "person", "customer")]
+    if not subjects and clauses.is_who and len(people) == 1:
+        subjects = people
+    if not subjects or not scan.is_noun(behind):
+        raise UnclearError("it does not say what has the most, or of what")
+    counted = FigureClause("count", of_rows=True, place=place)
+    clauses.loose.clear()
+    clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
+    return start
+
+
+_EITHER = frozenset((
+    "grade", "grades", "note", "noten", "rank", "rang", "place", "platz", "position", "time",
+    "zeit", "score",
+))  # fmt: skip
+
+
+def _check_best(scan: Scan, place: int, at: int, mention: ColumnMention | None) -> None:
+    """Check that "the best grade" is not taken for the highest.
+
+    Raises:
+        SeveralError: It may be the lowest as well.
+    """
+    words = [one for one in range(place, at) if scan.word(one) in _BEST]
+    named = () if mention is None else mention.columns
+    if words and any(_EITHER & set(tokens(column.name)) for column in named):
+        (first, *_) = words
+        raise SeveralError(
+            f'"{scan.text(first, first + 1)}" may be the highest or the lowest',
+            [scan.rewritten(first, first + 1, word) for word in ("highest", "lowest")],
+        )
+
+
+_BEST = frozenset(["best", "worst", "beste", "besten", "bester", "schlechteste", "schlechtesten"])
+
+
 def _is_person(scan: Scan, place: int) -> bool:
     word = scan.word(place)
     return any(LEXICON.means(one, "person") for one in (word, singular(word)))
@@ -186,6 +249,14 @@ def rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
     order, end = item
     way = direction_at(scan, end)
     descending = rank.descending if way is None else way[0]
+    if rank.is_plain and way is None and order.column is not None:
+        if not order.column.is_moment:
+            raise SeveralError(
+                f'it does not say which rows come first by "{order.column.name}"',
+                [scan.rewritten(rank.place, rank.place + 1, word) for word in ("top", "bottom")],
+            )
+        # The first ones by a date are the earliest.
+        descending = not rank.descending
     clauses.rank = msgspec.structs.replace(
         rank, by=order.column or rank.by, figure=order.figure, descending=descending, is_plain=False
     )

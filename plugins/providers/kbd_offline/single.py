@@ -147,9 +147,7 @@ def finish(
     """
     table = scan.table
     _check_rows(table, composed)
-    own = split_suffix(table.path.rpartition("/")[2])[0]
-    own = f"{own}-{table.sheet}" if table.sheets > 1 else own
-    stem = stem or slug(own)
+    stem = stem or _stem(table)
     has_file = bool(files.target or clauses.suffix)
     steps: tuple[Step, ...] = (*before, *composed.steps)
     words = composed.words
@@ -166,13 +164,11 @@ def finish(
         inputs = tuple(
             msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
         )
-        if not (has_file or clauses.converts) or (clauses.converts and not has_file):
+        if not has_file:
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
-        steps, words = (
-            (ConvertStep(inputs[0].name, target),),
-            f"{table.label} as it stands, in {target}",
-        )
+        steps = (ConvertStep(inputs[0].name, target),)
+        words = f"{table.label} as it stands, in {target}"
     else:
         target = _target(scan, clauses, composed, files, stem)
         if clauses.in_place and clauses.dedupe is not None:
@@ -182,10 +178,15 @@ def finish(
         # Only a sheet has a row of totals and formats.
         steps = (*steps, WriteStep(target, name, composed.form if name else SheetForm()))
         words = f"{words}, in {target}"
-    checks = _checks(steps)
     words = f"{words[:1].upper()}{words[1:]}"
     notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
-    return Job(inputs, steps, title=words, checks=checks), words, notes
+    return Job(inputs, steps, title=words, checks=_checks(steps)), words, notes
+
+
+def _stem(table: KnownTable) -> str:
+    """Return how a result is called by its table: by the file, of several sheets by the sheet."""
+    own = split_suffix(table.path.rpartition("/")[2])[0]
+    return slug(f"{own}-{table.sheet}" if table.sheets > 1 else own)
 
 
 def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
