@@ -472,8 +472,8 @@ PHRASES: Mapping[str, str] = {
         spreadsheet, xlsx file, excel table, sheet, excel format""",
     "kind_csv": "csv, csv file, comma separated file, comma separated, csvs, csv files, csv format",
     "kind_tsv": """
-        tsv, tsv file, tab separated, tab separated file, tab-separated, tab delimited, tab-
-        delimited file""",
+        tsv, tsv file, tab separated, tab separated file, tab-separated, tab delimited,
+        tab-delimited file""",
     "kind_psv": """
         psv, psv file, pipe separated, pipe separated file, pipe-separated, pipe delimited""",
     "kind_parquet": "parquet, parquet file",
