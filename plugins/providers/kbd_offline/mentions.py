@@ -46,6 +46,11 @@ def _function_words() -> frozenset[str]:
 
 
 _FUNCTION_WORDS = _function_words()
+_KINDS = frozenset(
+    ["gehalt", "betrag", "betrage", "wert", "werte", "preis", "summe", "kosten", "lohn", "datum",
+     "anzahl", "zahl", "menge", "satz", "name", "namen"]
+)  # fmt: skip
+"""Last parts of compounds that say what kind of value the first part is: "Nettogehalt"."""
 _REFUSED = ("chart", "translate", "prose", "forecast", "style", "documents", "money_change")
 _MENDED = frozenset(
     word
@@ -104,6 +109,11 @@ class Vocabulary:
             or self._compound(words[0], start)
             or self._other(words[0], start)
         )
+
+    def synonym_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
+        """Return the columns that a word means otherwise than by their names."""
+        words = self._run(request, start)
+        return self._other(words[0], start) if words else None
 
     def value_at(self, request: Sequence[RequestToken], start: int) -> ValueMention | None:
         """Return the columns with the longest value that stands from a token on."""
@@ -270,6 +280,13 @@ class Vocabulary:
                 len(part) > len(root) + 2 and (part.startswith(root) or part.endswith((word, root)))
                 for part in self._words[column.name]
             )
+        )
+        found = found or tuple(
+            column
+            for column in self.columns
+            if len(self._words[column.name]) == 1
+            and len(self._words[column.name][0]) >= 4
+            and word.removeprefix(self._words[column.name][0]) in _KINDS
         )
         return ColumnMention(found, start, start + 1, COMPOUND) if found else None
 
