@@ -57,6 +57,8 @@ class Scan:
         self.table = table
         self.today = today
         self.vocabulary = Vocabulary(table)
+        self._mentions: dict[int, ColumnMention | None] = {}
+        self._are_nouns: dict[int, bool] = {}
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
         self._nouns |= {stem(word) for word in _things(table)}
@@ -124,6 +126,11 @@ class Scan:
         A word for the rows names no column that it is but a part of: "orders" is no Order Date.
         A word for what kind of value it is goes with the name: "net amount", "opened date".
         """
+        if place not in self._mentions:
+            self._mentions[place] = self._column(place)
+        return self._mentions[place]
+
+    def _column(self, place: int) -> ColumnMention | None:
         mention = self.vocabulary.column_at(self.tokens, place)
         if mention is None:
             return None
@@ -151,6 +158,11 @@ class Scan:
 
     def is_noun(self, place: int) -> bool:
         """Tell whether a word speaks of the rows: by what the file is called, or as rows."""
+        if place not in self._are_nouns:
+            self._are_nouns[place] = self._is_noun(place)
+        return self._are_nouns[place]
+
+    def _is_noun(self, place: int) -> bool:
         if self.at(place, "row_noun"):
             return True
         word = self.word(place)
@@ -196,6 +208,7 @@ class Scan:
         others = tuple(one for one in self.table.columns if one.name != column.name)
         self.table = msgspec.structs.replace(self.table, columns=(*others, column))
         self.vocabulary = Vocabulary(self.table)
+        self._mentions.clear()
 
     def only(
         self,
