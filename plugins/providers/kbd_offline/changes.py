@@ -458,6 +458,8 @@ def listed(scan: Scan, clauses: Clauses, place: int) -> int:
     mentions, behind = scan.column_list(place)
     if not mentions or any(one.level > PART for one in mentions):
         return 0
+    if len(mentions) == 1 and scan.is_noun(place):
+        return 0
     end = scan.at(behind, "only")
     if not end or scan.skip(end, "filler") < len(scan) - scan.is_sign(len(scan) - 1, ".!"):
         return 0
@@ -528,7 +530,9 @@ def left_out(scan: Scan, clauses: Clauses, place: int) -> int:
     if follows is not None and scan.column(behind) is None:
         # "Except region West" leaves rows out.
         return 0
-    clauses.dropped += [scan.only(mention) for mention in mentions]
+    for mention in mentions:
+        is_all = _plural_names(scan, mention) or scan.word(mention.end) in ("columns", "spalten")
+        clauses.dropped += mention.columns if is_all else [scan.only(mention)]
     return behind
 
 

@@ -81,8 +81,24 @@ def compose(scan: Scan, clauses: Clauses) -> Composed:
         SeveralError: They have several readings.
         UnclearError: They have none.
     """
-    composer = _Composer(scan, clauses)
-    return composer.composed()
+    composed = _Composer(scan, clauses).composed()
+    _check_used(scan, clauses, composed)
+    return composed
+
+
+def _check_used(scan: Scan, clauses: Clauses, composed: Composed) -> None:
+    """Check that each column that was named is used by a step.
+
+    Raises:
+        UnclearError: One is not: what is wanted of it was not understood.
+    """
+    parts = composed.split
+    steps = msgspec.json.encode((composed.steps, parts.summary if parts else ())).decode()
+    steps += parts.by if parts else ""
+    for column, place, weak in clauses.loose:
+        name = msgspec.json.encode(column.name).decode()[1:-1]
+        if not weak and name not in steps and not scan.is_noun(place):
+            raise UnclearError(f'I do not see what "{column.name}" is for')
 
 
 class _Composer:
@@ -206,10 +222,9 @@ class _Composer:
         ) else []  # fmt: skip
         if clauses.share is not None and not figures:
             figures = [FigureClause("count", None, True, clauses.share.place)]
-            if not any(self._scan.is_noun(at) for at in range(len(self._scan))) and any(
-                column.adds_up for column in self._scan.table.columns
-            ) and clauses.keys:  # fmt: skip
-                raise self._share_of_what()
+            figures = self._shared(clauses.share.place)
+        if not figures and (clauses.keys or clauses.across) and not clauses.having:
+            figures = self._implied()
         for figure, _, _, _ in clauses.having:
             one = _resolved(self._scan, figure)
             if not any((f.function, f.column) == (one.function, one.column) for f in figures):
@@ -230,10 +245,59 @@ class _Composer:
             )
         return figures
 
+    def _shared(self, place: int) -> list[FigureClause]:
+        """Return what shares are of where it is not said: the only amount of money, else rows.
+
+        Raises:
+            SeveralError: There are several amounts.
+        """
+        rows = FigureClause("count", None, True, place)
+        if self._clauses.nouns or not self._clauses.keys:
+            return [rows]
+        money = [one for one in self._scan.vocabulary.meaning("money", "revenue", "cost")
+                 if one.adds_up]  # fmt: skip
+        if len(money) > 1 or (not money and any(
+            column.type == "float" and column.adds_up for column in self._scan.table.columns
+        )):  # fmt: skip
+            raise self._share_of_what()
+        return [FigureClause("sum", money[0], False, place)] if money else [rows]
+
+    def _implied(self) -> list[FigureClause]:
+        """Return the figures of groups where none is asked for: of the only thing there may be.
+
+        "Loans per branch" counts the rows, and adds the only amount up; a table of two columns has
+        the only amount in its cells.
+        """
+        clauses, scan = self._clauses, self._scan
+        made = [one for one in scan.table.columns
+                if any(one.name == derived.name for derived in clauses.derived)]  # fmt: skip
+        if len(made) == 1:
+            return [FigureClause("sum", made[0], False, 0)]
+        sums = [column for column in scan.table.columns if column.adds_up]
+        if clauses.is_pivot or (clauses.across and clauses.keys):
+            return [FigureClause("sum", sums[0], False, 0)] if len(sums) == 1 else []
+        moments = [c for c, _, weak in clauses.loose if c.is_moment and not weak]
+        if len(moments) == 1 and any(key.part for key in clauses.keys):
+            clauses.moment = clauses.moment or moments[0]
+            return [FigureClause("count", None, True, 0)]
+        if not clauses.nouns or any(not weak for _, _, weak in clauses.loose):
+            return []
+        rows = [FigureClause("count", None, True, 0)]
+        if len(sums) == 1 and sums[0].type == "float" or len(
+            money := [one for one in scan.vocabulary.meaning("money", "revenue", "cost")
+                      if one.adds_up]
+        ) == 1 and len(sums) == 1 and money:  # fmt: skip
+            rows.append(FigureClause("sum", sums[0], False, 0))
+        return rows
+
     def _is_a_sum(self) -> bool:
         """Tell whether an amount alone, as in "revenue in March", asks for its sum."""
         clauses = self._clauses
         others = clauses.selected or clauses.dropped or clauses.order or clauses.renamed
+        if clauses.conditions and self._scan.at(0, "only"):
+            # "Only expenses, that is negative amounts" are rows.
+            clauses.loose = [(c, at, weak or c.adds_up) for c, at, weak in clauses.loose]
+            return False
         loose = [column for column, _, weak in clauses.loose if not weak]
         return not others and not clauses.derived and len(loose) == 1 and loose[0].adds_up
 

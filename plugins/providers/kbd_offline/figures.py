@@ -192,6 +192,17 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         function, start = "distinct", scan.skip(end, "det")
     mention = scan.column(start)
     value = scan.value(start)
+    is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
+    if is_amount and mention is not None and any(one.adds_up for one in mention.columns):
+        column = scan.only(mention, lambda one: one.adds_up)
+        clauses.figures.append(FigureClause("sum", column, False, start))
+        return mention.end
+    if scan.word(start) in _PEOPLE and not scan.is_noun(start):
+        behind = scan.column(scan.skip(start + 1, "filler"))
+        if behind is not None and behind.level <= STEM and behind.columns[0].adds_up:
+            # "How many people attended" of a column of numbers called so.
+            clauses.figures.append(FigureClause("sum", behind.columns[0], False, start))
+            return behind.end
     if function == "count" and value is None and _is_of_rows(scan, start, mention):
         clauses.figures.append(FigureClause("count", None, True, place))
         _and_more(scan, clauses, functions[1:], place)
@@ -228,6 +239,9 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     return at
 
 
+_PEOPLE = frozenset(["people", "persons", "personen", "leute", "menschen"])
+
+
 def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
     """Tell whether a word means the rows: no column that it may name has values more than once."""
     if not scan.is_noun(place):
@@ -259,7 +273,14 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
     end = place
     while True:
         at = scan.skip(place, "det")
+        counted = scan.at(at, "count")
+        if counted and (of := scan.column(scan.skip(counted, "det"))) and of.columns[0].is_number:
+            # "Per number of bedrooms".
+            place = at = of.start
         found = _key(scan, place) or _key(scan, at)
+        named = scan.column(at)
+        if keys and figure_at(scan, at) is not None and (named is None or named.level > STEM):
+            found = None
         if found is None:
             return keys, across, end
         key, end = found
@@ -428,6 +449,8 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     """
     if period_at(scan, place) is not None:
         return 0
+    if spent := _spent_most(scan, clauses, place):
+        return spent
     at = scan.skip(place, "det")
     first = _rank_word(scan, at)
     count = _count_at(scan, first[2] if first else at)
@@ -435,7 +458,7 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     if first is None:
         second = _rank_word(scan, at + 1) if count else None
         if second is None:
-            return 0
+            return _counted_with(scan, clauses, at, count) if count else 0
         at = second[2]
     else:
         at = first[2] + (count is not None)
@@ -447,6 +470,64 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.is_sign(at, "%") or (count and scan.at(at, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
     return _ranked(scan, clauses, place, at, (concept, descending, count))
+
+
+def _counted_with(scan: Scan, clauses: Clauses, place: int, count: int) -> int:
+    """Read "the four projects with the biggest budget": a number, things, and what is ranked by."""
+    mention = scan.column(place + 1)
+    is_noun = scan.is_noun(place + 1)
+    if not is_noun and (mention is None or mention.columns[0].adds_up):
+        return 0
+    end = max(scan.at(place + 1, "row_noun"), place + 2) if is_noun or not mention else mention.end
+    if scan.word(end) not in ("with", "mit"):
+        return 0
+    at = scan.skip(end + 1, "det")
+    found = _rank_word(scan, at)
+    if found is None:
+        return 0
+    start = scan.skip(found[2], "det")
+    if scan.word(start) in _PEOPLE:
+        start += 1
+    measure = scan.column(start)
+    if measure is None or not any(one.is_number for one in measure.columns):
+        return 0
+    column = scan.only(measure, lambda one: one.is_number and one.role != "id")
+    subject = None if is_noun or mention is None else scan.only(mention, is_key=True)
+    clauses.rank = RankClause(count, found[1], subject, column, None, place)
+    return measure.end
+
+
+def _spent_most(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "spent the most", "am meisten ausgegeben" behind who it was; 0 where it is none."""
+    verb = place if scan.word(place) in _MONEY_VERBS else 0
+    at = scan.skip(place + 1, "det") if verb else place
+    most = scan.at(at, "most", "fewest")
+    if not most or (scan.column(at) is not None and not verb):
+        return 0
+    if not verb:
+        behind = scan.skip(most, "filler") if scan.word(most) not in _MONEY_VERBS else most
+        if scan.word(most) not in _MONEY_VERBS and scan.word(behind) not in _MONEY_VERBS:
+            return 0
+        most = (most if scan.word(most) in _MONEY_VERBS else behind) + 1
+    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
+    sums = [one for one in scan.table.columns if one.adds_up]
+    if len(subjects) != 1 or len(sums) > 1:
+        return 0
+    is_counted = scan.word(verb or most - 1) in _TAKING or not sums
+    if is_counted and sums:
+        return 0
+    figure = FigureClause("count" if is_counted else "sum", None if is_counted else sums[0],
+                          is_counted, place)  # fmt: skip
+    clauses.loose.clear()
+    clauses.rank = RankClause(1, not scan.at(at, "fewest"), subjects[0], None, figure, place)
+    return most
+
+
+_TAKING = frozenset(["borrowed", "ordered", "ausgeliehen", "bestellt", "booked", "gebucht"])
+_MONEY_VERBS = _TAKING | frozenset(
+    ["spent", "spends", "spend", "paid", "earned", "sold", "donated", "gave", "bought", "ausgegeben",
+     "bezahlt", "verdient", "verkauft", "gespendet", "gekauft", "eingenommen", "umgesetzt"]
+)  # fmt: skip
 
 
 def _ranked(
@@ -607,6 +688,13 @@ def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.is_noun(at) and not mention:
         clauses.figures.append(FigureClause("count", None, True, at))
         return max(scan.at(at, "row_noun"), at + 1)
+    if mention is not None and not clauses.keys and not clauses.conditions:
+        column = mention.columns[0]
+        value = scan.value(at)
+        if (column.is_text or column.yes) and len(mention.columns) == 1 and value is None:
+            # "Share of each gender", "Anteil der Regionen am Umsatz": of which groups.
+            clauses.keys.append(KeyClause(column, "", at))
+            return scan.skip(mention.end, "share") if scan.at(mention.end, "share") else mention.end
     return at
 
 

@@ -332,7 +332,9 @@ def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     part, mention = part_word(scan, place), scan.column(place)
     end = mention.end if mention is not None else part[1] if part is not None else 0
     if behind := scan.at(end, "across") if end else 0:
-        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan):
+        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan) and (
+            not scan.is_sign(behind)
+        ):  # fmt: skip
             return 0
         if mention is not None and (part is None or mention.level <= STEM):
             clauses.across.append(KeyClause(scan.only(mention, is_key=True), "", place))

@@ -190,6 +190,8 @@ class Vocabulary:
         known |= {"".join(words) for words in self._words.values()}
         near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
         near = [one for one in near if one[0] <= allowed]
+        # What the table has goes before what the language has.
+        near = [one for one in near if one[0] == near[0][0] and one[1] in names] or near
         best = {stem(one) for far, one in near if far == near[0][0]}
         return near[0][1] if len(best) == 1 else word
 
