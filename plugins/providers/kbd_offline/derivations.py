@@ -35,6 +35,7 @@ def explained(scan: Scan, clauses: Clauses) -> None:
         start = place
         while start and scan.kind(start - 1) in ("word", "number"):
             start -= 1
+        first = start
         while start < place and scan.word(start) in _ADDING:
             start += 1
         if start == place:
@@ -52,7 +53,7 @@ def explained(scan: Scan, clauses: Clauses) -> None:
         make_column(scan, clauses, name, made[0])
         clauses.passed[place] = made[1] + 1
         if end == place:
-            clauses.passed[start] = made[1] + 1
+            clauses.passed[first] = made[1] + 1
 
 
 def drop_explained(scan: Scan, clauses: Clauses) -> None:
@@ -146,6 +147,10 @@ def _behind_as_column(scan: Scan, place: int) -> tuple[int, str]:
 
 def days_column(scan: Scan, clauses: Clauses, place: int) -> int:
     """Read "days between order date and ship date", "Lieferzeit in Tagen"; 0 where none is there."""
+    behind = scan.at(place, "add_column")
+    while behind and scan.word(behind) in ("with", "mit", "for", "the", "den", "die", "der", "of"):
+        behind += 1
+    place = behind or place
     found = _days_between(scan, place) or _days_to(scan, place) or _duration(scan, place)
     if found is None:
         return 0

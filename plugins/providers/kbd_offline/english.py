@@ -27,7 +27,7 @@ PHRASES: Mapping[str, str] = {
         breakdown, break down, keep, sold, sell, spent, spend on, paid for, bought, buy, earned,
         made by, done, hired, joined, started, starting, ordered, placed, dated, issued, created,
         booked, recorded, entered, took place, occurred, belong, belongs, belonging, corresponding, different kinds of, single, own,
-        amounts to, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes to, lie, lies, ordered by us, each time, calculated, calculate, compute, work out, determine, look at, amounted""",
+        amounts to, left, in stock, earns, earn, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes to, lie, lies, ordered by us, each time, calculated, calculate, compute, work out, determine, look at, amounted""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along with, together with",
     "or": "or",
@@ -69,6 +69,7 @@ PHRASES: Mapping[str, str] = {
     "monthly": "monthly, month by month",
     "weekly": "weekly",
     "daily": "daily, day by day",
+    "each_once": "each once, each only once, once each, every one once",
     "over_time": "over time, over the time, through time",
     "own_sheet": """a sheet, one sheet, its own sheet, own sheet, a separate sheet, a tab, one tab,
         its own tab, a worksheet, one worksheet, a sheet of its own""",
@@ -159,7 +160,7 @@ PHRASES: Mapping[str, str] = {
     "then_by": "then by, and then by, then, and by, by",
     "top": "top, first, the first, best, the top, the best, leading",
     "bottom": "bottom, last, the bottom, worst, the last, the worst",
-    "largest": "largest, biggest, highest, greatest, the largest, the biggest, the highest, most valuable, top selling, best selling",
+    "largest": "largest, biggest, highest, greatest, the largest, the biggest, the highest, most valuable, most generous, top selling, best selling",
     "smallest": "smallest, lowest, the smallest, the lowest, least",
     "newest": "newest, latest, most recent, the newest, the latest, the most recent",
     "oldest": "oldest, earliest, the oldest, the earliest",
@@ -369,7 +370,7 @@ NUMERALS = "one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 
 MEANINGS: Mapping[str, str] = {
-    "money": "amount spend spending cost price expense expenditure value sum payment paid fee charge",
+    "money": "money amount spend spending cost price expense expenditure value sum payment paid fee charge",
     "revenue": "revenue turnover income sale sales earning proceeds",
     "cost": "cost expense spending purchase",
     "quantity": "quantity qty piece unit",

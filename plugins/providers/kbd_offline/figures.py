@@ -277,10 +277,13 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
         if counted and (of := scan.column(scan.skip(counted, "det"))) and of.columns[0].is_number:
             # "Per number of bedrooms".
             place = at = of.start
-        found = _key(scan, place) or _key(scan, at)
         named = scan.column(at)
         if keys and figure_at(scan, at) is not None and (named is None or named.level > STEM):
-            found = None
+            return keys, across, end
+        if scan.is_noun(at) and named is None and scan.column(at + 1) is not None:
+            # "By payment method".
+            place = at = at + 1
+        found = _key(scan, place) or _key(scan, at)
         if found is None:
             return keys, across, end
         key, end = found
@@ -567,7 +570,7 @@ def _ranked(
         end = mention.end
         if is_noun:
             clauses.nouns.add(start)
-    elif is_noun:
+    elif is_noun and not (count and numbers and mention is not None and mention.level <= STEM):
         end = max(scan.at(start, "row_noun"), start + 1)
     elif (
         count is not None

@@ -19,7 +19,7 @@ PHRASES: Mapping[str, str] = {
         ausrechnen, rechne, bestimme, um, als, daraus, davon, sortiere mal, enthalten, haben wir, gemacht, verkauft,
         ausgegeben, eingenommen, betragt, lautet, her, heraus, raus, nur, bzw, seit wann, wo, wann, steht, stehen,
         jeweilige, jeweiligen, aufgeschlusselt, zusammenfassung, zusammengefasst, gruppiert, aus der, einzelne, einzelnen,
-        hatten wir, haben, lag, liegt, liegen, lagen, ging, gingen, ging an, gingen an, noch, bezahle, zahle ich, behalte, behalten""",
+        hatten wir, verdient, verdienen, auf lager, haben, lag, liegt, liegen, lagen, ging, gingen, ging an, gingen an, noch, bezahle, zahle ich, behalte, behalten""",
     "row_noun": "zeile, zeilen, datensatz, datensatze, datensatzen, eintrag, eintrage, eintragen",
     "and": "und, sowie, &",
     "or": "oder",
@@ -52,6 +52,7 @@ PHRASES: Mapping[str, str] = {
     "monthly": "monatlich, monatliche, monatlicher, monatlichen, monatsweise",
     "weekly": "wochentlich, wochentliche, wochenweise",
     "daily": "taglich, tagliche, taglicher, tageweise",
+    "each_once": "jeweils einmal, jede einmal, jeder einmal, jedes einmal, jede nur einmal, je einmal",
     "over_time": "im zeitverlauf, uber die zeit, im verlauf",
     "own_sheet": "ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt, ein reiter, ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter, ein extra blatt",
     "own_file": "eine datei, eine eigene datei, eigene datei, eine csv, eine csv-datei",
@@ -229,7 +230,7 @@ PREFIXES: Mapping[str, str] = {
 """First parts of compound words, each with the word that it stands for: "Gesamtumsatz"."""
 
 MEANINGS: Mapping[str, str] = {
-    "money": "betrag betrage kosten preis ausgaben ausgabe wert summe kosten",
+    "money": "geld betrag betrage kosten preis ausgaben ausgabe wert summe kosten",
     "revenue": "umsatz umsatze einnahmen erlos erlose verkauf verkaufe nettoumsatz bruttoumsatz",
     "cost": "kosten ausgaben aufwand einkauf",
     "quantity": "menge stuck stuckzahl mengen einheiten",

@@ -21,7 +21,13 @@ from kbd_offline.changes import (
     selected,
 )
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause, KeyClause, OrderClause
-from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field
+from kbd_offline.conditions import (
+    bare_value,
+    column_condition,
+    comparison,
+    empty_field,
+    yes_or_no,
+)
 from kbd_offline.derivations import days_column, drop_explained, equation, explained, ratio
 from kbd_offline.expressions import compared
 from kbd_offline.facts import KnownColumn
@@ -455,13 +461,22 @@ def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
 
 def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "unique_list")
+    once = scan.at(place, "each_once")
+    texts = [column for column, _, weak in clauses.loose if not weak and not column.is_number]
+    if once and len(texts) == 1 and len(clauses.loose) == 1:
+        clauses.unique_list, clauses.loose = (texts[0],), []
+        return once
+    if not end and (distinct := scan.at(place, "distinct")):
+        # "Unique emails only" are they themselves, and not their number.
+        mentions, behind = scan.column_list(scan.skip(distinct, "det"))
+        end = distinct if mentions and scan.at(behind, "only") else 0
     if not end:
         return 0
     mentions, behind = scan.column_list(scan.skip(end, "det"))
     if not mentions or (scan.at(place, "how_many", "count")):
         return 0
     clauses.unique_list = tuple(scan.only(mention, is_key=True) for mention in mentions)
-    return behind
+    return scan.at(behind, "only") or behind
 
 
 def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -499,6 +514,14 @@ def _except(scan: Scan, clauses: Clauses, place: int) -> int:
         at = scan.skip(at + 1, "det", "where")
     if found := time_condition(scan, clauses, place):
         return found
+    if at > end and (lacking := scan.at(at, "lacks")) and (field := scan.column(lacking)):
+        # "Without the rows without a category".
+        column = scan.only(field)
+        clauses.conditions.append(ConditionClause(
+            f"{_column(column)} is not empty", f"{column.name} is not empty", (column,),
+            slug=f"with-{column.name.casefold()}",
+        ))  # fmt: skip
+        return field.end
     if scan.value(at) is None and scan.column(at) is None:
         at = scan.skip(at, "filler", "det", "where")
     before = len(clauses.conditions)
@@ -715,7 +738,7 @@ _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
     _file, _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, equation, days_column, computed,
     listed, ratio, _profit, versus, _pivot, _crossed,
-    read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
+    read_running, _sort, _unique, read_share, _having_first, ranking, yes_or_no, _condition, left_out, _dated, column_condition,
     _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
     _noun, _filler,
 )  # fmt: skip

@@ -169,6 +169,7 @@ class Scan:
         if self.kind(place) != "word" or word in ("", "date", "datum"):
             return False
         meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
+        word = word.removesuffix("en").removesuffix("schaft") if "schaft" in word else word
         if stem(word) in self._nouns or bool(meanings & self._thing_meanings):
             return True
         named = self.vocabulary.column_at(self.tokens, place)
