@@ -745,6 +745,12 @@ class _Composer:
         ordered = {one.column.name for one in clauses.order if one.column is not None}
         loose = [column for column in loose if column.name not in ordered]
         is_unique = bool(loose) and loose[0].distinct == self._scan.table.rows
+        if is_unique and len(loose) == 1 and clauses.conditions and not clauses.nouns and (
+            not loose[0].is_number
+        ):  # fmt: skip
+            # "Articles under 5" are rows: each is one.
+            clauses.loose = []
+            return
         if len(loose) == 1 and not loose[0].is_number and clauses.is_question and not is_unique:
             names = (loose[0].name,)
             self._steps += [SelectStep(names), DeduplicateStep(names, exact=clauses.exact)]

@@ -182,6 +182,16 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
                 slug=f"{slug(column.name)}-not-{value[0]}",
             ))  # fmt: skip
             return value[1]
+    if at > mention.end and not all(
+        scan.word(one) in _OF for one in range(mention.end, at)
+    ):  # fmt: skip
+        # "Revenue for 2024" is no revenue of 2024.
+        return 0
+    is_year = scan.word(at)[:2] in ("19", "20") and len(scan.word(at)) == 4
+    if is_year and any(one.is_moment or one.role == "year" for one in scan.table.columns) and (
+        numbers[0].role != "year"
+    ):  # fmt: skip
+        return 0
     if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
@@ -307,6 +317,7 @@ def _marked_column(scan: Scan) -> KnownColumn | None:
     return next((column for column in scan.table.columns if column.decimal), None)
 
 
+_OF = frozenset(["of", "a", "an", "the", "von", "der", "die", "das"])
 _LIMITS = frozenset(
     ["budget", "limit", "target", "plan", "soll", "ziel", "goal", "quota", "allowance", "reorder",
      "minimum", "maximum"]

@@ -20,7 +20,7 @@ from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
 from kbd_offline.names import singular
 from kbd_offline.periods import period_at
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = [
     "figure_at", "keys_at", "order_at", "part_word", "ranking", "read_figures", "read_share",
@@ -220,8 +220,16 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
                     FigureClause("distinct", scan.only(one, is_key=True), False, start)
                 )
             return end
-        if column.adds_up and not scan.is_noun(start):
+        if column.adds_up and (not scan.is_noun(start) or mention.level <= STEM):
             # "How many units" asks for their sum.
+            if scan.is_noun(start) and column in scan.vocabulary.meaning("money", "revenue"):
+                text = scan.text(place, mention.end)
+                name = quoted(column.name)
+                raise SeveralError(
+                    f'"{text}" may be the number of rows, or the sum of {name}',
+                    [scan.rewritten(place, mention.end, "count rows"),
+                     scan.rewritten(place, mention.end, f"total {name}")],
+                )  # fmt: skip
             clauses.figures.append(FigureClause("sum", column, False, start))
             return mention.end
         if column.is_text or column.role == "id":
@@ -248,6 +256,9 @@ def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
         return False
     if mention is None or mention.level > PART:
         return True
+    if mention.level <= STEM and any(one.adds_up for one in mention.columns):
+        # "How many hours" of a file of hours asks for the column.
+        return False
     named = [one for one in mention.columns if one.role == "id" or one.is_text]
     return not named or any(one.distinct == scan.table.rows for one in named)
 
@@ -280,7 +291,8 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
         named = scan.column(at)
         if keys and figure_at(scan, at) is not None and (named is None or named.level > STEM):
             return keys, across, end
-        if scan.is_noun(at) and named is None and scan.column(at + 1) is not None:
+        is_other = named is None or named.level >= SYNONYM
+        if scan.is_noun(at) and is_other and scan.column(at + 1) is not None:
             # "By payment method".
             place = at = at + 1
         found = _key(scan, place) or _key(scan, at)
@@ -305,6 +317,8 @@ def _key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
     part = part_word(scan, place)
     if mention is not None and (part is None or mention.level <= STEM or mention.end > part[1]):
         column = _key_column(scan, mention)
+        if mention.level >= SYNONYM and column.adds_up:
+            return None
         behind = part_word(scan, mention.end)
         # "Order date month": the part stands behind.
         if column.is_moment and behind is not None and behind[0] != "day":
