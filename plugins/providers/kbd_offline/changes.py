@@ -1,13 +1,13 @@
-"""Changes of columns that a request asks for: computed, renamed, cleaned, chosen, left out. Pure."""
+"""Changes of columns: computed, renamed, cleaned, chosen, left out. Pure."""
 
 import re
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
-from kbd_offline.conditions import number_at
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, ColumnMention
 from kbd_offline.names import stem, tokens
+from kbd_offline.numerals import number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = [
@@ -127,8 +127,7 @@ def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
     if (
         scan.is_sign(end, "%")
         or scan.at(end, "share")
-        or (scan.word(end) in ("in",)
-        and scan.at(end + 1, "share"))
+        or (scan.word(end) == "in" and scan.at(end + 1, "share"))
     ):
         end = scan.at(end, "share") or scan.at(end + 1, "share") or end + 1
         make_column(scan, clauses, f"{word} %", f"({more} - {less}) / {more}")
@@ -242,7 +241,8 @@ def expression_at(scan: Scan, at: int) -> tuple[str, int] | None:
                 scan, scan.skip(behind, "det") if scan.kind(behind) == "word" else behind
             )
             operand = operand or _operand(scan, behind)
-            if operand is None:
+            if operand is None or (scan.word(end) == "over" and operand[0][:1].isdigit()):
+                # "Amount over 1000" is a bound.
                 continue
             text, end = f"{text} {sign} {operand[0]}", operand[1]
             break

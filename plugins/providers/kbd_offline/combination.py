@@ -6,6 +6,7 @@ table that comes of it.
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import Literal
 
 import msgspec
 
@@ -20,7 +21,8 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import KINDS, read_clauses
 from kbd_offline.names import fold, singular, slug, split_suffix, stem, tokens
@@ -72,8 +74,10 @@ def _every(tables: Sequence[KnownTable]) -> KnownTable:
 def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[KnownTable]:
     """Return the tables that are put together, in the order in which they are named, or stand."""
     is_all = any(scan.at(place, "union_all") for place in range(len(scan)))
-    if len(names.sources) == 1 and len(tables) == 2 and any(
-        scan.at(place, "join_strong", "missing_in") for place in range(len(scan))
+    if (
+        len(names.sources) == 1
+        and len(tables) == 2
+        and any(scan.at(place, "join_strong", "missing_in") for place in range(len(scan)))
     ):
         # "Look up the city in people.csv": for the other table.
         return [*(t for t in tables if t.path not in names.sources),
@@ -242,7 +246,8 @@ class _Combination:
                     if all("".join(tokens(c.name)) != key for c in t.columns)
                 }
                 raise UnclearError(
-                    f'{sorted(names)[0]} has no column "{found[key].name}"; say "missing columns stay empty"'
+                    f'{min(names)} has no column "{found[key].name}";'
+                    ' say "missing columns stay empty"'
                 )
         return tuple(found.values())
 
@@ -339,12 +344,13 @@ class _Combination:
                 left, right, key = right, left, swapped
             elif key is None:
                 raise UnclearError(
-                    f'{left.label} and {right.label} have no column that is evidently the key: say "on COLUMN"'
+                    f"{left.label} and {right.label} have no column that is evidently the key:"
+                    ' say "on COLUMN"'
                 )
             else:
                 (name,) = list(key.values())[:1]
                 raise UnclearError(f'several rows of {right.label} have the same "{name}"')
-        kind = "inner" if self._take_all("inner") else "left"
+        kind: Literal["inner", "left"] = "inner" if self._take_all("inner") else "left"
         self._take_all("join_strong")
         if weak is not None:
             self._take(weak, "join")
@@ -366,8 +372,10 @@ class _Combination:
             if not mentions:
                 continue
             source = behind
-            while source < len(self._scan) and self._other(source) is not right and (
-                self._scan.at(source, "det", "filler", "by") or theirs.column(source)
+            while (
+                source < len(self._scan)
+                and self._other(source) is not right
+                and (self._scan.at(source, "det", "filler", "by") or theirs.column(source))
             ):
                 source += 1
             if self._other(source) is not right or source == behind:
@@ -384,7 +392,7 @@ class _Combination:
         right: KnownTable,
         key: dict[str, str],
         added: Sequence[str],
-        kind: str,
+        kind: Literal["inner", "left"],
     ) -> _Result:
         both = {*_stem_words(left), *_stem_words(right)}
         for place, token in enumerate(self._scan.tokens):
@@ -401,9 +409,8 @@ class _Combination:
             if c.name not in key.values() and (not added or c.name in added)
         ]
         columns = [column for column in others if fold(column.name) not in own]
-        join_kind = "inner" if kind == "inner" else "left"
         step = JoinStep(
-            inputs[right.label], key, msgspec.convert(join_kind, type=str),  # type: ignore[arg-type]
+            inputs[right.label], key, kind,
             tuple(column.name for column in columns), of=inputs[left.label], make="joined",
         )  # fmt: skip
         known = msgspec.structs.replace(
@@ -475,7 +482,8 @@ class _Combination:
             unique = ids if len(ids) == 1 else unique
             if not unique:
                 raise UnclearError(
-                    f'{old.label} and {new.label} share no column that is unique in both: say "on COLUMN"'
+                    f"{old.label} and {new.label} share no column that is unique in both:"
+                    ' say "on COLUMN"'
                 )
             if len(unique) > 1:
                 request = self._request.rstrip(" .!?")

@@ -20,6 +20,8 @@ _ADDING = frozenset(
      "called", "named", "namens", "fuge", "hinzu", "please", "bitte", "und", "and"]
 )  # fmt: skip
 _PER = frozenset(["per", "pro", "je"])
+_MAX_GROUPS = 12
+"""Different whole numbers that rows may be grouped by: more of them are amounts."""
 _DURATIONS = ("zeit", "dauer", "time", "duration")
 _DAYS = frozenset(["days", "day", "tage", "tagen", "tag"])
 
@@ -240,11 +242,11 @@ def ratio(scan: Scan, clauses: Clauses, place: int) -> int:
     if below is None or below.level > COMPOUND or len(below.columns) != 1:
         return 0
     column = below.columns[0]
-    if not column.adds_up or column.type != "float":
+    if not column.adds_up or (column.type != "float" and column.distinct <= _MAX_GROUPS):
         return 0
     numbers = [one for one, at, weak in clauses.loose if one.is_number and not weak and at < place]
     above = scan.column(place - 1)
-    if clauses.figures or len(numbers) != 1 or above is None or above.level > STEM:
+    if column.type != "float" or clauses.figures or len(numbers) != 1 or above is None or above.level > STEM:
         name = column.name
         raise UnclearError(f'I do not group by the amounts of "{name}", and see no amount per it')
     clauses.loose = [one for one in clauses.loose if one[0] != numbers[0]]

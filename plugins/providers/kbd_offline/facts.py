@@ -91,6 +91,7 @@ class KnownTable(msgspec.Struct, frozen=True):
         questions: What is open about its reading, as `table_get_map` has it.
         delimiter, encoding: Of a delimited file.
         date_order: How its dates are written, "" where not known.
+        sheets: How many sheets of its workbook hold anything.
     """
 
     path: str
@@ -101,6 +102,7 @@ class KnownTable(msgspec.Struct, frozen=True):
     delimiter: str = ""
     encoding: str = ""
     date_order: str = ""
+    sheets: int = 1
 
     @property
     def label(self) -> str:

@@ -1,4 +1,4 @@
-"""Grammar of requests about one table: each word is used for something, or is known to mean nothing.
+"""Grammar of requests about one table: each word is used, or is known to mean nothing.
 
 A request is read from left to right. At each place the clauses are tried that may begin there, the
 more specific ones first. A word that none takes and that is no filler makes the request unclear,
@@ -29,7 +29,6 @@ from kbd_offline.conditions import (
     yes_or_no,
 )
 from kbd_offline.derivations import days_column, drop_explained, equation, explained, ratio
-from kbd_offline.expressions import compared
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import (
     adverb_key,
@@ -37,24 +36,21 @@ from kbd_offline.figures import (
     keys_at,
     order_at,
     part_word,
-    ranking,
     read_figures,
     read_running,
     read_share,
 )
+from kbd_offline.grammar_checks import check_signs, check_unknown
 from kbd_offline.mentions import COMPOUND, PART, STEM
-from kbd_offline.names import tokens
+from kbd_offline.numerals import number_at
 from kbd_offline.periods import period_at
+from kbd_offline.ranking import is_measure, rank_by, ranking
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import time_condition, versus
 
 __all__ = ["KINDS", "read_clauses"]
 
-_REFUSED = (
-    ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
-    ("forecast", "work that out"), ("style", "style sheets as asked"),
-    ("documents", "make or edit a document"), ("money_change", "change currencies"),
-)  # fmt: skip
+
 KINDS = (
     ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
     ("kind_parquet", ".parquet"),
@@ -85,75 +81,9 @@ def read_clauses(scan: Scan) -> Clauses:
             clauses.condition_places.update(range(place, end))
         place = end
     drop_explained(scan, clauses)
-    _check_unknown(scan, clauses)
-    _check_signs(scan, clauses)
+    check_unknown(scan, clauses)
+    check_signs(scan, clauses)
     return clauses
-
-
-_SPENDING = frozenset(
-    ["spend", "spending", "spent", "expense", "expenses", "cost", "costs", "ausgabe", "ausgaben", "kosten", "income", "earnings", "earned", "einnahme", "einnahmen", "outgoings", "paid"]
-)
-
-
-def _check_signs(scan: Scan, clauses: Clauses) -> None:
-    """Check that what was spent is not taken for a sum of what came in as well.
-
-    Raises:
-        SeveralError: A column has amounts of both signs, and the words speak of one.
-    """
-    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
-        c.maximum[:1].isdigit() and float(c.maximum) > 0
-    )]  # fmt: skip
-    for place in range(len(scan) if len(signed) == 1 else 0):
-        column, mention = signed[0], scan.column(place)
-        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
-            continue
-        value = scan.value(place)
-        by_sign = any(column in one.columns for one in clauses.conditions)
-        if by_sign or value is not None:
-            continue
-        if sign := _sign_of_account(scan, place):
-            _only_sign(clauses, column, sign)
-            return
-        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
-        raise SeveralError(
-            f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
-            [
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
-                scan.rewritten(place, place + 1, name) if request else "",
-            ],
-        )
-
-
-_COMING_IN = frozenset(
-    ["income", "earnings", "earned", "einnahme", "einnahmen", "revenue", "received", "deposits"]
-)
-_ACCOUNT = frozenset(
-    ["bank", "konto", "kontoauszug", "giro", "girokonto", "account", "statement", "kontostand",
-     "balance", "saldo", "umsatzanzeige"]
-)  # fmt: skip
-
-
-def _sign_of_account(scan: Scan, place: int) -> str:
-    """Return the sign of what is spent or comes in, in a bank account; "" in other tables."""
-    names = [scan.table.path.rpartition("/")[2].rpartition(".")[0], scan.table.sheet]
-    names += [column.name for column in scan.table.columns]
-    if not any(_ACCOUNT & set(tokens(name)) for name in names) or scan.is_noun(place):
-        return ""
-    return ">" if scan.word(place) in _COMING_IN else "<"
-
-
-def _only_sign(clauses: Clauses, column: KnownColumn, sign: str) -> None:
-    """Narrow a request down to what an account lost, or got: the largest expense is the least."""
-    way = "under" if sign == "<" else "over"
-    text = f"{column.name} is {way} 0"
-    clauses.conditions.append(
-        ConditionClause(compared(column.name, sign, "0"), text, (column,), slug=f"{way}-0")
-    )
-    rank = clauses.rank
-    if sign == "<" and rank is not None and rank.by in (None, column) and rank.figure is None:
-        clauses.rank = msgspec.structs.replace(rank, by=column, descending=not rank.descending)
 
 
 def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -173,7 +103,8 @@ def _read_moment(scan: Scan, clauses: Clauses) -> None:
         if mention is None or mention.level > COMPOUND:
             continue
         moments = [column for column in mention.columns if column.is_moment]
-        if len(moments) == 1:
+        is_noun = scan.is_noun(place) and mention.end == place + 1
+        if len(moments) == 1 and not is_noun:
             named.add(moments[0].name)
     for place in range(len(scan)):
         named |= {column.name for column in _verb_of(scan, place)}
@@ -202,10 +133,10 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
 
 
 def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
-    if end := scan.at(place, "or"):
-        if scan.at(place, "or_more", "or_less") <= end:
-            clauses.joint = "or"
-            return end
+    end = scan.at(place, "or")
+    if end and scan.at(place, "or_more", "or_less") <= end:
+        clauses.joint = "or"
+        return end
     if end := scan.at(place, "and"):
         return end if not _is_sum(scan, place) else 0
     return place + 1 if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–" else 0
@@ -289,12 +220,17 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
                     if scan.at(stop, "sort") and scan.word(stop) != "nach"
                     else stop
                 )
-            _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
+            _direct(
+                scan,
+                clauses,
+                descending=descending,
+                by_time=concept in ("newest_first", "oldest_first"),
+            )
             return end
     return 0
 
 
-def _direct(scan: Scan, clauses: Clauses, descending: bool, *, by_time: bool) -> None:
+def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) -> None:
     if clauses.order and clauses.order[-1].descending is None:
         clauses.order[-1] = msgspec.structs.replace(clauses.order[-1], descending=descending)
         return
@@ -388,19 +324,14 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         return stop
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
-    if (way or (scan.at(stop, "sort") and scan.word(stop) != "nach")) and scan.word(place) in (
-        "nach",
-        "by",
-    ):
-        if len(keys) == 1 and keys[0].column is not None:
-            descending = bool(scan.at(stop, "descending")) if way else None
-            clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
-            stop = way or stop
-            return (
-                scan.at(stop, "sort")
-                if scan.at(stop, "sort") and scan.word(stop) != "nach"
-                else stop
-            )
+    sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
+    is_one = len(keys) == 1 and keys[0].column is not None
+    if sorts and is_one and scan.word(place) in ("nach", "by"):
+        descending = bool(scan.at(stop, "descending")) if way else None
+        clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
+        stop = way or stop
+        is_sort = scan.at(stop, "sort") and scan.word(stop) != "nach"
+        return scan.at(stop, "sort") if is_sort else stop
     if (
         len(keys) == 1
         and keys[0].column is not None
@@ -454,9 +385,7 @@ def _is_moment_hint(scan: Scan, clauses: Clauses, at: int) -> int:
 
 def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
     """Read what a ranking goes by, where it stands behind other words."""
-    from kbd_offline.figures import _is_measure, _rank_by  # noqa: PLC0415
-
-    return _rank_by(scan, clauses, at) if _is_measure(scan, at) else 0
+    return rank_by(scan, clauses, at) if is_measure(scan, at) else 0
 
 
 def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -525,6 +454,12 @@ def _except(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.value(at) is None and scan.column(at) is None:
         at = scan.skip(at, "filler", "det", "where")
     before = len(clauses.conditions)
+    if scan.value(at) is not None and (dates := _verb_of(scan, at)):
+        name, verb = quoted(dates[0].name), scan.text(at, at + 1)
+        raise SeveralError(
+            f'"not {verb}" may be of that value, or of rows without {name}',
+            [f"rows where {name} is empty"],
+        )
     if found := bare_value(scan, clauses, at, is_negative=True, leads=True):
         return found
     found = column_condition(scan, clauses, at) or comparison(scan, clauses, at)
@@ -559,7 +494,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
         del clauses.figures[before:]
         return 0
     asked = clauses.figures.pop()
-    found = _bound(scan, clauses, end)
+    found = _bound(scan, end)
     if found is None:
         return 0
     operator, number, stop = found
@@ -568,9 +503,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def _bound(scan: Scan, clauses: Clauses, place: int) -> tuple[str, str, int] | None:
-    from kbd_offline.conditions import number_at  # noqa: PLC0415
-
+def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
     place = scan.skip(place, "det") if scan.at(place, "det") and not scan.at(place, "in") else place
     for concept, operator in (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<=")):
         end = scan.at(place, concept)
@@ -607,7 +540,9 @@ def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
     return bare_value(scan, clauses, place + 1, is_negative=False, leads=False)
 
 
-_PREPOSITIONS = frozenset(["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"])
+_PREPOSITIONS = frozenset(
+    ["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"]
+)
 
 
 def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -624,9 +559,14 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
     if mention is None:
         return 0
     is_unique = any(column.distinct == scan.table.rows for column in mention.columns)
+    if is_unique and mention.level >= PART and mention.columns[0].is_text:
+        # "Products under 10 euros": each row is one.
+        clauses.nouns.add(place)
+        return mention.end
     if scan.is_noun(place) and (mention.level > STEM or is_unique) and mention.end == place + 1:
         # What the file is called is only a figure where figures are asked for: "sales by region".
         sums = [one for one in mention.columns if one.adds_up]
+        clauses.nouns.add(place)
         if len(sums) == 1 and mention.level > PART:
             clauses.loose.append((sums[0], place, True))
         _count_beside(scan, clauses, place)
@@ -703,10 +643,6 @@ def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _find_duplicates(scan: Scan, clauses: Clauses, place: int) -> int:
-    return deduplicated(scan, clauses, place)
-
-
 def _time(scan: Scan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is not None and mention.level <= STEM and scan.kind(place) != "number":
@@ -730,33 +666,12 @@ def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
     return time_condition(scan, clauses, behind, from_column)
 
 
-def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
-    return _having(scan, clauses, place)
-
-
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _file, _kind, _summary, _dedupe_words, _find_duplicates, _split, renamed, cleaned, equation, days_column, computed,
-    listed, ratio, _profit, versus, _pivot, _crossed,
-    read_running, _sort, _unique, read_share, _having_first, ranking, yes_or_no, _condition, left_out, _dated, column_condition,
-    _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
-    _noun, _filler,
+    _file, _kind, _summary, _dedupe_words, deduplicated, _split, renamed, cleaned, equation,
+    days_column, computed, listed, ratio, _profit, versus, _pivot, _crossed, read_running, _sort,
+    _unique, read_share, _having, ranking, yes_or_no, _condition, left_out, _dated,
+    column_condition, _except, comparison, _time, read_figures, _value, _after_preposition,
+    selected, _by, _loose, _connector, _noun, _filler,
 )  # fmt: skip
 """Readers of clauses, in the order in which they are tried."""
-
-
-def _check_unknown(scan: Scan, clauses: Clauses) -> None:
-    """Check that nothing was passed over.
-
-    Raises:
-        UnclearError: Something was.
-    """
-    for place in range(len(scan)):
-        for concept, what in _REFUSED:
-            end = scan.at(place, concept)
-            if any(place <= one < end for one in clauses.unknown):
-                raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
-    words = [scan.tokens[place].text for place in clauses.unknown]
-    if words:
-        named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
-        raise UnclearError(f"I do not know what to make of {named}")

@@ -13,7 +13,8 @@ from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
 
 __all__ = [
-    "GroupKey", "default_number", "figure_of", "figure_text", "keys_of", "order_keys", "resolve_figures",
+    "GroupKey", "counted", "default_number", "derive_keys", "figure_of", "figure_text",
+    "group_steps", "keys_of", "order_keys", "resolve_figures",
 ]  # fmt: skip
 
 _TITLES = {
@@ -108,7 +109,7 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
     found: list[FigureClause] = []
     for figure in clauses.figures:
         if figure.of_rows or figure.column is not None:
-            found.append(_counted(scan, figure))
+            found.append(counted(scan, figure))
         elif numbers:
             found += [msgspec.structs.replace(figure, column=column) for column, _ in numbers]
         else:
@@ -126,7 +127,7 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
 
 def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     if column.adds_up:
-        return FigureClause("sum", column, False, place)
+        return FigureClause("sum", column, place=place)
     raise SeveralError(
         f'"{column.name}" ({column.role}) does not add up',
         [scan.rewritten(place, place + 1, f"{word} {scan.text(place, place + 1)}")
@@ -134,7 +135,7 @@ def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     )  # fmt: skip
 
 
-def _counted(scan: Scan, figure: FigureClause) -> FigureClause:
+def counted(scan: Scan, figure: FigureClause) -> FigureClause:
     """Return a count of what a column names, where it is that of the rows.
 
     Raises:
@@ -175,7 +176,7 @@ def figure_text(figure: FigureClause) -> str:
 
 
 def group_steps(
-    scan: Scan, clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
+    clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
 ) -> list[TableStep]:
     """Return the steps that make figures of groups."""
     names = [key.name for key in keys]
@@ -184,8 +185,6 @@ def group_steps(
 
 
 def order_keys(
-    scan: Scan,
-    clauses: Clauses,
     order: Sequence[OrderClause],
     keys: Sequence[GroupKey],
     figures: Sequence[FigureClause],

@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 
+from kbd.job_words import is_conversion
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import as_answered
 from kbd_offline.request_files import ALL_TABLES, READ_BOOKS
+from kbd_offline.sheets import without_sheet
 
 __all__ = ["TableFinding", "inspect", "known_table", "value_query"]
 
@@ -45,6 +47,8 @@ def inspect(
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     places, failed = _places(conversation, [p for p in paths if split_suffix(p)[1] in ALL_TABLES])
+    # Whoever reads the answer to "convert it" is not told of rows that figures would leave out.
+    copies = _is_copy(request, places)
     asked = [
         (tool, _arguments(path, sheet))
         for path, sheet in places
@@ -64,20 +68,22 @@ def inspect(
         ):
             facts.append((place, table_map, described))
     queries = [
-        ("table_query", {**_arguments(*place), "query": value_query(described, request),
+        ("table_query", {**_arguments(*place), "query": value_query(columns, request),
                          "window_rows": _WINDOW})
-        for place, _, described in facts
-        if described["columns"] and described["row_count"]
+        for place, _, columns in facts
+        if columns["columns"] and columns["row_count"] and not copies
     ]  # fmt: skip
     answers = iter(conversation.outcomes(*queries))
     made = []
-    for place, table_map, described in facts:
+    for place, mapped, columns in facts:
         rows: Any = ()
-        if described["columns"] and described["row_count"]:
+        if columns["columns"] and columns["row_count"] and not copies:
             answer = next(answers)
             rows = () if isinstance(answer, CallFailedError) else answer["rows"]
-        table = known_table(*place, table_map, described, rows)
-        told = [str(one) for result in (table_map, described) for one in result.get("warnings", ())]
+        table = known_table(*place, mapped, columns, rows)
+        count = sum(path == table.path for path, _ in places)
+        table = msgspec.structs.replace(table, sheets=max(count, 1))
+        told = [str(one) for result in (mapped, columns) for one in result.get("warnings", ())]
         made.append(TableFinding(table, tuple(dict.fromkeys(told))))
     return made, failed
 
@@ -109,6 +115,12 @@ def _places(
     return found[:MAX_TABLES], failed
 
 
+def _is_copy(request: str, places: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether a request only asks for a copy, of the whole or of a sheet that it names."""
+    texts = [request, *(without_sheet(request, sheet) for _, sheet in places if sheet)]
+    return any(text is not None and is_conversion(" ".join(text.split())) for text in texts)
+
+
 def _arguments(path: str, sheet: str) -> dict[str, Any]:
     return {"path": path, "source_sheet": sheet} if sheet else {"path": path}
 
@@ -129,9 +141,12 @@ def value_query(described: Mapping[str, Any], request: str) -> str:
 
 
 def _parts(place: int, fact: Mapping[str, Any], runs: Sequence[str]) -> Iterator[str]:
-    name = '"' + str(fact["name"]).replace('"', '""') + '"'
+    # By its place: a statement that names columns is told what is to be known of their figures.
+    name = f"#{place + 1}"
     kind = str(fact["inferred_type"])
-    counts = f"CAST(count({name}) AS VARCHAR), count(DISTINCT {name})"
+    # Texts that differ in capitals alone are one value.
+    value = f"lower({name})" if fact["inferred_type"] == "string" else name
+    counts = f"CAST(count({name}) AS VARCHAR), count(DISTINCT {value})"
     yield f"SELECT {place} AS c, 'counts' AS k, {counts} FROM data"
     if kind in ("integer", "float", "date", "datetime"):
         for function in ("min", "max"):
@@ -168,7 +183,8 @@ def known_table(
     """Return what is known of a table.
 
     Args:
-        path, sheet: Which.
+        path: Its file.
+        sheet: Its sheet.
         table_map: What `table_get_map` says of it.
         described: What `table_describe` does.
         rows: The rows of the query for its values.
@@ -204,7 +220,7 @@ def _column(
     notes = "; ".join(str(note) for note in fact.get("notes", ()))
     return KnownColumn(
         str(fact["name"]), kind, str(fact.get("role", "")), filled, distinct, values,
-        is_listed=bool(values) and distinct <= len(values),
+        is_listed=bool(values) and distinct <= len({value.lower() for value in values}),
         minimum=texts.get("min", ""), maximum=texts.get("max", ""),
         decimal=decimal if kind in ("integer", "float") else "",
         why_text=notes if kind == "string" else "",

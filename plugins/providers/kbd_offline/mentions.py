@@ -22,11 +22,31 @@ _MAX_WORDS = 8
 _NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
 _SUMS = frozenset(("money", "revenue", "cost"))
 BESIDE = frozenset(
-    ["discount", "discounts", "rabatt", "tax", "taxes", "vat", "mwst", "ust", "steuer", "shipping", "versand", "fee", "fees", "tip", "tips", "gebuhr", "rate", "quote"]
+    [
+        "discount",
+        "discounts",
+        "rabatt",
+        "tax",
+        "taxes",
+        "vat",
+        "mwst",
+        "ust",
+        "steuer",
+        "shipping",
+        "versand",
+        "fee",
+        "fees",
+        "tip",
+        "tips",
+        "gebuhr",
+        "rate",
+        "quote",
+    ]
 )
 """Words of names of money that is not what something brings or costs."""
 _FUNCTIONS = (
-    "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by", "filler",
+    "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by",
+    "filler",
     "last", "this", "top", "bottom", "largest", "smallest", "newest", "oldest", "and", "or", "only",
     "except", "descending", "ascending", "year", "month", "quarter", "week", "weekday", "det",
     "sort", "more", "less", "between", "since", "before", "after", "until", "share", "where",
@@ -162,7 +182,7 @@ class Vocabulary:
             for value in column.values
             if " ".join(value.split()).casefold() == wanted
         ]
-        return ValueMention(_by_column(found), start, start + 1, True) if found else None
+        return ValueMention(_by_column(found), start, start + 1, is_plain=True) if found else None
 
     def meaning(self, *meanings: str) -> tuple[KnownColumn, ...]:
         """Return the columns of numbers whose names mean one of some things."""
@@ -213,9 +233,13 @@ class Vocabulary:
         )
 
     def _run(self, request: Sequence[RequestToken], start: int) -> list[str]:
-        words = []
+        words: list[str] = []
         for token in request[start : start + _MAX_WORDS]:
             # A sign ends a name, for it parts the columns of a list.
+            if token.kind == "quoted" and words and token.text.isalnum():
+                # A part of a name may stand in quotes: Width "net".
+                words.append(fold(token.text))
+                continue
             if token.kind not in ("word", "number"):
                 break
             words.append(token.word.removesuffix("'s"))
@@ -248,7 +272,7 @@ class Vocabulary:
     def _with_signs(self, request: Sequence[RequestToken], mention: ColumnMention) -> ColumnMention:
         """Return a mention to the end of a name that signs follow: "Price (€)"."""
         column = mention.columns[0]
-        signs = [sign for sign in _signs_behind(column.name)]
+        signs = list(_signs_behind(column.name))
         at = mention.end
         for sign in signs:
             if at >= len(request) or request[at].text != sign:

@@ -1,4 +1,4 @@
-"""Periods that a request names: years, quarters, months, days, and what "last" and "since" make. Pure.
+"""Periods that a request names: years, quarters, months, days, "last month". Pure.
 
 A period runs from its first day to before a day. A month or quarter without a year is one of each
 year until the data, or a year beside it, tell which.
@@ -115,8 +115,8 @@ def period_list_at(scan: Scan, place: int) -> list[Period]:
     return found
 
 
-def _made(start: date, end: date, behind: int, text: str, kind: str, **more: bool) -> Period:
-    return Period(start, end, behind, text, kind, **more)
+def _made(start: date, end: date, behind: int, text: str, kind: str) -> Period:
+    return Period(start, end, behind, text, kind)
 
 
 def _number(scan: Scan, place: int) -> int | None:

@@ -304,7 +304,11 @@ def summary(conversation: PlannerConversation) -> str:
     lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
     lines += done
     told = "\n".join(done)
-    lines += [_change(change) for change in changes if change.get("change_type") != "added" or str(change.get("path")) not in told]
+    lines += [
+        _change(change)
+        for change in changes
+        if change.get("change_type") != "added" or str(change.get("path")) not in told
+    ]
     notes = intent.notes if isinstance(intent, JobIntent) else ()
     if notes and lines and lines[-1].rpartition("\n")[2].startswith("- "):
         lines.append("")

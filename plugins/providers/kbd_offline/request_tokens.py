@@ -23,7 +23,7 @@ _DATE = (
     r"|\d{4}-(?:0[1-9]|1[0-2])(?![\w-])"
 )
 _NUMBER = r"\d+(?:[.,]\d+)*(?:k(?!\w))?(?![^\W_])"
-_WORD = r"[^\W_]+(?:['’][^\W_]+)*"
+_WORD = r"[^\W_]+(?:['’](?:s|t|re|ve|ll|m|d)(?!\w))?"
 _TOKEN = re.compile(
     rf"(?P<quoted>{QUOTED})|(?P<date>{_DATE})|(?P<number>{_NUMBER})|(?P<word>{_WORD})"
     r"|(?P<sign><=|>=|<>|!=|==|->|[^\s\w])"
@@ -92,10 +92,10 @@ _KINDS: Mapping[str, _Plain] = {
 
 
 def _is_gap(text: str, found: re.Match[str]) -> bool:
-    """Tell whether a sign only joins the parts of a word, as in "e-mail"."""
+    """Tell whether a sign only joins the parts of a word: "e-mail", "d'achat"."""
     start, end = found.span()
     return (
-        found.group() == "-"
+        found.group() in "-'’"
         and start > 0
         and end < len(text)
         and text[start - 1].isalnum()

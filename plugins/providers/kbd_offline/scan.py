@@ -259,6 +259,10 @@ class Scan:
                 return found, end
             found.append(mention)
             end = mention.end
+            is_named = self.is_column(self._behind_comma(end))
+            if self.at(end, "summary_sheet", "totals_row") and not is_named:
+                # "… and totals" are no column called Total.
+                return found, end
             place = self._behind_comma(end)
             if place == end:
                 return found, end

@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from datetime import date
 
+import msgspec
+
 from kbd.jobs.records import ConvertStep, Input, Job
+from kbd.types import ReadAs
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import slug, split_suffix
-from kbd_offline.request_files import FileNames, free_target
+from kbd_offline.request_files import BOOK_SUFFIX, FileNames, free_target
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import Scan, UnclearError
-from kbd_offline.sheets import take_sheets, wants_each_sheet, without_each_sheet
+from kbd_offline.sheets import take_sheets, wants_each_sheet, without_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, input_of
 
 __all__ = ["sheets_converted"]
@@ -36,6 +39,8 @@ def sheets_converted(
     meant = [table for table in books if table.sheet in chosen]
     if wants_each_sheet(request) and not chosen:
         meant, text = books, without_each_sheet(request)
+    elif not chosen and not any(without_sheet(request, table.sheet) for table in books):
+        meant = books
     if len(meant) < 2:
         return None
     found = [token for token in tokenize(text, names.spans) if token.kind != "file"]
@@ -47,8 +52,14 @@ def sheets_converted(
         return None
     if composed.steps or composed.split is not None or not (clauses.suffix or names.target):
         return None
+    if clauses.suffix == BOOK_SUFFIX and not chosen:
+        return None
+    if names.target and split_suffix(names.target)[1] == BOOK_SUFFIX:
+        return None
     if names.target:
-        raise UnclearError(f"each sheet becomes a file of its own, and it names one: {names.target}")
+        raise UnclearError(
+            f"each sheet becomes a file of its own, and it names one: {names.target}"
+        )
     return _job(meant, clauses.suffix, files)
 
 
@@ -59,7 +70,8 @@ def _job(
     steps: list[ConvertStep] = []
     taken = list(files.taken)
     for table in tables:
-        inputs.append(input_of(table, {}, [one.name for one in inputs]))
+        source = input_of(table, {}, [one.name for one in inputs])
+        inputs.append(msgspec.structs.replace(source, read_as=ReadAs(totals="keep")))
         stem = split_suffix(table.path.rpartition("/")[2])[0]
         file = free_target(f"{slug(stem)}-{slug(table.sheet)}{suffix}", taken, files.today)
         taken.append(file)

@@ -1,30 +1,41 @@
 """Reading of a request against one table: its job with input, steps and output. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kbd.formats.records import SheetForm
+from kbd.jobs.expressions import parse_expression
 from kbd.jobs.records import (
     ConvertStep,
+    DeduplicateStep,
+    DeriveStep,
     FilterStep,
     GroupStep,
     Input,
     Job,
     OutputStep,
+    PivotStep,
     ReportStep,
     RowCountCheck,
-    SheetForm,
+    RunningStep,
+    SelectStep,
+    SortStep,
     SplitStep,
     Step,
     TableStep,
+    TopStep,
     ValueType,
     WriteStep,
 )
+from kbd.jobs.terms import columns_of
+from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import read_clauses
-from kbd_offline.names import slug, split_suffix
+from kbd_offline.names import fold, slug, split_suffix
 from kbd_offline.request_files import BOOK_SUFFIX, RESULT_SUFFIXES, TABLE_SUFFIXES, free_target
 from kbd_offline.scan import Scan, UnclearError
 
@@ -80,12 +91,34 @@ def input_of(table: KnownTable, columns: dict[str, ValueType], taken: Sequence[s
 
 def value_types(columns: Sequence[KnownColumn], composed: Composed) -> dict[str, ValueType]:
     """Return the columns that steps use, each with what it holds."""
-    text = msgspec.json.encode(composed.steps).decode()
-    return {
-        column.name: _TYPES.get(column.type, "any")
-        for column in columns
-        if msgspec.json.encode(column.name).decode()[1:-1] in text
-    }
+    steps = [*composed.steps, *(composed.split.summary if composed.split else ())]
+    names = {name for step in steps for name in _used(step)}
+    names |= {composed.split.by} if composed.split else set()
+    return {c.name: _TYPES.get(c.type, "any") for c in columns if c.name in names}
+
+
+def _used(step: TableStep) -> Iterator[str]:
+    """Yield the columns that a step reads."""
+    match step:
+        case FilterStep():
+            yield from columns_of(parse_expression(step.where))
+        case DeriveStep():
+            for expression in step.columns.values():
+                yield from columns_of(parse_expression(expression))
+        case GroupStep():
+            yield from step.by
+            yield from (figure.column for figure in step.figures if figure.column)
+        case PivotStep():
+            yield from (*step.rows, step.column, *filter(None, (step.figure.column,)))
+        case SelectStep():
+            yield from (*step.columns, *step.without, *step.rename)
+        case DeduplicateStep():
+            yield from step.by
+        case SortStep() | TopStep() | RunningStep():
+            yield from (key.column for key in step.by)
+            yield from getattr(step, "per", ())
+        case _:
+            return
 
 
 def finish(
@@ -115,11 +148,7 @@ def finish(
     table = scan.table
     _check_rows(table, composed)
     own = split_suffix(table.path.rpartition("/")[2])[0]
-    own = (
-        f"{own}-{table.sheet}"
-        if table.sheet and slug(table.sheet) not in ("sheet1", "tabelle1")
-        else own
-    )
+    own = f"{own}-{table.sheet}" if table.sheets > 1 else own
     stem = stem or slug(own)
     has_file = bool(files.target or clauses.suffix)
     steps: tuple[Step, ...] = (*before, *composed.steps)
@@ -133,6 +162,10 @@ def finish(
         if not steps:
             raise UnclearError("I found nothing in it that I can do with a table")
     elif not composed.steps and not before:
+        # A copy of the whole keeps rows that sum others up.
+        inputs = tuple(
+            msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
+        )
         if not (has_file or clauses.converts) or (clauses.converts and not has_file):
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
@@ -151,8 +184,24 @@ def finish(
         words = f"{words}, in {target}"
     checks = _checks(steps)
     words = f"{words[:1].upper()}{words[1:]}"
-    notes = (*composed.notes, *scan.corrections)
+    notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
     return Job(inputs, steps, title=words, checks=checks), words, notes
+
+
+def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return the note that a sum is of amounts in several currencies, if one is."""
+    text = msgspec.json.encode(steps).decode()
+    sums = {
+        figure.column for step in steps if isinstance(step, GroupStep) for figure in step.figures
+        if figure.function in ("sum", "average") and figure.column
+    }  # fmt: skip
+    for column in table.columns:
+        is_named = fold(column.name) in ("currency", "wahrung", "ccy", "curr", "devise")
+        if is_named and sums and len(column.values) > 1 and f'"{column.name}"' not in text:
+            listed = ", ".join(sorted(column.values))
+            named = ", ".join(sorted(sums))
+            return (f"{table.label}: {named} is in several currencies ({column.name}: {listed})",)
+    return ()
 
 
 def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
@@ -262,14 +311,14 @@ def _in_place(table: KnownTable, files: JobFiles) -> str:
     suffix = split_suffix(table.path)[1]
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
-            f"rows are not taken out of {table.path} in place: formulas and looks would stay behind;"
-            " I make a new file of it"
+            f"rows are not taken out of {table.path} in place: formulas and looks would stay"
+            " behind; I make a new file of it"
         )
     expected = {".csv": ",", ".psv": "|"}.get(suffix, "\t")
     if table.delimiter != expected or table.encoding not in ("utf-8", "ascii"):
         raise UnclearError(
-            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and I"
-            f" would write it with {expected!r} as utf-8; I make a new file of it"
+            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and"
+            f" I would write it with {expected!r} as utf-8; I make a new file of it"
         )
     return table.path
 

@@ -28,7 +28,8 @@ _REMOVE = re.compile(
     rf"(?:words?|texts?|phrases?|occurrences?\s+of)\s+{_TEXT}"
 )
 _CASE = re.compile(
-    r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case|regardless\s+of\s+case"
+    r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case"
+    r"|regardless\s+of\s+case"
     r"|ohne\s+gro.-?\s*(?:und|/)\s*kleinschreibung|in\s+capitals\s+or\s+not)\b"
 )
 _REST = re.compile(
@@ -63,6 +64,8 @@ def replaced(request: str, paths: Sequence[str]) -> Job | None:
     swapped = found["verb"] and found["verb"].startswith("substitut") and found["with"] == "for"
     if swapped:
         search, replacement = replacement, search
+    if not found.group(3) and search in ("it", "them", "es"):
+        raise UnclearError("it does not say which text is replaced by which")
     return _job(request, folded[found.end() :], (search, replacement), paths)
 
 
@@ -92,7 +95,7 @@ def _removed(request: str, folded: str, texts: Sequence[str], paths: Sequence[st
 
 def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) -> Job:
     search, replacement = texts
-    if not search or search == replacement or search in ("it", "them", "es"):
+    if not search or search == replacement:
         raise UnclearError("it does not say which text is replaced by which")
     names = named_files(request, paths, in_place=True)
     ignores = _CASE.search(rest) is not None

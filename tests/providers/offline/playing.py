@@ -17,17 +17,17 @@ from kbd.messages import Message
 from kbd.providers import ModelReply, ModelRequest, ToolSchema
 from kbd.testing.providers import NoAccess
 from kbd.testing.tools import Workbench
-from kbd.tools import Tool, ToolResult
+from kbd.tools import Tool
 from kbd.types import Phase
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_jobs import kbd_register_tools as job_tools
 from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
 from kbd_parquet import ArrowFormat, ParquetFormat
 from kbd_pptx import PptxFormat
-from kbd_jobs import kbd_register_tools as job_tools
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
@@ -116,6 +116,12 @@ class Player:
         files = self.workbench.files
         return [name for name in files.names() if files.get(name).blob != self._before.get(name)]
 
+    @property
+    def made(self) -> str:
+        """The name of the only file that was added."""
+        (name,) = set(self.workbench.files.names()) - set(self._before)
+        return name
+
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
         messages = [Message("system", "Do it."), Message("user", "\n\n".join(blocks))]
@@ -152,13 +158,11 @@ class Player:
         self._entry += 1
         self._told[result.is_look] += result.told
         self._has_worked |= name == "run_job" or (name.startswith("table_") and name not in _LOOKS)
-        return self._shown(name, result)
-
-    def _shown(self, name: str, result: ToolResult) -> str:
+        text = msgspec.json.encode(result.value).decode()
         return truncate_result(
             name,
             self._entry,
-            msgspec.json.encode(result.value).decode(),
+            text,
             result.value,
             summary=result.summary,
             is_action=result.is_action,
