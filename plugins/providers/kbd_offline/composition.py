@@ -47,8 +47,24 @@ def compose(scan: Scan, clauses: Clauses) -> Composed:
         SeveralError: They have several readings.
         UnclearError: They have none.
     """
-    composer = _Composer(scan, clauses)
-    return composer.composed()
+    composed = _Composer(scan, clauses).composed()
+    _check_used(scan, clauses, composed)
+    return composed
+
+
+def _check_used(scan: Scan, clauses: Clauses, composed: Composed) -> None:
+    """Check that each column that was named is used by a step.
+
+    Raises:
+        UnclearError: One is not: what is wanted of it was not understood.
+    """
+    parts = composed.split
+    steps = msgspec.json.encode((composed.steps, parts.summary if parts else ())).decode()
+    steps += parts.by if parts else ""
+    for column, place, weak in clauses.loose:
+        name = msgspec.json.encode(column.name).decode()[1:-1]
+        if not weak and name not in steps and not scan.is_noun(place):
+            raise UnclearError(f'I do not see what "{column.name}" is for')
 
 
 class _Composer(FigureComposer):
@@ -321,6 +337,12 @@ class _Composer(FigureComposer):
         ordered = {one.column.name for one in clauses.order if one.column is not None}
         loose = [column for column in loose if column.name not in ordered]
         is_unique = bool(loose) and loose[0].distinct == self._scan.table.rows
+        if is_unique and len(loose) == 1 and clauses.conditions and not clauses.nouns and (
+            not loose[0].is_number
+        ):  # fmt: skip
+            # "Articles under 5" are rows: each is one.
+            clauses.loose = []
+            return
         if len(loose) == 1 and not loose[0].is_number and clauses.is_question and not is_unique:
             names = (loose[0].name,)
             self._steps += [SelectStep(names), DeduplicateStep(names, exact=clauses.exact)]

@@ -6,18 +6,13 @@ from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
 from kbd_offline.empty_fields import has_article, of_emptiness
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import BESIDE, PART, ColumnMention
+from kbd_offline.mentions import BESIDE, PART, STEM, ColumnMention, ValueMention
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.value_texts import check_contained, is_marked, values_text
 
-__all__ = [
-    "bare_value",
-    "column_condition",
-    "comparison",
-    "empty_field",
-]
+__all__ = ["bare_value", "column_condition", "comparison", "empty_field", "yes_or_no"]
 
 _OPERATORS = (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<="))
 _WORDS = {
@@ -121,6 +116,16 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
                 slug=f"{slug(column.name)}-not-{value[0]}",
             ))  # fmt: skip
             return value[1]
+    if at > mention.end and not all(
+        scan.word(one) in _OF for one in range(mention.end, at)
+    ):  # fmt: skip
+        # "Revenue for 2024" is no revenue of 2024.
+        return 0
+    is_year = scan.word(at)[:2] in ("19", "20") and len(scan.word(at)) == 4
+    if is_year and any(one.is_moment or one.role == "year" for one in scan.table.columns) and (
+        numbers[0].role != "year"
+    ):  # fmt: skip
+        return 0
     if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
@@ -164,12 +169,37 @@ def _compare(scan: Scan, clauses: Clauses, column: KnownColumn, operator: str, a
             if behind := scan.at(end, concept):
                 operator, end = other, behind
     sign = _SIGNS[operator]
+    if operator == "=" and (listed := _number_list(scan, column, number, end)):
+        numbers, end = listed
+        name = expressions.column(column.name)
+        _add(clauses, ConditionClause(
+            f"{name} in ({', '.join(numbers)})", f"{column.name} is {' or '.join(numbers)}",
+            (column,), slug=f"{slug(column.name)}-{'-'.join(numbers)}",
+        ))  # fmt: skip
+        return end
     _add(clauses, ConditionClause(
         expressions.compared(column.name, operator, number),
         f"{column.name} {_WORDS[operator]} {number}", (column,),
         slug="-".join(part for part in (slug(column.name), sign, number) if part),
     ))  # fmt: skip
     return end
+
+
+def _number_list(
+    scan: Scan, column: KnownColumn, first: str, end: int
+) -> tuple[list[str], int] | None:
+    """Return the numbers of "1 or 2", "1, 2 or 3", where there are several."""
+    found = [first]
+    while True:
+        at = scan.at(end, "or") or (end + 1 if scan.is_sign(end) else 0)
+        if not at or scan.kind(at) != "number" or scan.column(at + 1) is not None:
+            break
+        number = number_at(scan, at, column)
+        if number is None:
+            break
+        found.append(number[0])
+        end = number[1]
+    return (found, end) if len(found) > 1 else None
 
 
 def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -184,12 +214,133 @@ def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
             continue
         if scan.kind(end) == "number" or scan.word(end) in UNITS:
             return _without_column(scan, clauses, operator, place, end)
+        if found := _against_limit(scan, clauses, operator, end):
+            return found
+    if end := _or_more(scan, clauses, place) or _with_number(scan, clauses, place):
+        return end
     for concept, operator in (("negative", "<"), ("positive", ">")):
         if end := scan.at(place, concept):
             return _signed(scan, clauses, operator, end)
     if end := scan.at(place, "between"):
         return _between_without_column(scan, clauses, end)
     return 0
+
+
+def _or_more(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "of 100 or more", "100 Euro und mehr" without a column."""
+    at = place + (scan.word(place) in ("of", "von", "for", "with", "mit"))
+    number = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
+    if number is None:
+        return 0
+    for concept, operator in (("or_more", ">="), ("or_less", "<=")):
+        if not (end := scan.at(number[1], concept)):
+            continue
+        behind = scan.column(end)
+        if behind is not None or len(_money(scan)) != 1:
+            return 0
+        return max(_compare(scan, clauses, _money(scan)[0], operator, at), end)
+    return 0
+
+
+def _with_number(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "with 20% discount", "free" of what has one price."""
+    if scan.word(place) in _FREE:
+        prices = [one for one in scan.table.columns if one.role == "unit price"]
+        if len(prices) == 1 and (scan.is_noun(place + 1) or place + 1 == len(scan)):
+            name = prices[0].name
+            _add(clauses, ConditionClause(
+                expressions.compared(name, "=", "0"), f"{name} is 0", (prices[0],), slug="free",
+            ))  # fmt: skip
+            return place + 1
+        return 0
+    if scan.word(place) not in ("with", "mit") or scan.kind(place + 1) != "number":
+        return 0
+    plain = number_at(scan, place + 1, _marked_column(scan))
+    mention = scan.column(plain[1]) if plain else None
+    if mention is None or mention.level > PART or scan.is_noun(mention.start):
+        return 0
+    numbers = [one for one in mention.columns if one.is_number and one.role != "id"]
+    if len(numbers) != 1 or scan.at(mention.end, "share"):
+        return 0
+    _compare(scan, clauses, numbers[0], "=", place + 1)
+    return mention.end
+
+
+_FREE = frozenset(["free", "kostenlose", "kostenlosen", "kostenloser", "gratis", "kostenlos"])
+
+
+def _marked_column(scan: Scan) -> KnownColumn | None:
+    return next((column for column in scan.table.columns if column.decimal), None)
+
+
+_OF = frozenset(["of", "a", "an", "the", "von", "der", "die", "das"])
+_LIMITS = frozenset(
+    ["budget", "limit", "target", "plan", "soll", "ziel", "goal", "quota", "allowance", "reorder",
+     "minimum", "maximum"]
+)  # fmt: skip
+
+
+def _against_limit(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
+    """Read "under Mindestbestand", "spent over budget": one column against another."""
+    mention = scan.column(scan.skip(at, "det"))
+    if mention is None or mention.level > STEM or len(mention.columns) > 1:
+        return 0
+    limit = mention.columns[0]
+    if not limit.is_number or limit.role == "id" or scan.at(mention.end, "by"):
+        return 0
+    named = [one for one, _, weak in clauses.loose if not weak and one.is_number and one != limit]
+    others = [
+        one for one in scan.table.columns
+        if one.is_number and one != limit and len(one.name) >= 4
+        and limit.name.casefold().endswith(one.name.casefold())
+    ]  # fmt: skip
+    if not others and _LIMITS & set(tokens(limit.name)):
+        others = [one for one in scan.table.columns if one.adds_up and one != limit]
+    found = named or others
+    if len(found) != 1:
+        return 0
+    clauses.loose = [one for one in clauses.loose if one[0] != found[0]]
+    left, right = found[0].name, limit.name
+    words = _WORDS[operator]
+    _add(clauses, ConditionClause(
+        f"{expressions.column(left)} {operator} {expressions.column(right)}",
+        f"{left} {words} {right}", (found[0], limit),
+        slug=f"{slug(left)}-{_SIGNS[operator]}-{slug(right)}",
+    ))  # fmt: skip
+    return mention.end
+
+
+def yes_or_no(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "billable hours", "not approved yet", "books not returned"; 0 where none is there."""
+    is_negative = scan.word(place) in _NOT
+    at = place + is_negative
+    while scan.word(at) in ("yet", "been", "noch", "schon", "already"):
+        at += 1
+    mention = scan.column(at)
+    if mention is None or mention.level > STEM or len(mention.columns) > 1:
+        return 0
+    column = mention.columns[0]
+    if column.is_moment and is_negative and scan.word(at).endswith(("ed", "t", "en")):
+        _add(clauses, of_emptiness(column, is_filled=False))
+        return mention.end
+    value = column.no if is_negative else column.yes
+    if value is None or scan.at(mention.end, "is", "is_not"):
+        return 0
+    if not is_negative:
+        behind = scan.column(mention.end)
+        is_before = scan.is_noun(mention.end) or (behind is not None and behind.columns[0].is_number)
+        is_said = scan.word(place - 1) in ("are", "is", "were", "was", "sind", "ist", "waren", "war")
+        if not is_before and not is_said:
+            return 0
+    if scan.value(mention.end) is not None and column.name in [
+        one.name for one, _ in scan.value(mention.end).found  # type: ignore[union-attr]
+    ]:
+        return 0
+    _equal(clauses, column, [value], is_negative=False)
+    return mention.end
+
+
+_NOT = frozenset(["not", "nicht", "never", "nie", "noch nicht"])
 
 
 def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
@@ -250,12 +401,21 @@ def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at:
 
 def _between_without_column(scan: Scan, clauses: Clauses, at: int) -> int:
     money = _money(scan)
-    if len(money) != 1 or scan.kind(at) != "number":
+    if not money or scan.kind(at) != "number":
         return 0
     low = number_at(scan, at, money[0])
     to = scan.at(low[1], "range_to") if low else 0
     high = number_at(scan, to, money[0]) if to else None
-    if not low or not high or _may_be_years(low[0], high[0]):
+    behind = scan.column(high[1]) if high else None
+    if high and behind is not None and behind.level <= PART:
+        numbers = [one for one in behind.columns if one.is_number and one.role != "id"]
+        if len(numbers) == 1:
+            money, high = numbers, (high[0], behind.end)
+    if len(money) != 1:
+        return 0
+    if not low or not high or (
+        _may_be_years(low[0], high[0]) and behind is None and scan.word(high[1] - 1) not in UNITS
+    ):  # fmt: skip
         return 0
     name = expressions.column(money[0].name)
     _add(clauses, ConditionClause(
@@ -541,7 +701,7 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
         return 0
     named = [
-        (column, spellings) for column, spellings in found.found if not column.is_number or leads
+        (column, spellings) for column, spellings in found.found if not column.is_number
     ]
     behind = scan.column(found.end)
     if len(named) > 1 and behind is not None:

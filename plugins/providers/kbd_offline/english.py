@@ -29,7 +29,9 @@ PHRASES: Mapping[str, str] = {
         spend on, paid for, bought, buy, earned, made by, done, hired, joined, started, starting,
         ordered, dated, issued, created, booked, recorded, entered, took place, occurred, belong,
         belongs, belonging, corresponding, different kinds of, single, own, amounts to,
-        calculated, calculate, compute, work out, determine, look at, amounted, everything""",
+        calculated, calculate, compute, work out, determine, look at, amounted, everything, left,
+        in stock, earns, earn, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes
+        to, lie, lies, each time""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along with, together with",
     "or": "or",
@@ -42,7 +44,7 @@ PHRASES: Mapping[str, str] = {
     "average": "average, averages, mean, avg, average of, mean of, on average, typical",
     "count": """count, counts, number of, count of, no of, number, amount of rows, quantity of rows,
         tally, frequency, frequencies, number of times, how often, counted, total number of, total
-        count of, total count, total number""",
+        count of, total count, total number, headcount, head count""",
     "minimum": """
         minimum, min, lowest, smallest, least, cheapest, earliest, first, minimum of, oldest,
         shortest, the lowest""",
@@ -77,8 +79,8 @@ PHRASES: Mapping[str, str] = {
     "daily": "daily, day by day",
     "across": """
         across, as columns, in columns, across the top, as column headers, across columns, side by
-        side, in the columns, as the columns, as headers""",
-    "down": "down, as rows, in rows, in the rows, as the rows",
+        side, in the columns, as the columns, as headers, on top, (columns)""",
+    "down": "down, as rows, in rows, in the rows, as the rows, (rows), down the side",
     "pivot": """
         pivot, pivot table, cross tab, crosstab, cross tabulation, matrix, pivot table of, pivot
         of, cross table""",
@@ -99,7 +101,7 @@ PHRASES: Mapping[str, str] = {
         except, ignore, ignoring, omit, omitting, drop, remove, delete, skip, but without,
         anything but, that are not, which are not, who are not, that aren't, which aren't, not in,
         not from, filter out, get rid of, no, not, throw out, discard, outside, outside of, not
-        for, never""",
+        for, never, but the, all but the, everyone but, all except the""",
     "is": "is, =, equals, equal to, is equal to, are, ==, was, being, :, were",
     "is_not": """
         is not, isn't, !=, <>, not equal to, is not equal to, does not equal, are not, aren't,
@@ -143,7 +145,8 @@ PHRASES: Mapping[str, str] = {
         is filled in, are filled, is present""",
     "lacks": """
         without, without a, without an, with no, that have no, lacking, missing, who have no,
-        which have no, having no, no""",
+        which have no, having no, no, did not leave a, did not leave any, did not give a, did not
+        give any, have not given a, left no, gave no""",
     "has_any": """
         that have a, that have an, with any, who have a, having a, which have a, have a, have an""",
     "one_of": "one of, in, is one of, is in, any of, either, is either, among",
@@ -190,7 +193,7 @@ PHRASES: Mapping[str, str] = {
     "bottom": "bottom, last, the bottom, worst, the last, the worst",
     "largest": """
         largest, biggest, highest, greatest, the largest, the biggest, the highest, most valuable,
-        top selling, best selling""",
+        top selling, best selling, most generous""",
     "smallest": "smallest, lowest, the smallest, the lowest, least",
     "newest": "newest, latest, most recent, the newest, the latest, the most recent",
     "oldest": "oldest, earliest, the oldest, the earliest",
@@ -471,8 +474,7 @@ PHRASES: Mapping[str, str] = {
         excel, xlsx, workbook, spreadsheet, excel file, excel workbook, excel sheet, excel
         spreadsheet, xlsx file, excel table, sheet, excel format""",
     "kind_csv": "csv, csv file, comma separated file, comma separated, csvs, csv files, csv format",
-    "kind_tsv": """
-        tsv, tsv file, tab separated, tab separated file, tab-separated, tab delimited,
+    "kind_tsv": """tsv, tsv file, tab separated, tab separated file, tab-separated, tab delimited,
         tab-delimited file""",
     "kind_psv": """
         psv, psv file, pipe separated, pipe separated file, pipe-separated, pipe delimited""",
@@ -513,6 +515,15 @@ PHRASES: Mapping[str, str] = {
     "money_change": """
         currency, exchange rate, in dollars, in euros, to dollars, to euros, in usd, in eur,
         convert to usd, convert to eur""",
+    "each_once": """
+        each once, each only once, once each, every one once""",
+    "over_time": """
+        over time, over the time, through time""",
+    "own_sheet": """
+        a sheet, one sheet, its own sheet, own sheet, a separate sheet, a tab, one tab,
+        its own tab, a worksheet, one worksheet, a sheet of its own""",
+    "own_file": """
+        a file, one file, its own file, a separate file, own file, a csv, one csv""",
 }
 
 MONTHS = """

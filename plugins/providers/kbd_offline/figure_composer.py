@@ -78,15 +78,10 @@ class FigureComposer(RowComposer):
         figures = resolve_figures(self._scan, clauses) if clauses.figures or any(
             column.is_number and column.role != "id" for column, _, _ in clauses.loose
         ) else []  # fmt: skip
-        if not figures and clauses.nouns and clauses.keys and clauses.share is None:
-            # "Orders per month": how many.
-            figures = [FigureClause("count", of_rows=True, place=min(clauses.nouns))]
         if clauses.share is not None and not figures:
-            figures = [FigureClause("count", of_rows=True, place=clauses.share.place)]
-            if not any(self._scan.is_noun(at) for at in range(len(self._scan))) and any(
-                column.adds_up for column in self._scan.table.columns
-            ) and clauses.keys:  # fmt: skip
-                raise self._share_of_what()
+            figures = self._shared(clauses.share.place)
+        if not figures and (clauses.keys or clauses.across) and not clauses.having:
+            figures = self._implied()
         for figure, _, _, _ in clauses.having:
             one = resolved(self._scan, figure)
             if not any((f.function, f.column) == (one.function, one.column) for f in figures):
@@ -109,10 +104,59 @@ class FigureComposer(RowComposer):
             raise UnclearError(f'I do not see what "{beside[0].name}" is for')
         return figures
 
+    def _shared(self, place: int) -> list[FigureClause]:
+        """Return what shares are of where it is not said: the only amount of money, else rows.
+
+        Raises:
+            SeveralError: There are several amounts.
+        """
+        rows = FigureClause("count", None, True, place)
+        if self._clauses.nouns or not self._clauses.keys:
+            return [rows]
+        money = [one for one in self._scan.vocabulary.meaning("money", "revenue", "cost")
+                 if one.adds_up]  # fmt: skip
+        if len(money) > 1 or (not money and any(
+            column.type == "float" and column.adds_up for column in self._scan.table.columns
+        )):  # fmt: skip
+            raise self._share_of_what()
+        return [FigureClause("sum", money[0], False, place)] if money else [rows]
+
+    def _implied(self) -> list[FigureClause]:
+        """Return the figures of groups where none is asked for: of the only thing there may be.
+
+        "Loans per branch" counts the rows, and adds the only amount up; a table of two columns has
+        the only amount in its cells.
+        """
+        clauses, scan = self._clauses, self._scan
+        made = [one for one in scan.table.columns
+                if any(one.name == derived.name for derived in clauses.derived)]  # fmt: skip
+        if len(made) == 1:
+            return [FigureClause("sum", made[0], False, 0)]
+        sums = [column for column in scan.table.columns if column.adds_up]
+        if clauses.is_pivot or (clauses.across and clauses.keys):
+            return [FigureClause("sum", sums[0], False, 0)] if len(sums) == 1 else []
+        moments = [c for c, _, weak in clauses.loose if c.is_moment and not weak]
+        if len(moments) == 1 and any(key.part for key in clauses.keys):
+            clauses.moment = clauses.moment or moments[0]
+            return [FigureClause("count", None, True, 0)]
+        if not clauses.nouns or any(not weak for _, _, weak in clauses.loose):
+            return []
+        rows = [FigureClause("count", None, True, 0)]
+        if len(sums) == 1 and sums[0].type == "float" or len(
+            money := [one for one in scan.vocabulary.meaning("money", "revenue", "cost")
+                      if one.adds_up]
+        ) == 1 and len(sums) == 1 and money:  # fmt: skip
+            rows.append(FigureClause("sum", sums[0], False, 0))
+        return rows
+
     def _is_a_sum(self) -> bool:
         """Tell whether an amount alone, as in "revenue in March", asks for its sum."""
         clauses = self._clauses
         others = clauses.selected or clauses.dropped or clauses.order or clauses.renamed
+        if clauses.conditions and self._scan.at(0, "only"):
+            # "Only expenses, that is negative amounts" are rows.
+            clauses.loose = [(c, at, weak or c.adds_up) for c, at, weak in clauses.loose]
+            return False
         loose = [column for column, _, weak in clauses.loose if not weak]
         return not others and not clauses.derived and len(loose) == 1 and loose[0].adds_up
 

@@ -15,11 +15,12 @@ from kbd_offline.clauses import (
     ShareClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import PART, SAME, STEM, ColumnMention
+from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
 from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, UnclearError
 
 __all__ = [
+    "PEOPLE",
     "adverb_key",
     "direction_at",
     "figure_at",
@@ -207,6 +208,17 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         function, start = "distinct", scan.skip(end, "det")
     mention = scan.column(start)
     value = scan.value(start)
+    is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
+    if is_amount and mention is not None and any(one.adds_up for one in mention.columns):
+        column = scan.only(mention, lambda one: one.adds_up)
+        clauses.figures.append(FigureClause("sum", column, False, start))
+        return mention.end
+    if scan.word(start) in PEOPLE and not scan.is_noun(start):
+        behind = scan.column(scan.skip(start + 1, "filler"))
+        if behind is not None and behind.level <= STEM and behind.columns[0].adds_up:
+            # "How many people attended" of a column of numbers called so.
+            clauses.figures.append(FigureClause("sum", behind.columns[0], False, start))
+            return behind.end
     if function == "count" and value is None and _is_of_rows(scan, start, mention):
         clauses.figures.append(FigureClause("count", of_rows=True, place=place))
         _and_more(clauses, functions[1:], place)
@@ -224,7 +236,7 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
                     FigureClause("distinct", scan.only(one, is_key=True), place=start)
                 )
             return end
-        if column.adds_up and not scan.is_noun(start):
+        if column.adds_up and (not scan.is_noun(start) or mention.level <= STEM):
             # "How many units" asks for their sum.
             clauses.figures.append(FigureClause("sum", column, place=start))
             return mention.end
@@ -243,12 +255,19 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     return at
 
 
+PEOPLE = frozenset(["people", "persons", "personen", "leute", "menschen"])
+"""Words for persons, which a column of numbers may count."""
+
+
 def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
     """Tell whether a word means the rows: no column that it may name has values more than once."""
     if not scan.is_noun(place):
         return False
     if mention is None or mention.level > PART:
         return True
+    if mention.level <= STEM and any(one.adds_up for one in mention.columns):
+        # "How many hours" of a file of hours asks for the column.
+        return False
     named = [one for one in mention.columns if one.role == "id" or one.is_text]
     return not named or any(one.distinct == scan.table.rows for one in named)
 
@@ -272,6 +291,17 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
     end = place
     while True:
         at = scan.skip(place, "det")
+        counted = scan.at(at, "count")
+        if counted and (of := scan.column(scan.skip(counted, "det"))) and of.columns[0].is_number:
+            # "Per number of bedrooms".
+            place = at = of.start
+        named = scan.column(at)
+        if keys and figure_at(scan, at) is not None and (named is None or named.level > STEM):
+            return keys, across, end
+        is_other = named is None or named.level >= SYNONYM
+        if scan.is_noun(at) and is_other and scan.column(at + 1) is not None:
+            # "By payment method".
+            place = at = at + 1
         found = _key(scan, place) or _key(scan, at)
         if found is None:
             return keys, across, end
@@ -294,6 +324,8 @@ def _key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
     part = part_word(scan, place)
     if mention is not None and (part is None or mention.level <= STEM or mention.end > part[1]):
         column = _key_column(scan, mention)
+        if mention.level >= SYNONYM and column.adds_up:
+            return None
         behind = part_word(scan, mention.end)
         # "Order date month": the part stands behind.
         if column.is_moment and behind is not None and behind[0] != "day":
@@ -425,6 +457,13 @@ def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.is_noun(at) and not mention:
         clauses.figures.append(FigureClause("count", of_rows=True, place=at))
         return max(scan.at(at, "row_noun"), at + 1)
+    if mention is not None and not clauses.keys and not clauses.conditions:
+        column = mention.columns[0]
+        value = scan.value(at)
+        if (column.is_text or column.yes) and len(mention.columns) == 1 and value is None:
+            # "Share of each gender", "Anteil der Regionen am Umsatz": of which groups.
+            clauses.keys.append(KeyClause(column, "", at))
+            return scan.skip(mention.end, "share") if scan.at(mention.end, "share") else mention.end
     return at
 
 

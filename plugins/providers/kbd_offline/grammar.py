@@ -14,13 +14,21 @@ from kbd_offline.changes import (
     computed,
     deduplicated,
     left_out,
+    listed,
     percent_of,
     profit_of,
     renamed,
     selected,
 )
-from kbd_offline.clauses import Clauses, KeyClause, OrderClause
-from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field
+from kbd_offline.clauses import Clauses, ConditionClause, FigureClause, KeyClause, OrderClause
+from kbd_offline.conditions import (
+    bare_value,
+    column_condition,
+    comparison,
+    empty_field,
+    yes_or_no,
+)
+from kbd_offline.derivations import days_column, drop_explained, equation, explained, ratio
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import (
     adverb_key,
@@ -35,8 +43,9 @@ from kbd_offline.figures import (
 from kbd_offline.grammar_checks import check_signs, check_unknown
 from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.numerals import number_at
+from kbd_offline.periods import period_at
 from kbd_offline.ranking import is_measure, rank_by, ranking
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.tidying import each_once, unified
 from kbd_offline.times import time_condition, versus
 
@@ -61,13 +70,18 @@ def read_clauses(scan: Scan) -> Clauses:
     clauses.is_who = scan.word(0) in ("who", "wer")
     clauses.exact = any(scan.at(place, "exactly") for place in range(len(scan)))
     _read_moment(scan, clauses)
+    explained(scan, clauses)
     place = 0
     while place < len(scan):
-        end = _clause(scan, clauses, place)
+        before = len(clauses.conditions)
+        end = clauses.passed.get(place) or _clause(scan, clauses, place)
         if end <= place:
             clauses.unknown.append(place)
             end = place + 1
+        if len(clauses.conditions) > before:
+            clauses.condition_places.update(range(place, end))
         place = end
+    drop_explained(scan, clauses)
     check_unknown(scan, clauses)
     check_signs(scan, clauses)
     return clauses
@@ -106,11 +120,13 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
         return ()
     if scan.column(place) is not None or scan.is_noun(place):
         return ()
+    root = word.removeprefix("ge").removesuffix("t").removesuffix("en")
     found = [
         column
         for column in scan.table.columns
         if column.is_moment and any(
             len(part) >= 3 and part not in ("date", "datum") and word.startswith(part.rstrip("e"))
+            or (len(root) >= 5 and word.startswith("ge") and part.startswith(root))
             for part in column.name.casefold().replace("_", " ").split()
         )
     ]  # fmt: skip
@@ -229,6 +245,28 @@ def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) ->
     clauses.order.append(OrderClause(None, descending))
 
 
+def _crossed(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "status by country", "Mitarbeiter x Projekt", "campaign vs year": a table of both."""
+    mention = scan.column(place)
+    if mention is None or mention.level > STEM or scan.is_noun(place) or clauses.is_question:
+        return 0
+    between = scan.word(mention.end)
+    if between not in ("by", "nach", "x", "vs", "versus", "gegen", "×", "against"):
+        return 0
+    if between in ("by", "nach") and (clauses.keys or clauses.rank or clauses.order):
+        return 0
+    column = mention.columns[0]
+    if len(mention.columns) > 1 or column.adds_up or column.is_moment:
+        return 0
+    keys, _, stop = keys_at(scan, mention.end + 1)
+    if len(keys) != 1 or (keys[0].column is not None and keys[0].column.adds_up):
+        return 0
+    clauses.is_pivot = True
+    clauses.keys.append(KeyClause(column, "", place))
+    clauses.across.append(keys[0])
+    return stop
+
+
 def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     if end := scan.at(place, "pivot"):
         clauses.is_pivot = True
@@ -237,7 +275,9 @@ def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     part, mention = part_word(scan, place), scan.column(place)
     end = mention.end if mention is not None else part[1] if part is not None else 0
     if behind := scan.at(end, "across") if end else 0:
-        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan):
+        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan) and (
+            not scan.is_sign(behind)
+        ):  # fmt: skip
             return 0
         if mention is not None and (part is None or mention.level <= STEM):
             clauses.across.append(KeyClause(scan.only(mention, is_key=True), "", place))
@@ -281,6 +321,8 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         keys, across, stop = keys_at(scan, place + 1)
     if not keys and not across:
         return 0
+    if rank is not None and len(keys) == 1 and keys[0].column == rank.by and rank.by is not None:
+        return stop
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
     sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
@@ -302,9 +344,29 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         )
     ):
         raise UnclearError(f'I do not group by the amounts of "{keys[0].column.name}"')
+    for concept, into in (("own_file", "files"), ("own_sheet", "sheets")):
+        if behind := scan.at(stop, concept):
+            clauses.split = "files" if into == "files" else "sheets"
+            clauses.split_keys += keys
+            return behind
+    if not across and _is_the_moment(clauses, keys):
+        return stop
     clauses.keys += [key for key in keys if not _has_key(clauses.keys, key)]
     clauses.across += across
     return stop
+
+
+def _is_the_moment(clauses: Clauses, keys: list[KeyClause]) -> bool:
+    """Tell whether a key only says which date the month before is of: "per month … by due date"."""
+    if len(keys) != 1 or keys[0].column is None or not keys[0].column.is_moment or keys[0].part:
+        return False
+    parts = [one for one in clauses.keys if one.part and one.column in (None, keys[0].column)]
+    if len(parts) != 1:
+        return False
+    clauses.keys[clauses.keys.index(parts[0])] = msgspec.structs.replace(
+        parts[0], column=keys[0].column
+    )
+    return True
 
 
 def _has_key(keys: list[KeyClause], key: KeyClause) -> bool:
@@ -329,13 +391,22 @@ def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
 
 def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "unique_list")
+    once = scan.at(place, "each_once")
+    texts = [column for column, _, weak in clauses.loose if not weak and not column.is_number]
+    if once and len(texts) == 1 and len(clauses.loose) == 1:
+        clauses.unique_list, clauses.loose = (texts[0],), []
+        return once
+    if not end and (distinct := scan.at(place, "distinct")):
+        # "Unique emails only" are they themselves, and not their number.
+        mentions, behind = scan.column_list(scan.skip(distinct, "det"))
+        end = distinct if mentions and scan.at(behind, "only") else 0
     if not end:
         return 0
     mentions, behind = scan.column_list(scan.skip(end, "det"))
     if not mentions or (scan.at(place, "how_many", "count")):
         return 0
     clauses.unique_list = tuple(scan.only(mention, is_key=True) for mention in mentions)
-    return behind
+    return scan.at(behind, "only") or behind
 
 
 def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -373,9 +444,23 @@ def _except(scan: Scan, clauses: Clauses, place: int) -> int:
         at = scan.skip(at + 1, "det", "where")
     if found := time_condition(scan, clauses, place):
         return found
+    if at > end and (lacking := scan.at(at, "lacks")) and (field := scan.column(lacking)):
+        # "Without the rows without a category".
+        column = scan.only(field)
+        clauses.conditions.append(ConditionClause(
+            f"{_column(column)} is not empty", f"{column.name} is not empty", (column,),
+            slug=f"with-{column.name.casefold()}",
+        ))  # fmt: skip
+        return field.end
     if scan.value(at) is None and scan.column(at) is None:
         at = scan.skip(at, "filler", "det", "where")
     before = len(clauses.conditions)
+    if scan.value(at) is not None and (dates := _verb_of(scan, at)):
+        name, verb = quoted(dates[0].name), scan.text(at, at + 1)
+        raise SeveralError(
+            f'"not {verb}" may be of that value, or of rows without {name}',
+            [f"rows where {name} is empty"],
+        )
     if found := bare_value(scan, clauses, at, is_negative=True, leads=True):
         return found
     found = column_condition(scan, clauses, at) or comparison(scan, clauses, at)
@@ -429,7 +514,23 @@ def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
     return None
 
 
+def _tells_date(scan: Scan, place: int) -> bool:
+    """Tell whether a verb says which date a period is of: "shipped in July", "im Juni geliefert"."""
+    if not _verb_of(scan, place):
+        return False
+    behind = scan.skip(place + 1, "filler", "since", "before", "after", "until", "between")
+    if period_at(scan, behind) is not None or period_at(scan, place + 1) is not None:
+        return True
+    is_last = place == len(scan) - 1 - scan.is_sign(len(scan) - 1, ".?!")
+    return is_last and any(
+        (found := period_at(scan, at)) is not None and found.end_token == place
+        for at in range(max(place - 4, 0), place)
+    )
+
+
 def _value(scan: Scan, clauses: Clauses, place: int) -> int:
+    if _tells_date(scan, place):
+        return place + 1
     return bare_value(scan, clauses, place, is_negative=False, leads=False)
 
 
@@ -469,6 +570,7 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
         clauses.nouns.add(place)
         if len(sums) == 1 and mention.level > PART:
             clauses.loose.append((sums[0], place, True))
+        _count_beside(scan, clauses, place)
         return place + 1
     numbers = [one for one in mention.columns if one.is_number]
     fits: Callable[[KnownColumn], bool] = (
@@ -490,9 +592,17 @@ def _file(scan: Scan, clauses: Clauses, place: int) -> int:
     return end + 1 if end and scan.kind(end) == "file" else 0
 
 
+def _count_beside(scan: Scan, clauses: Clauses, place: int) -> None:
+    """Note that the rows are counted where a figure stands beside them: "members and total fee"."""
+    clauses.nouns.add(place)
+    behind = scan.at(place + 1, "and") or (place + 2 if scan.is_sign(place + 1) else 0)
+    if behind and figure_at(scan, behind) is not None:
+        clauses.figures.append(FigureClause("count", None, True, place))
+
+
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.is_noun(place):
-        clauses.nouns.add(place)
+        _count_beside(scan, clauses, place)
         return max(scan.at(place, "row_noun"), place + 1)
     return 0
 
@@ -505,6 +615,8 @@ def _filler(scan: Scan, clauses: Clauses, place: int) -> int:
         return end
     if _verb_of(scan, place):
         return place + 1
+    if clauses.running is not None and (end := scan.at(place, "over_time")):
+        return end
     if scan.at(place, "exactly"):
         return scan.at(place, "exactly")
     return scan.at(place, "filler", "question", "select", "converted", "added_suffix", "each_own")
@@ -548,47 +660,20 @@ def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
     if not moments:
         return 0
     behind = scan.at(mention.end, "is") or mention.end
+    if mention.level <= STEM and scan.at(mention.end - 1, "since", "until") == mention.end:
+        # "Customer since 2020" of a column that is called so.
+        behind = mention.end - 1
     from_column = scan.only(mention, lambda one: one.is_moment)
     return time_condition(scan, clauses, behind, from_column)
 
 
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _file,
-    _kind,
-    _summary,
-    _dedupe_words,
-    deduplicated,
-    each_once,
-    _split,
-    renamed,
-    cleaned,
-    unified,
-    computed,
-    _profit,
-    versus,
-    _pivot,
-    read_running,
-    _sort,
-    _unique,
-    read_share,
-    _having,
-    ranking,
-    _condition,
-    left_out,
-    _dated,
-    column_condition,
-    _except,
-    comparison,
-    _time,
-    read_figures,
-    _value,
-    _after_preposition,
-    selected,
-    _by,
-    _loose,
-    _connector,
-    _noun,
-    _filler,
-)
+    _file, _kind, _summary, _dedupe_words, deduplicated, each_once, _split, renamed, cleaned,
+    unified, equation,
+    days_column, computed, listed, ratio, _profit, versus, _pivot, _crossed, read_running, _sort,
+    _unique, read_share, _having, ranking, yes_or_no, _condition, left_out, _dated,
+    column_condition, _except, comparison, _time, read_figures, _value, _after_preposition,
+    selected, _by, _loose, _connector, _noun, _filler,
+)  # fmt: skip
 """Readers of clauses, in the order in which they are tried."""

@@ -1,7 +1,13 @@
 """Checks of what was read: no word passed over, no sign of amounts guessed. Pure."""
 
-from kbd_offline.clauses import Clauses
+import msgspec
+
+from kbd.jobs.records import Aggregate
+from kbd_offline.clauses import Clauses, ConditionClause
+from kbd_offline.expressions import compared
+from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART
+from kbd_offline.names import tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = ["UNKNOWN", "check_signs", "check_unknown"]
@@ -57,6 +63,9 @@ def check_signs(scan: Scan, clauses: Clauses) -> None:
         by_sign = any(column in one.columns for one in clauses.conditions)
         if by_sign or value is not None:
             continue
+        if sign := _sign_of_account(scan, place):
+            _only_sign(clauses, column, sign)
+            return
         request, name = scan.request.rstrip(" .?!"), quoted(column.name)
         raise SeveralError(
             f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
@@ -66,6 +75,44 @@ def check_signs(scan: Scan, clauses: Clauses) -> None:
                 scan.rewritten(place, place + 1, name) if request else "",
             ],
         )
+
+
+_COMING_IN = frozenset(
+    ["income", "earnings", "earned", "einnahme", "einnahmen", "revenue", "received", "deposits"]
+)
+_ACCOUNT = frozenset(
+    ["bank", "konto", "kontoauszug", "giro", "girokonto", "account", "statement", "kontostand",
+     "balance", "saldo", "umsatzanzeige"]
+)  # fmt: skip
+
+
+def _sign_of_account(scan: Scan, place: int) -> str:
+    """Return the sign of what is spent or comes in, in a bank account; "" in other tables."""
+    names = [scan.table.path.rpartition("/")[2].rpartition(".")[0], scan.table.sheet]
+    names += [column.name for column in scan.table.columns]
+    if not any(_ACCOUNT & set(tokens(name)) for name in names) or scan.is_noun(place):
+        return ""
+    return ">" if scan.word(place) in _COMING_IN else "<"
+
+
+def _only_sign(clauses: Clauses, column: KnownColumn, sign: str) -> None:
+    """Narrow a request down to what an account lost, or got: the largest expense is the least."""
+    way = "under" if sign == "<" else "over"
+    text = f"{column.name} is {way} 0"
+    clauses.conditions.append(
+        ConditionClause(compared(column.name, sign, "0"), text, (column,), slug=f"{way}-0")
+    )
+    swapped: dict[str, Aggregate] = {"minimum": "maximum", "maximum": "minimum"}
+    if sign == "<":
+        # The smallest expense is the one nearest to nothing.
+        clauses.figures = [
+            msgspec.structs.replace(one, function=swapped.get(one.function, one.function))
+            if one.column in (None, column) else one
+            for one in clauses.figures
+        ]  # fmt: skip
+    rank = clauses.rank
+    if sign == "<" and rank is not None and rank.by in (None, column) and rank.figure is None:
+        clauses.rank = msgspec.structs.replace(rank, by=column, descending=not rank.descending)
 
 
 def check_unknown(scan: Scan, clauses: Clauses) -> None:

@@ -8,6 +8,7 @@ from kbd.jobs.records import DeriveStep, Figure, GroupStep, SortKey, TableStep
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, FigureClause, KeyClause, OrderClause
 from kbd_offline.facts import KnownColumn
+from kbd_offline.names import tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
 
@@ -20,6 +21,9 @@ _TITLES = {
     "sum": "Total", "average": "Average", "minimum": "Minimum", "maximum": "Maximum",
     "median": "Median", "distinct": "Different", "count": "Count",
 }  # fmt: skip
+
+
+_BALANCES = frozenset(["balance", "saldo", "kontostand"])
 
 
 class GroupKey(msgspec.Struct, frozen=True):
@@ -71,6 +75,9 @@ def default_number(scan: Scan, function: str, place: int) -> KnownColumn:
     fitting = [column for column in columns if column.adds_up]
     if not fitting and function not in ("sum", "total"):
         fitting = [c for c in columns if c.is_number and c.role not in ("id", "year", "period")]
+    if len(fitting) > 1:
+        # What an account holds is no amount of it.
+        fitting = [one for one in fitting if not _BALANCES & set(tokens(one.name))] or fitting
     if len(fitting) == 1:
         return fitting[0]
     word = {"sum": "total"}.get(function, function)

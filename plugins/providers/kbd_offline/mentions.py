@@ -71,6 +71,11 @@ def _function_words() -> frozenset[str]:
 
 
 _FUNCTION_WORDS = _function_words()
+_KINDS = frozenset(
+    ["gehalt", "betrag", "betrage", "wert", "werte", "preis", "summe", "kosten", "lohn", "datum",
+     "anzahl", "zahl", "menge", "satz", "name", "namen"]
+)  # fmt: skip
+"""Last parts of compounds that say what kind of value the first part is: "Nettogehalt"."""
 _REFUSED = ("chart", "translate", "prose", "forecast", "style", "documents", "money_change")
 _MENDED = frozenset(
     word
@@ -137,6 +142,11 @@ class Vocabulary:
             or self._compound(words[0], start)
             or self._other(words[0], start)
         )
+
+    def synonym_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
+        """Return the columns that a word means otherwise than by their names."""
+        words = self._run(request, start)
+        return self._other(words[0], start) if words else None
 
     def value_at(self, request: Sequence[RequestToken], start: int) -> ValueMention | None:
         """Return the columns with the longest value that stands from a token on."""
@@ -213,6 +223,8 @@ class Vocabulary:
         known |= {"".join(words) for words in self._words.values()}
         near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
         near = [one for one in near if one[0] <= allowed]
+        # What the table has goes before what the language has.
+        near = [one for one in near if one[0] == near[0][0] and one[1] in names] or near
         best = {stem(one) for far, one in near if far == near[0][0]}
         return near[0][1] if len(best) == 1 else word
 
@@ -304,6 +316,13 @@ class Vocabulary:
                 len(part) > len(root) + 2 and (part.startswith(root) or part.endswith((word, root)))
                 for part in self._words[column.name]
             )
+        )
+        found = found or tuple(
+            column
+            for column in self.columns
+            if len(self._words[column.name]) == 1
+            and len(self._words[column.name][0]) >= 4
+            and word.removeprefix(self._words[column.name][0]) in _KINDS
         )
         return ColumnMention(found, start, start + 1, COMPOUND) if found else None
 

@@ -9,9 +9,9 @@ from kbd_offline.clauses import (
     RankClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.figures import direction_at, figure_at, fitting, order_item
+from kbd_offline.figures import PEOPLE, direction_at, figure_at, fitting, order_item
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import ColumnMention
+from kbd_offline.mentions import STEM, ColumnMention
 from kbd_offline.names import singular, tokens
 from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError
@@ -52,6 +52,8 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     """
     if period_at(scan, place) is not None:
         return 0
+    if spent := _spent_most(scan, clauses, place):
+        return spent
     at = scan.skip(place, "det")
     first = _rank_word(scan, at)
     count = _count_at(scan, first[2] if first else at)
@@ -59,7 +61,7 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     if first is None:
         second = _rank_word(scan, at + 1) if count else None
         if second is None:
-            return 0
+            return _counted_with(scan, clauses, at, count) if count else 0
         at = second[2]
     else:
         at = first[2] + (count is not None)
@@ -71,6 +73,64 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.is_sign(at, "%") or (count and scan.at(at, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
     return _ranked(scan, clauses, place, at, (concept, descending, count))
+
+
+def _counted_with(scan: Scan, clauses: Clauses, place: int, count: int) -> int:
+    """Read "the four projects with the biggest budget": a number, things, and what is ranked by."""
+    mention = scan.column(place + 1)
+    is_noun = scan.is_noun(place + 1)
+    if not is_noun and (mention is None or mention.columns[0].adds_up):
+        return 0
+    end = max(scan.at(place + 1, "row_noun"), place + 2) if is_noun or not mention else mention.end
+    if scan.word(end) not in ("with", "mit"):
+        return 0
+    at = scan.skip(end + 1, "det")
+    found = _rank_word(scan, at)
+    if found is None:
+        return 0
+    start = scan.skip(found[2], "det")
+    if scan.word(start) in PEOPLE:
+        start += 1
+    measure = scan.column(start)
+    if measure is None or not any(one.is_number for one in measure.columns):
+        return 0
+    column = scan.only(measure, lambda one: one.is_number and one.role != "id")
+    subject = None if is_noun or mention is None else scan.only(mention, is_key=True)
+    clauses.rank = RankClause(count, found[1], subject, column, None, place)
+    return measure.end
+
+
+def _spent_most(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "spent the most", "am meisten ausgegeben" behind who it was; 0 where it is none."""
+    verb = place if scan.word(place) in _MONEY_VERBS else 0
+    at = scan.skip(place + 1, "det") if verb else place
+    most = scan.at(at, "most", "fewest")
+    if not most or (scan.column(at) is not None and not verb):
+        return 0
+    if not verb:
+        behind = scan.skip(most, "filler") if scan.word(most) not in _MONEY_VERBS else most
+        if scan.word(most) not in _MONEY_VERBS and scan.word(behind) not in _MONEY_VERBS:
+            return 0
+        most = (most if scan.word(most) in _MONEY_VERBS else behind) + 1
+    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
+    sums = [one for one in scan.table.columns if one.adds_up]
+    if len(subjects) != 1 or len(sums) > 1:
+        return 0
+    is_counted = scan.word(verb or most - 1) in _TAKING or not sums
+    if is_counted and sums:
+        return 0
+    figure = FigureClause("count" if is_counted else "sum", None if is_counted else sums[0],
+                          is_counted, place)  # fmt: skip
+    clauses.loose.clear()
+    clauses.rank = RankClause(1, not scan.at(at, "fewest"), subjects[0], None, figure, place)
+    return most
+
+
+_TAKING = frozenset(["borrowed", "ordered", "ausgeliehen", "bestellt", "booked", "gebucht"])
+_MONEY_VERBS = _TAKING | frozenset(
+    ["spent", "spends", "spend", "paid", "earned", "sold", "donated", "gave", "bought", "ausgegeben",
+     "bezahlt", "verdient", "verkauft", "gespendet", "gekauft", "eingenommen", "umgesetzt"]
+)  # fmt: skip
 
 
 def _ranked(
@@ -126,7 +186,7 @@ def _ranked_thing(
         end = mention.end
         if is_noun:
             clauses.nouns.add(start)
-    elif is_noun:
+    elif is_noun and not (count and numbers and mention is not None and mention.level <= STEM):
         end = max(scan.at(start, "row_noun"), start + 1)
     elif (
         count is not None
