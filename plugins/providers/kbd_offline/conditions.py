@@ -6,7 +6,7 @@ from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
 from kbd_offline.empty_fields import has_article, of_emptiness
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import BESIDE, PART, STEM, ColumnMention, ValueMention
+from kbd_offline.mentions import BESIDE, PART, STEM, ColumnMention
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted

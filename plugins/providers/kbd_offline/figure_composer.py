@@ -142,10 +142,10 @@ class FigureComposer(RowComposer):
         if not clauses.nouns or any(not weak for _, _, weak in clauses.loose):
             return []
         rows = [FigureClause("count", None, True, 0)]
-        if len(sums) == 1 and sums[0].type == "float" or len(
+        if (len(sums) == 1 and sums[0].type == "float") or (len(
             money := [one for one in scan.vocabulary.meaning("money", "revenue", "cost")
                       if one.adds_up]
-        ) == 1 and len(sums) == 1 and money:  # fmt: skip
+        ) == 1 and len(sums) == 1 and money):  # fmt: skip
             rows.append(FigureClause("sum", sums[0], False, 0))
         return rows
 

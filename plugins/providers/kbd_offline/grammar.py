@@ -125,7 +125,7 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
         column
         for column in scan.table.columns
         if column.is_moment and any(
-            len(part) >= 3 and part not in ("date", "datum") and word.startswith(part.rstrip("e"))
+            (len(part) >= 3 and part not in ("date", "datum") and word.startswith(part.rstrip("e")))
             or (len(root) >= 5 and word.startswith("ge") and part.startswith(root))
             for part in column.name.casefold().replace("_", " ").split()
         )

@@ -11,20 +11,13 @@ __all__ = ["names_rows"]
 
 _EVENTS = frozenset(
     stem(word)
-    for word in """
-    transaction booking purchase reading measurement posting payment movement case position sale
-    order deal buchung transaktion vorgang vorgange posten position messung messwert zahlung verkauf
-    verkaufe bestellung einkauf einkaufe fall falle book buch bucher item
-    """.split()
+    for word in ["transaction", "booking", "purchase", "reading", "measurement", "posting", "payment", "movement", "case", "position", "sale", "order", "deal", "buchung", "transaktion", "vorgang", "vorgange", "posten", "position", "messung", "messwert", "zahlung", "verkauf", "verkaufe", "bestellung", "einkauf", "einkaufe", "fall", "falle", "book", "buch", "bucher", "item"]
 )
 """Things that happen: each row is one, if it is of such things at all."""
 
 _PEOPLE = frozenset(
     stem(word)
-    for word in """
-    employee staff worker colleague people person member customer client student mitarbeiter
-    mitarbeiterin angestellte kollege personen leute mensch mitglied kunde schuler
-    """.split()
+    for word in ["employee", "staff", "worker", "colleague", "people", "person", "member", "customer", "client", "student", "mitarbeiter", "mitarbeiterin", "angestellte", "kollege", "personen", "leute", "mensch", "mitglied", "kunde", "schuler"]
 )
 """Persons: each row is one only where hardly any name is there twice."""
 
