@@ -1,16 +1,19 @@
-"""Changes of columns that a request asks for: computed, renamed, cleaned, chosen, left out. Pure."""
+"""Changes of columns: computed, renamed, cleaned, chosen, left out. Pure."""
 
 import re
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
-from kbd_offline.conditions import number_at
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, STEM, ColumnMention
 from kbd_offline.names import stem, tokens
+from kbd_offline.numerals import number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
-__all__ = ["cleaned", "computed", "deduplicated", "left_out", "profit_of", "renamed", "selected"]
+__all__ = [
+    "cleaned", "computed", "deduplicated", "expression_at", "is_computed", "left_out", "listed",
+    "make_column", "percent_of", "profit_of", "renamed", "selected",
+]  # fmt: skip
 
 _OPERATORS = (("times", "*"), ("divided", "/"), ("added", "+"), ("less_than_by", "-"))
 _CAMEL_NAME = re.compile(r"\w")
@@ -51,13 +54,13 @@ def computed(scan: Scan, clauses: Clauses, place: int) -> int:
     if named is None:
         return _made_of_words(scan, clauses, at) if is_column else 0
     name, behind = named
-    made = _expression(scan, scan.skip(behind, "det"))
+    made = expression_at(scan, scan.skip(behind, "det"))
     if made is None:
-        made = _expression(scan, behind)
-    if made is None or (not is_column and not _is_computed(made[0])):
+        made = expression_at(scan, behind)
+    if made is None or (not is_column and not is_computed(made[0])):
         return _made_of_words(scan, clauses, at) if is_column else 0
     expression, end = made
-    _derive(scan, clauses, name, expression)
+    make_column(scan, clauses, name, expression)
     return scan.at(end, "added_suffix") or end
 
 
@@ -82,21 +85,23 @@ def _raised(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _is_computed(expression: str) -> bool:
+def is_computed(expression: str) -> bool:
+    """Tell whether an expression computes something, and is no column or number alone."""
     return any(f" {sign} " in expression for sign in "+-*/") or "(" in expression
 
 
-def _derive(scan: Scan, clauses: Clauses, name: str, expression: str) -> None:
+def make_column(scan: Scan, clauses: Clauses, name: str, expression: str) -> None:
+    """Note a computed column; later words may name it."""
     clauses.derived.append(DeriveClause(name, expression, f"{name} = {expression}"))
     scan.add_column(KnownColumn(name, "float", filled=scan.table.rows))
 
 
 def _made_of_words(scan: Scan, clauses: Clauses, at: int) -> int:
     """Read "add a column with quantity times price", or "a margin column"."""
-    made = _expression(scan, scan.skip(at, "is_made_of", "det"))
-    if made is not None and _is_computed(made[0]):
+    made = expression_at(scan, scan.skip(at, "is_made_of", "det"))
+    if made is not None and is_computed(made[0]):
         name = scan.text(scan.skip(at, "is_made_of", "det"), made[1])
-        _derive(scan, clauses, name[:60], made[0])
+        make_column(scan, clauses, name[:60], made[0])
         return made[1]
     if found := profit_of(scan, clauses, at):
         return found
@@ -122,18 +127,17 @@ def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
     if (
         scan.is_sign(end, "%")
         or scan.at(end, "share")
-        or (scan.word(end) in ("in",)
-        and scan.at(end + 1, "share"))
+        or (scan.word(end) == "in" and scan.at(end + 1, "share"))
     ):
         end = scan.at(end, "share") or scan.at(end + 1, "share") or end + 1
-        _derive(scan, clauses, f"{word} %", f"({more} - {less}) / {more}")
+        make_column(scan, clauses, f"{word} %", f"({more} - {less}) / {more}")
         return end
     if margin:
         raise SeveralError(
             f'"{word}" may be {revenue[0].name} less {cost[0].name}, or the share of that',
             [scan.rewritten(place, end, "profit"), scan.rewritten(place, end, "margin %")],
         )
-    _derive(scan, clauses, word, f"{more} - {less}")
+    make_column(scan, clauses, word, f"{more} - {less}")
     return place if _is_used(scan, place) else end
 
 
@@ -184,7 +188,7 @@ def _with_percent(
     share = float(percent) / 100
     factor = f"{1 + share if word == 'with' else 1 - share:.12g}"
     name = f"{column.name} {word} {percent}%"
-    _derive(scan, clauses, name, f"{expressions.column(column.name)} * {factor}")
+    make_column(scan, clauses, name, f"{expressions.column(column.name)} * {factor}")
 
 
 def percent_of(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
@@ -220,8 +224,10 @@ def _name(scan: Scan, at: int) -> tuple[str, int] | None:
     return (scan.text(at, end), behind) if end > at and behind else None
 
 
-def _expression(scan: Scan, at: int) -> tuple[str, int] | None:
+def expression_at(scan: Scan, at: int) -> tuple[str, int] | None:
     """Return the sum, product … of columns and numbers at a place, and where it ends."""
+    if days := _days_less(scan, at):
+        return days
     first = _operand(scan, at)
     if first is None:
         return None
@@ -235,7 +241,8 @@ def _expression(scan: Scan, at: int) -> tuple[str, int] | None:
                 scan, scan.skip(behind, "det") if scan.kind(behind) == "word" else behind
             )
             operand = operand or _operand(scan, behind)
-            if operand is None:
+            if operand is None or (scan.word(end) == "over" and operand[0][:1].isdigit()):
+                # "Amount over 1000" is a bound.
                 continue
             text, end = f"{text} {sign} {operand[0]}", operand[1]
             break
@@ -243,16 +250,39 @@ def _expression(scan: Scan, at: int) -> tuple[str, int] | None:
             return text, end
 
 
+def _days_less(scan: Scan, at: int) -> tuple[str, int] | None:
+    """Return "returned minus due": the days between two dates."""
+    last = scan.column(at)
+    behind = scan.at(last.end, "less_than_by") if last else 0
+    first = scan.column(behind) if behind else None
+    if last is None or first is None:
+        return None
+    both = (first.columns, last.columns)
+    if not all(len(one) == 1 and one[0].is_moment for one in both):
+        return None
+    names = (expressions.column(one[0].name) for one in both)
+    return f"days_between({', '.join(names)})", first.end
+
+
+def _marked(scan: Scan) -> KnownColumn | None:
+    """Return a column that tells the decimal mark of the table."""
+    return next((column for column in scan.table.columns if column.decimal), None)
+
+
 def _operand(scan: Scan, at: int) -> tuple[str, int] | None:
     if scan.word(at) == "(":
-        inner = _expression(scan, at + 1)
+        inner = expression_at(scan, at + 1)
         if inner is None or scan.word(inner[1]) != ")":
             return None
         return f"({inner[0]})", inner[1] + 1
     if scan.kind(at) == "number":
-        number, end = number_at(scan, at, None) or ("", at)
+        number, end = number_at(scan, at, _marked(scan)) or ("", at)
         if scan.is_sign(end - 1, "%"):
-            number = f"{float(number) / 100:.12g}"
+            # "5 % of revenue": a percentage of nothing is no amount.
+            share = f"{float(scan.word(at).replace(',', '.')) / 100:.12g}"
+            of = scan.word(end) in ("of", "von", "vom", "der", "des", "on", "auf")
+            whole = _operand(scan, end + 1) if of else None
+            return (f"{whole[0]} * {share}", whole[1]) if whole else None
         return number, end
     mention = scan.column(at)
     if mention is None:
@@ -267,7 +297,10 @@ def renamed(scan: Scan, clauses: Clauses, place: int) -> int:
     """Read "rename X to Y and A to B" at a place; 0 where it is none."""
     end = scan.at(place, "rename")
     if not end:
-        return 0
+        end = _renamed_last(scan, place)
+        if not end:
+            return 0
+        end = place
     at = scan.skip(end, "det")
     done = 0
     while (mention := scan.column(at)) is not None:
@@ -284,6 +317,12 @@ def renamed(scan: Scan, clauses: Clauses, place: int) -> int:
             break
         at = scan.skip(following, "det", "rename")
     return done
+
+
+def _renamed_last(scan: Scan, place: int) -> bool:
+    """Tell whether "Spalte Ort in Stadt umbenennen" begins at a place: the verb stands last."""
+    last = len(scan) - 1 - scan.is_sign(len(scan) - 1, ".!")
+    return place == 0 and scan.word(last) in ("umbenennen", "umnennen")
 
 
 def _new_name(scan: Scan, at: int) -> tuple[str, int]:
@@ -416,6 +455,24 @@ def _filled(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
+def listed(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "name and email only", columns alone; 0 where no such list is the rest of the request."""
+    mentions, behind = scan.column_list(place)
+    if not mentions or any(one.level > PART for one in mentions):
+        return 0
+    if len(mentions) == 1 and scan.is_noun(place):
+        return 0
+    end = scan.at(behind, "only")
+    if not end or scan.skip(end, "filler") < len(scan) - scan.is_sign(len(scan) - 1, ".!"):
+        return 0
+    if place and scan.at(place - 1, "distinct", "unique_list"):
+        clauses.unique_list = tuple(scan.only(one, is_key=True) for one in mentions)
+        clauses.figures.clear()
+        return end
+    clauses.selected += [scan.only(one) for one in mentions]
+    return end
+
+
 def selected(scan: Scan, clauses: Clauses, place: int) -> int:
     """Read "only name and email", "show date, amount" at a place; 0 where no columns are chosen."""
     end = scan.at(place, "select")
@@ -427,12 +484,13 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     # "Show all orders" asks for rows, whatever tells one of them.
     only = mentions[0] if len(mentions) == 1 else None
-    if only is not None and scan.is_noun(only.start) and STEM < only.level:
+    if only is not None and scan.is_noun(only.start) and only.level > STEM:
         return 0
     # "Show revenue by region" asks for a figure.
-    if scan.at(behind, "by", "across") or scan.is_noun(behind):
+    if scan.at(behind, "by", "across") or (scan.is_noun(behind) and not scan.column(behind)):
         return 0
-    if scan.value(at) is not None and scan.value(at).end > mentions[0].end:  # type: ignore[union-attr]
+    value = scan.value(at)
+    if value is not None and value.end > mentions[0].end:
         return 0
     if len(mentions) == 1 and _asks_for_values(scan, mentions[0], place):
         clauses.unique_list = (scan.only(mentions[0], is_key=True),)
@@ -475,7 +533,13 @@ def left_out(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     if scan.at(behind, "is", "is_not", "more", "less", "at_least", "at_most", "empty", "contains"):
         return 0
-    clauses.dropped += [scan.only(mention) for mention in mentions]
+    follows = scan.value(behind)
+    if follows is not None and scan.column(behind) is None:
+        # "Except region West" leaves rows out.
+        return 0
+    for mention in mentions:
+        is_all = _plural_names(scan, mention) or scan.word(mention.end) in ("columns", "spalten")
+        clauses.dropped += mention.columns if is_all else [scan.only(mention)]
     return behind
 
 

@@ -177,3 +177,5 @@ class Clauses:
         self.suffix = ""
         self.target = ""
         self.unknown: list[int] = []
+        self.passed: dict[int, int] = {}
+        self.condition_places: set[int] = set()

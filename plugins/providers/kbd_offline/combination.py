@@ -6,17 +6,19 @@ table that comes of it.
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from typing import Literal
 
 import msgspec
 
 from kbd.jobs.records import CompareStep, Job, JoinStep, ReportStep
-from kbd_offline.comparisons import compared_lists, is_alike
+from kbd_offline.comparisons import compared_lists
 from kbd_offline.composition import compose
-from kbd_offline.evident_keys import column_of, has_column, is_unique, table_words
+from kbd_offline.evident_keys import column_of, has_column, is_unique
 from kbd_offline.facts import KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import fold, tokens
 from kbd_offline.owners import without_owners
+from kbd_offline.pair_words import word_set
 from kbd_offline.partners import (
     added_columns,
     beside_names,
@@ -28,8 +30,8 @@ from kbd_offline.request_files import BOOK_SUFFIX, FileNames
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 from kbd_offline.single import JobFiles, read_table
-from kbd_offline.together import Result, TablesTogether, stem_of
-from kbd_offline.unions import named_union, per_file, periods_together, plain_union
+from kbd_offline.together import Result, TablesTogether, passed_over, stem_of
+from kbd_offline.unions import is_same, named_union, per_file, periods_together, plain_union
 
 __all__ = ["combined"]
 
@@ -75,6 +77,14 @@ def _every(tables: Sequence[KnownTable]) -> KnownTable:
 def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[KnownTable]:
     """Return the tables that are put together, in the order in which they are named, or stand."""
     is_all = any(scan.at(place, "union_all") for place in range(len(scan)))
+    if (
+        len(names.sources) == 1
+        and len(tables) == 2
+        and any(scan.at(place, "join_strong", "missing_in") for place in range(len(scan)))
+    ):
+        # "Look up the city in people.csv": for the other table.
+        return [*(t for t in tables if t.path not in names.sources),
+                *(t for t in tables if t.path in names.sources)]  # fmt: skip
     if names.sources and not (is_all and len(names.sources) == 1):
         by_path = {path: [t for t in tables if t.path == path] for path in names.sources}
         return [table for path in names.sources for table in by_path[path]]
@@ -85,7 +95,6 @@ def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[K
             return fitting
     target = names.target.casefold()
     return [table for table in tables if table.path.casefold() != target]
-
 
 
 def _key(work: TablesTogether, left: KnownTable, right: KnownTable) -> dict[str, str] | None:
@@ -107,6 +116,9 @@ def _named_key(work: TablesTogether, left: KnownTable, right: KnownTable) -> dic
     for place in range(len(work.scan)):
         end = work.scan.at(place, "match_on")
         if not end or place in work.used:
+            continue
+        if work.scan.word(place) in ("by", "nach") and _has_figure(work.scan, place):
+            # "Merge all and total amount by name": what the total is by.
             continue
         at = work.scan.skip(end, "det")
         mine, theirs = mine_scan.column(at), their_scan.column(at)
@@ -149,12 +161,13 @@ def _joined(work: TablesTogether) -> Result | None:
             left, right, key = right, left, swapped
         elif key is None:
             raise UnclearError(
-                f'{left.label} and {right.label} have no column that is evidently the key: say "on COLUMN"'
+                f"{left.label} and {right.label} have no column that is evidently the key:"
+                ' say "on COLUMN"'
             )
         else:
             (name,) = list(key.values())[:1]
             raise UnclearError(f'several rows of {right.label} have the same "{name}"')
-    kind = "inner" if work.take_all("inner") else "left"
+    kind: Literal["inner", "left"] = "inner" if work.take_all("inner") else "left"
     work.take_all("join_strong")
     if weak is not None:
         work.take(weak, "join")
@@ -178,10 +191,10 @@ def _added(work: TablesTogether, verb: int) -> tuple[KnownTable, KnownTable, lis
         if not mentions:
             continue
         source = behind
-        while source < len(work.scan) and (
-            work.scan.word(source)
-            in ("from", "of", "in", "aus", "von", "der", "the", "each", "to")
-            or work.scan.is_noun(source)
+        while (
+            source < len(work.scan)
+            and work.other(source) is not right
+            and (work.scan.at(source, "det", "filler", "by") or theirs.column(source))
         ):
             source += 1
         if work.other(source) is not right or source == behind:
@@ -199,23 +212,19 @@ def _join(
     right: KnownTable,
     key: dict[str, str],
     added: Sequence[str],
-    kind: str,
+    kind: Literal["inner", "left"],
 ) -> Result:
     _take_tables(work)
     inputs = {
-        table.label: source.name
-        for table, source in zip(work.tables, work.inputs(), strict=True)
+        table.label: source.name for table, source in zip(work.tables, work.inputs(), strict=True)
     }
     own = {fold(column.name) for column in left.columns}
     others = [
-        c
-        for c in right.columns
-        if c.name not in key.values() and (not added or c.name in added)
+        c for c in right.columns if c.name not in key.values() and (not added or c.name in added)
     ]
     columns = [column for column in others if fold(column.name) not in own]
-    join_kind = "inner" if kind == "inner" else "left"
     step = JoinStep(
-        inputs[right.label], key, msgspec.convert(join_kind, type=str),  # type: ignore[arg-type]
+        inputs[right.label], key, kind,
         tuple(column.name for column in columns), of=inputs[left.label], make="joined",
     )  # fmt: skip
     known = msgspec.structs.replace(
@@ -282,14 +291,13 @@ def _compared_files(work: TablesTogether) -> Result | None:
     key = _named_key(work, old, new)
     if key is None:
         shared = [c for c in old.columns if has_column(new, c.name)]
-        unique = [
-            c for c in shared if is_unique(c, old) and is_unique(column_of(new, c.name), new)
-        ]
+        unique = [c for c in shared if is_unique(c, old) and is_unique(column_of(new, c.name), new)]
         ids = [c for c in unique if c.role == "id" or "id" in tokens(c.name)]
         unique = ids if len(ids) == 1 else unique
         if not unique:
             raise UnclearError(
-                f'{old.label} and {new.label} share no column that is unique in both: say "on COLUMN"'
+                f"{old.label} and {new.label} share no column that is unique in both:"
+                ' say "on COLUMN"'
             )
         if len(unique) > 1:
             request = work.request.rstrip(" .!?")
@@ -317,6 +325,12 @@ def _compared_files(work: TablesTogether) -> Result | None:
     return work.whole(scan, clauses, (step,), told, stem_text)
 
 
+def _has_figure(scan: Scan, end: int) -> bool:
+    """Tell whether a word for a figure stands before a place."""
+    concepts = ("sum", "average", "count", "how_many", "top", "share")
+    return any(scan.at(place, *concepts) for place in range(end))
+
+
 def _take_tables(work: TablesTogether) -> None:
     """Use the names of the tables that are joined, as far as nothing else stands between them."""
     scan = work.scan
@@ -333,9 +347,9 @@ def _take_tables(work: TablesTogether) -> None:
         place += 1
 
 
-_BETWEEN = frozenset(
-    ["the", "with", "to", "and", "from", "both", "please", "die", "der", "den", "mit", "und", "zu", "von", "bitte",
-     "tables", "table", "tabellen", "tabelle", "files", "file", ","]
+_BETWEEN = word_set(
+    "the with to and from both please die der den mit und zu von bitte tables table "
+    "tabellen tabelle files file ,"
 )  # fmt: skip
 
 
@@ -350,9 +364,16 @@ def _implied(scan: Scan, work: TablesTogether) -> Result | None:
         SeveralError: Several columns may be the key.
         UnclearError: It has no reading.
     """
-    if is_alike(*work.tables) or any(_reads_alone(scan, table) for table in work.tables):
+    if is_same(work.tables) or any(
+        _reads_alone(scan, table) and not passed_over(scan, table, work.tables)
+        for table in work.tables
+    ):
         return None
-    alone = [table for table in work.tables if _reads_alone(work.scan, table, asks=True)]
+    alone = [
+        table for table in work.tables
+        if _reads_alone(work.scan, table, asks=True)
+        and not passed_over(work.scan, table, work.tables)
+    ]  # fmt: skip
     for left, right in (work.tables, work.tables[::-1]):
         key = evident_key(work, left, right)
         beside, places = beside_names(work, right)

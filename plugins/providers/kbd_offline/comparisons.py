@@ -31,6 +31,7 @@ from kbd_offline.pair_words import (
     RISEN,
     SECOND,
     SMALL,
+    word_set,
 )
 from kbd_offline.scan import SeveralError, UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
@@ -39,11 +40,11 @@ __all__ = ["compared_lists", "day_of", "in_time", "is_alike"]
 
 Side = Literal["earlier", "later"]
 
-_ITEMS = frozenset(
-    "articles article items item products product rows row entries entry records artikel produkte produkt"
-    " positionen position zeilen zeile eintrage eintrag lines preis- price".split()
+_ITEMS = word_set(
+    "articles article items item products product rows row entries entry records artikel "
+    "produkte produkt positionen position zeilen zeile eintrage eintrag lines"
 )
-_LONGER = frozenset(["longer", "mehr", "anymore", "more"])
+_LONGER = word_set("longer mehr anymore more")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-\d{2}|\d{8}|\d{4}")
 
 
@@ -87,6 +88,7 @@ class _Asked(msgspec.Struct):
     Args:
         compared, changed, added, gone, missing, negative, only, risen, fallen: Whether there are
             words for it.
+        denied: How many lists are spoken of before "not".
         sides: The lists that are spoken of.
         columns: Columns that are spoken of.
         unknown: Places of other words.
@@ -99,6 +101,7 @@ class _Asked(msgspec.Struct):
     missing: bool = False
     negative: bool = False
     only: bool = False
+    denied: int = 0
     risen: bool = False
     fallen: bool = False
     sides: list[Side] = []
@@ -143,7 +146,7 @@ def compared_lists(work: TablesTogether) -> Result | None:
     return _result(work, asked, earlier, later, keys[0])
 
 
-_VERBS = frozenset(["add", "make", "column", "spalte", "merge", "combine", "put"])
+_VERBS = word_set("add make column spalte merge combine put")
 
 
 def _is_comparison(asked: _Asked) -> bool:
@@ -170,6 +173,7 @@ def _asked(
         for name, group in _GROUPS:
             if word in group:
                 setattr(asked, name, True)
+                asked.denied = len(asked.sides) if name == "negative" else asked.denied
                 break
         else:
             is_noun = stem(word) in nouns or word in _ITEMS or word in LISTS
@@ -181,7 +185,8 @@ def _asked(
 
 
 _GROUPS = (
-    ("risen", RISEN), ("fallen", FALLEN), ("compared", COMPARED), ("changed", CHANGED), ("gone", GONE), ("missing", MISSING),
+    ("risen", RISEN), ("fallen", FALLEN), ("compared", COMPARED), ("changed", CHANGED),
+    ("gone", GONE), ("missing", MISSING),
     ("added", ADDED), ("negative", NEGATIVE), ("only", ONLY),
 )  # fmt: skip
 
@@ -244,13 +249,14 @@ def _named_column(
             asked.columns += found
             return place + 1 if found else 0
     mention = work.scan.column(place)
-    known = RISEN | FALLEN | SMALL | LISTS | COMPARED | CHANGED | ADDED | GONE | MISSING | NEGATIVE | ONLY
-    if mention is None or word in known or word in _ITEMS:
+    spoken = any(word in group for _, group in _GROUPS)
+    if mention is None or spoken or word in SMALL | LISTS | _ITEMS:
         return 0
     if work.scan.word(mention.end) in LISTS:
         # "The price lists" are lists, whatever is in them.
         return mention.end
-    found = [c for c in mention.columns if has_column(earlier, c.name) and has_column(later, c.name)]
+    both = (earlier, later)
+    found = [c for c in mention.columns if all(has_column(table, c.name) for table in both)]
     if [column.name for column in found] == [key.name] or key in mention.columns:
         return mention.end
     if len(found) != 1:
@@ -276,7 +282,10 @@ def _result(
     if asked.sides and side is None and not asked.negative:
         side = asked.sides[0]
     has: Side
-    if asked.only and side:
+    if asked.negative and len(asked.sides) == 2 and side is None:
+        # "In the old list but not in the new one", or the other way round.
+        has = asked.sides[0] if asked.denied else asked.sides[1]
+    elif asked.only and side:
         has = side
     elif asked.gone and not asked.added and not asked.missing:
         if side == "later" and not asked.negative:
@@ -309,14 +318,13 @@ def _differences(
         return _moved(work, asked, earlier, later, key)
     names = tuple(column.name for column in asked.columns)
     steps: tuple[TableStep, ...] = (
-        CompareStep(
-            work.label(later), (key.name,), names, of=work.label(earlier), make="changes"
-        ),
+        CompareStep(work.label(later), (key.name,), names, of=work.label(earlier), make="changes"),
     )
     told = f"What changed from {earlier.label} to {later.label} by {key.name}"
     if names:
         steps = (*steps, FilterStep("\"Change\" = 'changed'", make="changed"))
-        told = f"Where {', '.join(names)} changed from {earlier.label} to {later.label}, by {key.name}"
+        told = f"Where {', '.join(names)} changed from {earlier.label} to {later.label}"
+        told += f", by {key.name}"
     made = KnownTable(
         earlier.path, columns=(key, KnownColumn("Change")), rows=max(earlier.rows, later.rows)
     )
@@ -370,5 +378,3 @@ def _written(
     if left and left != counts:
         raise UnclearError("it asks more than what differs: ask for one after the other")
     return found
-
-

@@ -1,93 +1,25 @@
 """Conditions of a request: values, comparisons, empty fields, and days. Pure."""
 
-import difflib
-import re
 from collections.abc import Sequence
-from datetime import date
 
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause
+from kbd_offline.empty_fields import has_article, of_emptiness
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import BESIDE, PART, ColumnMention, ValueMention
+from kbd_offline.mentions import BESIDE, PART, STEM, ColumnMention
 from kbd_offline.names import slug, tokens
+from kbd_offline.numerals import UNITS, number_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.value_texts import check_contained, is_marked, values_text
 
-__all__ = ["bare_value", "column_condition", "comparison", "empty_field", "number_at"]
+__all__ = ["bare_value", "column_condition", "comparison", "empty_field", "yes_or_no"]
 
 _OPERATORS = (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<="))
 _WORDS = {
     ">": "is over", ">=": "is at least", "<": "is under", "<=": "is at most", "=": "is",
 }  # fmt: skip
 _SIGNS = {">": "over", ">=": "from", "<": "under", "<=": "up-to", "=": ""}
-_UNITS = frozenset(
-    ["eur", "euro", "euros", "usd", "dollar", "dollars", "chf", "gbp", "pound", "pounds", "€", "$", "£", "¥", "franken", "yen", "kr"]
-)
 _YES = frozenset(["yes", "y", "true", "ja", "wahr", "1", "j", "x"])
-_MAX_LISTED = 12
-
-# With either decimal mark, the other one between thousands.
-_MARKED = {
-    ".": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?"),
-    ",": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?"),
-}
-_OTHER = {".": ",", ",": "."}
-
-
-def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, int] | None:
-    """Return the number at a place as expressions have it, and where it ends with its unit.
-
-    Raises:
-        SeveralError: It has two readings.
-        UnclearError: It may be one number or two.
-    """
-    at = place + 1 if scan.word(place) in _UNITS else place
-    sign = scan.word(at) if scan.is_sign(at, "-+") else ""
-    at += bool(sign)
-    if scan.kind(at) != "number":
-        return None
-    value = _value_of(scan, at, column)
-    behind = at + 1
-    if scan.is_sign(behind, "%"):
-        behind += 1
-        is_share = column is not None and column.maximum and abs(float(column.maximum)) <= 1
-        value = f"{float(value) / 100:.12g}" if is_share else value
-    if scan.word(behind) in _UNITS:
-        behind += 1
-    return (f"-{value}" if sign == "-" else value), behind
-
-
-def _value_of(scan: Scan, place: int, column: KnownColumn | None) -> str:
-    """Return a number as an expression has it.
-
-    Where both marks give a number and nothing says which is meant, that is a question: "1.500" is
-    one and a half or fifteen hundred.
-    """
-    text = scan.tokens[place].text
-    if text.endswith(("k", "K")):
-        return f"{float(text[:-1].replace(',', '.')) * 1000:.12g}"
-    mark = "" if column is None else column.decimal
-    name = "it" if column is None else f'"{column.name}"'
-    found = {
-        one: text.replace(_OTHER[one], "").replace(one, ".")
-        for one, pattern in _MARKED.items()
-        if pattern.fullmatch(text)
-    }
-    if len(set(found.values())) > 1:
-        # A point before three digits is a decimal one only where the file has such.
-        if mark == "," or ("," not in text and mark != "."):
-            either = [_shortest(value) for value in found.values()]
-            raise SeveralError(
-                f"{name} is compared with {text}: say {' or '.join(either)}",
-                [scan.rewritten(place, place + 1, value) for value in either],
-            )
-        return found["."]
-    if found and ("." in found or "." in text or mark == ","):
-        return next(iter(found.values()))
-    raise UnclearError(f"{name} is compared with {text}, which may be one number or two")
-
-
-def _shortest(value: str) -> str:
-    return value.rstrip("0").rstrip(".") if "." in value else value
 
 
 def _add(clauses: Clauses, condition: ConditionClause) -> None:
@@ -172,6 +104,8 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
         if value is not None:
             column = scan.only(mention, lambda one: one.is_number)
             return _compare(scan, clauses, column, operator, end)
+    if end := _against_column(scan, clauses, mention, at):
+        return end
     if end := scan.at(at, "is_not"):
         column = scan.only(mention, lambda one: one.is_number)
         value = number_at(scan, end, column)
@@ -182,9 +116,41 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
                 slug=f"{slug(column.name)}-not-{value[0]}",
             ))  # fmt: skip
             return value[1]
+    if at > mention.end and not all(
+        scan.word(one) in _OF for one in range(mention.end, at)
+    ):  # fmt: skip
+        # "Revenue for 2024" is no revenue of 2024.
+        return 0
+    is_year = scan.word(at)[:2] in ("19", "20") and len(scan.word(at)) == 4
+    if is_year and any(one.is_moment or one.role == "year" for one in scan.table.columns) and (
+        numbers[0].role != "year"
+    ):  # fmt: skip
+        return 0
     if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
+    return 0
+
+
+def _against_column(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    """Read "stock greater than reorder level"."""
+    for concept, operator in _OPERATORS:
+        end = scan.at(at, concept)
+        other = scan.column(scan.behind_det(end)) if end and end >= _longest(scan, at) else None
+        if other is None or other.level > PART or not any(one.is_number for one in other.columns):
+            continue
+        mine = scan.only(mention, lambda one: one.is_number)
+        theirs = scan.only(other, lambda one: one.is_number)
+        _add(
+            clauses,
+            ConditionClause(
+                expressions.compared(mine.name, operator, expressions.column(theirs.name)),
+                f"{mine.name} {_WORDS[operator]} {theirs.name}",
+                (mine, theirs),
+                slug=slug(f"{mine.name} {_SIGNS[operator]} {theirs.name}"),
+            ),
+        )
+        return other.end
     return 0
 
 
@@ -203,12 +169,37 @@ def _compare(scan: Scan, clauses: Clauses, column: KnownColumn, operator: str, a
             if behind := scan.at(end, concept):
                 operator, end = other, behind
     sign = _SIGNS[operator]
+    if operator == "=" and (listed := _number_list(scan, column, number, end)):
+        numbers, end = listed
+        name = expressions.column(column.name)
+        _add(clauses, ConditionClause(
+            f"{name} in ({', '.join(numbers)})", f"{column.name} is {' or '.join(numbers)}",
+            (column,), slug=f"{slug(column.name)}-{'-'.join(numbers)}",
+        ))  # fmt: skip
+        return end
     _add(clauses, ConditionClause(
         expressions.compared(column.name, operator, number),
         f"{column.name} {_WORDS[operator]} {number}", (column,),
         slug="-".join(part for part in (slug(column.name), sign, number) if part),
     ))  # fmt: skip
     return end
+
+
+def _number_list(
+    scan: Scan, column: KnownColumn, first: str, end: int
+) -> tuple[list[str], int] | None:
+    """Return the numbers of "1 or 2", "1, 2 or 3", where there are several."""
+    found = [first]
+    while True:
+        at = scan.at(end, "or") or (end + 1 if scan.is_sign(end) else 0)
+        if not at or scan.kind(at) != "number" or scan.column(at + 1) is not None:
+            break
+        number = number_at(scan, at, column)
+        if number is None:
+            break
+        found.append(number[0])
+        end = number[1]
+    return (found, end) if len(found) > 1 else None
 
 
 def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -221,14 +212,135 @@ def comparison(scan: Scan, clauses: Clauses, place: int) -> int:
         end = scan.at(place, concept)
         if not end or end < _longest(scan, place):
             continue
-        if scan.kind(end) == "number" or scan.word(end) in _UNITS:
+        if scan.kind(end) == "number" or scan.word(end) in UNITS:
             return _without_column(scan, clauses, operator, place, end)
+        if found := _against_limit(scan, clauses, operator, end):
+            return found
+    if end := _or_more(scan, clauses, place) or _with_number(scan, clauses, place):
+        return end
     for concept, operator in (("negative", "<"), ("positive", ">")):
         if end := scan.at(place, concept):
             return _signed(scan, clauses, operator, end)
     if end := scan.at(place, "between"):
         return _between_without_column(scan, clauses, end)
     return 0
+
+
+def _or_more(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "of 100 or more", "100 Euro und mehr" without a column."""
+    at = place + (scan.word(place) in ("of", "von", "for", "with", "mit"))
+    number = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
+    if number is None:
+        return 0
+    for concept, operator in (("or_more", ">="), ("or_less", "<=")):
+        if not (end := scan.at(number[1], concept)):
+            continue
+        behind = scan.column(end)
+        if behind is not None or len(_money(scan)) != 1:
+            return 0
+        return max(_compare(scan, clauses, _money(scan)[0], operator, at), end)
+    return 0
+
+
+def _with_number(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "with 20% discount", "free" of what has one price."""
+    if scan.word(place) in _FREE:
+        prices = [one for one in scan.table.columns if one.role == "unit price"]
+        if len(prices) == 1 and (scan.is_noun(place + 1) or place + 1 == len(scan)):
+            name = prices[0].name
+            _add(clauses, ConditionClause(
+                expressions.compared(name, "=", "0"), f"{name} is 0", (prices[0],), slug="free",
+            ))  # fmt: skip
+            return place + 1
+        return 0
+    if scan.word(place) not in ("with", "mit") or scan.kind(place + 1) != "number":
+        return 0
+    plain = number_at(scan, place + 1, _marked_column(scan))
+    mention = scan.column(plain[1]) if plain else None
+    if mention is None or mention.level > PART or scan.is_noun(mention.start):
+        return 0
+    numbers = [one for one in mention.columns if one.is_number and one.role != "id"]
+    if len(numbers) != 1 or scan.at(mention.end, "share"):
+        return 0
+    _compare(scan, clauses, numbers[0], "=", place + 1)
+    return mention.end
+
+
+_FREE = frozenset(["free", "kostenlose", "kostenlosen", "kostenloser", "gratis", "kostenlos"])
+
+
+def _marked_column(scan: Scan) -> KnownColumn | None:
+    return next((column for column in scan.table.columns if column.decimal), None)
+
+
+_OF = frozenset(["of", "a", "an", "the", "von", "der", "die", "das"])
+_LIMITS = frozenset(
+    ["budget", "limit", "target", "plan", "soll", "ziel", "goal", "quota", "allowance", "reorder",
+     "minimum", "maximum"]
+)  # fmt: skip
+
+
+def _against_limit(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
+    """Read "under Mindestbestand", "spent over budget": one column against another."""
+    mention = scan.column(scan.skip(at, "det"))
+    if mention is None or mention.level > STEM or len(mention.columns) > 1:
+        return 0
+    limit = mention.columns[0]
+    if not limit.is_number or limit.role == "id" or scan.at(mention.end, "by"):
+        return 0
+    named = [one for one, _, weak in clauses.loose if not weak and one.is_number and one != limit]
+    others = [
+        one for one in scan.table.columns
+        if one.is_number and one != limit and len(one.name) >= 4
+        and limit.name.casefold().endswith(one.name.casefold())
+    ]  # fmt: skip
+    if not others and _LIMITS & set(tokens(limit.name)):
+        others = [one for one in scan.table.columns if one.adds_up and one != limit]
+    found = named or others
+    if len(found) != 1:
+        return 0
+    clauses.loose = [one for one in clauses.loose if one[0] != found[0]]
+    left, right = found[0].name, limit.name
+    words = _WORDS[operator]
+    _add(clauses, ConditionClause(
+        f"{expressions.column(left)} {operator} {expressions.column(right)}",
+        f"{left} {words} {right}", (found[0], limit),
+        slug=f"{slug(left)}-{_SIGNS[operator]}-{slug(right)}",
+    ))  # fmt: skip
+    return mention.end
+
+
+def yes_or_no(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "billable hours", "not approved yet", "books not returned"; 0 where none is there."""
+    is_negative = scan.word(place) in _NOT
+    at = place + is_negative
+    while scan.word(at) in ("yet", "been", "noch", "schon", "already"):
+        at += 1
+    mention = scan.column(at)
+    if mention is None or mention.level > STEM or len(mention.columns) > 1:
+        return 0
+    column = mention.columns[0]
+    if column.is_moment and is_negative and scan.word(at).endswith(("ed", "t", "en")):
+        _add(clauses, of_emptiness(column, is_filled=False))
+        return mention.end
+    value = column.no if is_negative else column.yes
+    if value is None or scan.at(mention.end, "is", "is_not"):
+        return 0
+    if not is_negative:
+        behind = scan.column(mention.end)
+        is_before = scan.is_noun(mention.end) or (behind is not None and behind.columns[0].is_number)
+        is_said = scan.word(place - 1) in ("are", "is", "were", "was", "sind", "ist", "waren", "war")
+        if not is_before and not is_said:
+            return 0
+    if scan.value(mention.end) is not None and column.name in [
+        one.name for one, _ in scan.value(mention.end).found  # type: ignore[union-attr]
+    ]:
+        return 0
+    _equal(clauses, column, [value], is_negative=False)
+    return mention.end
+
+
+_NOT = frozenset(["not", "nicht", "never", "nie", "noch nicht"])
 
 
 def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
@@ -252,13 +364,14 @@ def _signed(scan: Scan, clauses: Clauses, operator: str, at: int) -> int:
     )
     return end
 
+
 def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at: int) -> int:
     plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
     if plain is None:
         return 0
     behind = plain[1]
     mention = scan.column(behind)
-    subject = _subject(scan, clauses)
+    subject = _subject(clauses)
     if scan.is_noun(behind) or (
         mention is not None
         and mention.level <= PART
@@ -288,12 +401,21 @@ def _without_column(scan: Scan, clauses: Clauses, operator: str, start: int, at:
 
 def _between_without_column(scan: Scan, clauses: Clauses, at: int) -> int:
     money = _money(scan)
-    if len(money) != 1 or scan.kind(at) != "number":
+    if not money or scan.kind(at) != "number":
         return 0
     low = number_at(scan, at, money[0])
     to = scan.at(low[1], "range_to") if low else 0
     high = number_at(scan, to, money[0]) if to else None
-    if not low or not high or _may_be_years(low[0], high[0]):
+    behind = scan.column(high[1]) if high else None
+    if high and behind is not None and behind.level <= PART:
+        numbers = [one for one in behind.columns if one.is_number and one.role != "id"]
+        if len(numbers) == 1:
+            money, high = numbers, (high[0], behind.end)
+    if len(money) != 1:
+        return 0
+    if not low or not high or (
+        _may_be_years(low[0], high[0]) and behind is None and scan.word(high[1] - 1) not in UNITS
+    ):  # fmt: skip
         return 0
     name = expressions.column(money[0].name)
     _add(clauses, ConditionClause(
@@ -324,7 +446,7 @@ def _or_names(columns: Sequence[KnownColumn]) -> str:
     return " or ".join(f'"{column.name}"' for column in columns)
 
 
-def _subject(scan: Scan, clauses: Clauses) -> KnownColumn | None:
+def _subject(clauses: Clauses) -> KnownColumn | None:
     loose = [
         column for column, _, _ in clauses.loose if not column.is_number or column.role == "id"
     ]
@@ -349,36 +471,17 @@ def empty_field(scan: Scan, clauses: Clauses, place: int) -> int:
         if mention is None or (mention.end < len(scan) and scan.value(mention.end)):
             continue
         column = scan.only(mention)
-        if not _has_article(scan, place, mention.start) and not is_filled:
-            # "Customers without email" are rows; "without email" may leave the column out.
-            if not scan.is_noun(place - 1) or scan.word(end) in ("the", "die", "das", "den"):
-                continue
-        _add(clauses, _of_emptiness(column, is_filled=is_filled))
+        # "Customers without email" are rows; "without email" may leave the column out.
+        is_row = scan.is_noun(place - 1) and scan.word(end) not in ("the", "die", "das", "den")
+        if not is_filled and not is_row and not has_article(scan, place, mention.start):
+            continue
+        _add(clauses, of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
         column = scan.only(mention)
-        _add(clauses, _of_emptiness(column, is_filled=False))
+        _add(clauses, of_emptiness(column, is_filled=False))
         return mention.end
     return 0
-
-
-def _has_article(scan: Scan, start: int, end: int) -> bool:
-    return any(scan.word(at) in _ARTICLES for at in range(start, end))
-
-
-_ARTICLES = frozenset(["a", "an", "any", "ein", "eine", "einen", "keine", "keinen", "no"])
-
-
-def _of_emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
-    if is_filled:
-        return ConditionClause(
-            expressions.filled(column.name), f"{column.name} is not empty", (column,),
-            slug=f"with-{slug(column.name)}",
-        )  # fmt: skip
-    return ConditionClause(
-        expressions.empty(column.name), f"{column.name} is empty", (column,),
-        slug=f"without-{slug(column.name)}",
-    )  # fmt: skip
 
 
 def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
@@ -391,12 +494,13 @@ def _emptiness(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) ->
     if not end or (scan.value(at) is not None and not scan.at(at, "is")):
         return 0
     column = scan.only(mention)
-    _add(clauses, _of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
+    _add(clauses, of_emptiness(column, is_filled=bool(is_filled) and is_filled >= end))
     return end
 
 
 _FUNCTIONS = (
-    ("not_contains", "contains", "does not contain", True), ("contains", "contains", "contains", False),
+    ("not_contains", "contains", "does not contain", True),
+    ("contains", "contains", "contains", False),
     ("starts", "starts_with", "starts with", False), ("ends", "ends_with", "ends with", False),
 )  # fmt: skip
 
@@ -413,7 +517,7 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
         if not value:
             raise UnclearError(f'"{column.name}" is compared with nothing that I can see')
         plain = expressions.contained(column, function, value, exact=clauses.exact)
-        _check_contained(column, function, value, words)
+        check_contained(column, function, value, words)
         _add(clauses, ConditionClause(
             expressions.negated(column, plain) if is_negative else plain,
             f'{column.name} {words} "{value}"', (column,),
@@ -423,17 +527,6 @@ def _texts(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int
     return 0
 
 
-def _check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:
-    """Check that some value has a text, where all values are known."""
-    small = value.casefold()
-    match = {
-        "contains": lambda one: small in one, "starts_with": lambda one: one.startswith(small),
-        "ends_with": lambda one: one.endswith(small),
-    }[function]  # fmt: skip
-    if column.is_listed and not any(match(one.casefold()) for one in column.values):
-        raise UnclearError(f'in no row {column.name} {words} "{value}"{_values_text(column)}')
-
-
 def _raw(scan: Scan, place: int) -> tuple[str, int]:
     """Return the text from a place on to the end of its clause, or the one in quotes."""
     at = scan.skip(place, "det") if scan.kind(scan.skip(place, "det")) == "quoted" else place
@@ -441,7 +534,8 @@ def _raw(scan: Scan, place: int) -> tuple[str, int]:
         return scan.tokens[at].text, at + 1
     end = at
     while end < len(scan) and not scan.is_sign(end, ",;.?!") and not (
-        end > at and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
+        end > at
+        and (scan.at(end, "and", "or", "sort", "by", "into_name") or scan.kind(end) == "file")
     ):  # fmt: skip
         end += 1
     return scan.text(at, end), end
@@ -452,6 +546,9 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     ends = {c: scan.at(at, c) for c in ("is", "is_not", "one_of", "not_one_of")}
     start = max(ends.values())
     is_negative = bool(start) and start in (ends["is_not"], ends["not_one_of"])
+    if _value_of_columns(scan, at, mention.columns, is_exact=clauses.exact) is not None:
+        # A value may begin as a comparison does: In Progress.
+        start, is_negative = at, False
     start = start or at
     inner = scan.at(start, "one_of") if start != at else 0
     start = inner or start
@@ -463,18 +560,24 @@ def _equality(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> 
     if column is None:
         if start == at or scan.kind(start) in ("date", "") or not _takes_text(mention):
             return 0
+        other = scan.value(start)
+        is_in = scan.word(start - 1) in ("in", "from", "aus", "im")
+        if is_in or (other is not None and other.is_plain):
+            # "Cities in France", "tickets that are not closed": of another column.
+            return 0
         if scan.at(start, *_NO_VALUES) or scan.word(start) in ("there", "here", "da", "hier"):
             return 0
         return _missing_value(scan, mention, start)
     if scan.word(end) == ")":
         end += 1
-    _equal(scan, clauses, column, values, is_negative=is_negative)
+    _equal(clauses, column, values, is_negative=is_negative)
     return end
 
 
 _NO_VALUES = (
     "most_frequent", "maximum", "minimum", "largest", "smallest", "top", "most", "fewest", "more",
-    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after", "until", "sort",
+    "less", "at_least", "at_most", "sum", "average", "by", "since", "before", "after",
+    "until", "sort",
 )  # fmt: skip
 """What no value begins with where it is compared with one."""
 
@@ -503,8 +606,7 @@ def _values(
         if (
             not behind
             or behind == end
-            or (scan.column(behind) is not None
-            and (scan.value(behind) is None))
+            or (scan.column(behind) is not None and (scan.value(behind) is None))
         ):
             break
         at = (
@@ -547,28 +649,11 @@ def _missing_value(scan: Scan, mention: ColumnMention, start: int) -> int:
     value, _ = _raw(scan, start)
     if not value or (not column.values and not column.is_listed):
         return 0
-    raise UnclearError(f'no row has "{value}" as {column.name}{_values_text(column, value)}')
-
-
-def _values_text(column: KnownColumn, value: str = "") -> str:
-    """Return the values that a column has, and the one near another."""
-    text = f"; {column.name} has {column.distinct:,} different values"
-    spelt = sorted(column.values, key=lambda one: -column.values[one])
-    rows_of: dict[str, int] = {}
-    for one in spelt:
-        rows_of[one.casefold()] = rows_of.get(one.casefold(), 0) + column.values[one]
-    best = {one.casefold(): one for one in reversed(spelt)}
-    shown = [best[small] for small in sorted(rows_of, key=lambda one: -rows_of[one])]
-    if column.is_listed and len(shown) <= _MAX_LISTED:
-        rows = sum(column.values.values())
-        text = f"; {column.name} is one of {', '.join(shown)} ({rows:,} rows)"
-    by_fold = {one.casefold(): one for one in shown}
-    near = difflib.get_close_matches(value.strip().casefold(), by_fold, 1, 0.5)
-    return f'{text}; did you mean "{by_fold[near[0]]}"?' if near else text
+    raise UnclearError(f'no row has "{value}" as {column.name}{values_text(column, value)}')
 
 
 def _equal(
-    scan: Scan, clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
+    clauses: Clauses, column: KnownColumn, values: Sequence[str], *, is_negative: bool
 ) -> None:
     if clauses.exact:
         shown = list(values)
@@ -581,7 +666,8 @@ def _equal(
             *most, last = (f'"{one}"' for one in sorted(values))
             told = f"{', '.join(most)} and {last}"
             clauses.notes.append(
-                f'{told} count as one {column.name} ("{shown[0]}"); say "exactly" to tell them apart'
+                f'{told} count as one {column.name} ("{shown[0]}");'
+                ' say "exactly" to tell them apart'
             )
     plain = expressions.one_of(column, shown, exact=clauses.exact)
     named = " or ".join(shown)
@@ -594,7 +680,7 @@ def _equal(
 
 
 def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, leads: bool) -> int:
-    """Read a value, or a list of them, that stands without its column: "cancelled", "Berlin or Bonn".
+    """Read values that stand without their column: "cancelled", "Berlin or Bonn".
 
     Args:
         scan: The request.
@@ -610,17 +696,19 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     found = scan.value(at)
     if found is None or (scan.kind(at) == "number" and not leads):
         return 0
-    if not found.is_plain and not leads and not _is_marked(scan, found):
+    if not found.is_plain and not leads and not is_marked(scan, found):
         return 0
     if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
         return 0
     named = [
-        (column, spellings) for column, spellings in found.found if not column.is_number or leads
+        (column, spellings) for column, spellings in found.found if not column.is_number
     ]
     behind = scan.column(found.end)
     if len(named) > 1 and behind is not None:
         # "Berlin city": the column stands behind.
-        named = [one for one in named if any(other.name == one[0].name for other in behind.columns)] or named
+        named = [
+            one for one in named if any(other.name == one[0].name for other in behind.columns)
+        ] or named
     if len(named) > 1:
         text = scan.text(at, found.end)
         raise SeveralError(
@@ -632,39 +720,31 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
     column = named[0][0]
     if clauses.exact and scan.text(at, found.end) not in named[0][1]:
         text = scan.text(at, found.end)
-        raise UnclearError(f'no row has "{text}" as {column.name}{_values_text(column, text)}')
+        raise UnclearError(f'no row has "{text}" as {column.name}{values_text(column, text)}')
     mention = ColumnMention((column,), at, at, 0)
     values, end, _ = _values(scan, mention, at, is_exact=clauses.exact)
     behind = scan.column(end)
-    if behind is not None and any(one.name == column.name for one in behind.columns) and behind.level <= PART:
+    if (
+        behind is not None
+        and any(one.name == column.name for one in behind.columns)
+        and behind.level <= PART
+    ):
         # "The IT department": the column stands behind its value.
         end = behind.end
-    _equal(scan, clauses, column, values, is_negative=is_negative)
+    _equal(clauses, column, values, is_negative=is_negative)
     return end
-
-
-def _is_marked(scan: Scan, found: ValueMention) -> bool:
-    """Tell whether a word that may mean something else is written as the value, before a noun."""
-    text = scan.text(found.start, found.end)
-    spelt = any(text == value for _, values in found.found for value in values)
-    mention = scan.column(found.end)
-    before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
-    return before_noun or (spelt and text[:1].isupper() and found.start > 0)
 
 
 def _is_true(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
     """Read a column of yes and no that stands alone before a noun: "active customers"."""
     column = mention.columns[0]
-    if len(mention.columns) > 1 or not scan.is_noun(mention.end):
+    behind = scan.column(mention.end)
+    is_thing = scan.is_noun(mention.end) or (behind is not None and behind.level >= PART)
+    if len(mention.columns) > 1 or not is_thing:
         return 0
     yes = [value for value in column.values if value.casefold() in _YES]
     if column.type != "boolean" and not (yes and column.distinct == 2 and column.is_text):
         return 0
     value = "true" if column.type == "boolean" else yes[0]
-    _equal(scan, clauses, column, [value], is_negative=False)
+    _equal(clauses, column, [value], is_negative=False)
     return mention.end
-
-
-def day_text(day: date) -> str:
-    """Return a day in words."""
-    return day.isoformat()

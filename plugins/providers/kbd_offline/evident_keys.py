@@ -110,7 +110,7 @@ def _may_agree(mine: KnownColumn, theirs: KnownColumn) -> bool:
 
 
 def _key_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name, with one word for all that numbers: "Kunden-Nr" as Kundennummer."""
+    """Return the words of a name, with one for all that numbers: "Kunden-Nr", "Kundennummer"."""
     found: list[str] = []
     for word in tokens(name):
         if word in _NUMBERING:

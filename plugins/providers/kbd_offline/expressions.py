@@ -24,7 +24,23 @@ __all__ = [
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
-    ["and", "or", "not", "in", "between", "is", "null", "empty", "true", "false", "case", "when", "then", "else", "end"]
+    [
+        "and",
+        "or",
+        "not",
+        "in",
+        "between",
+        "is",
+        "null",
+        "empty",
+        "true",
+        "false",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+    ]
 )
 
 PART_TITLES = {

@@ -7,6 +7,9 @@ import msgspec
 
 __all__ = ["KnownColumn", "KnownTable"]
 
+_YES = frozenset(["yes", "y", "true", "ja", "wahr", "j"])
+_NO = frozenset(["no", "n", "false", "nein", "falsch"])
+
 
 class KnownColumn(msgspec.Struct, frozen=True):
     """Column of a table.
@@ -50,6 +53,26 @@ class KnownColumn(msgspec.Struct, frozen=True):
     def is_text(self) -> bool:
         """Whether it holds texts."""
         return self.type == "string"
+
+    @property
+    def yes(self) -> str | None:
+        """What says yes in a column of yes and no, None where it is none."""
+        if self.type == "boolean":
+            return "true"
+        words = {value.casefold(): value for value in self.values}
+        if not self.is_listed or not words or not set(words) <= _YES | _NO:
+            return None
+        return next((words[one] for one in sorted(words) if one in _YES), None)
+
+    @property
+    def no(self) -> str | None:
+        """What says no in a column of yes and no, None where it is none or has no word for it."""
+        if self.type == "boolean":
+            return "false"
+        words = {value.casefold(): value for value in self.values}
+        if self.yes is None:
+            return None
+        return next((words[one] for one in sorted(words) if one in _NO), None)
 
     @property
     def adds_up(self) -> bool:

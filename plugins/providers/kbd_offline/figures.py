@@ -1,4 +1,4 @@
-"""Figures of a request, what they are grouped by, and their order: "total amount by month". Pure."""
+"""Figures of a request, what they are grouped by, and their order. Pure."""
 
 from collections.abc import Callable
 
@@ -11,19 +11,27 @@ from kbd_offline.clauses import (
     KeyClause,
     OrderClause,
     Part,
-    RankClause,
     RunningClause,
     ShareClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
-from kbd_offline.names import singular
 from kbd_offline.periods import period_at
 from kbd_offline.scan import Scan, UnclearError
 
 __all__ = [
-    "figure_at", "keys_at", "order_at", "part_word", "ranking", "read_figures", "read_share",
+    "PEOPLE",
+    "adverb_key",
+    "direction_at",
+    "figure_at",
+    "fitting",
+    "keys_at",
+    "order_at",
+    "order_item",
+    "part_word",
+    "read_figures",
+    "read_running",
+    "read_share",
 ]  # fmt: skip
 
 _FUNCTIONS: tuple[tuple[str, Aggregate], ...] = (
@@ -52,7 +60,7 @@ def figure_at(scan: Scan, place: int) -> tuple[Aggregate, int] | None:
     return best
 
 
-def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:
+def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:  # noqa: C901 - a case a word
     """Read figures at a place: "total and average amount", "how many orders"; 0 where none are.
 
     Raises:
@@ -121,7 +129,7 @@ def _joined(scan: Scan, start: int, end: int) -> bool:
 def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
     if len(functions) > 1 and "count" in functions:
         # "Count and total amount": of the rows.
-        clauses.figures.append(FigureClause("count", None, of_rows=True, place=place))
+        clauses.figures.append(FigureClause("count", of_rows=True, place=place))
         functions = [one for one in functions if one != "count"]
         if not functions:
             return at
@@ -147,14 +155,14 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     mentions, end = ([], start) if is_by else _numbers_list(scan, start)
     if not mentions:
         if functions[0] in ("minimum", "maximum") and (
-            scan.word(start) in ("first",) or scan.is_noun(start) or scan.column(start) is not None
+            scan.word(start) == "first" or scan.is_noun(start) or scan.column(start) is not None
         ):
             return 0
-        clauses.figures += [FigureClause(one, None, False, place) for one in functions]
+        clauses.figures += [FigureClause(one, None, place=place) for one in functions]
         return at
     for mention in mentions:
         for function in functions:
-            fits = _fits(function)
+            fits = fitting(function)
             column = scan.only(mention, fits)
             is_named = function == "sum" and column.is_number and mention.level <= PART
             if not fits(column) and not is_named:
@@ -162,11 +170,12 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
                     return 0
                 why = f": {column.why_text}" if column.why_text else ""
                 raise UnclearError(f'"{column.name}" holds no numbers{why}')
-            clauses.figures.append(FigureClause(function, column, False, mention.start))
+            clauses.figures.append(FigureClause(function, column, place=mention.start))
     return end
 
 
-def _fits(function: Aggregate) -> Callable[[KnownColumn], bool]:
+def fitting(function: Aggregate) -> Callable[[KnownColumn], bool]:
+    """Return whether a column can be what a figure is of."""
     if function in ("minimum", "maximum"):
         return lambda one: (one.is_number and one.role != "id") or one.is_moment
     if function == "sum":
@@ -199,9 +208,20 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         function, start = "distinct", scan.skip(end, "det")
     mention = scan.column(start)
     value = scan.value(start)
+    is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
+    if is_amount and mention is not None and any(one.adds_up for one in mention.columns):
+        column = scan.only(mention, lambda one: one.adds_up)
+        clauses.figures.append(FigureClause("sum", column, False, start))
+        return mention.end
+    if scan.word(start) in PEOPLE and not scan.is_noun(start):
+        behind = scan.column(scan.skip(start + 1, "filler"))
+        if behind is not None and behind.level <= STEM and behind.columns[0].adds_up:
+            # "How many people attended" of a column of numbers called so.
+            clauses.figures.append(FigureClause("sum", behind.columns[0], False, start))
+            return behind.end
     if function == "count" and value is None and _is_of_rows(scan, start, mention):
-        clauses.figures.append(FigureClause("count", None, True, place))
-        _and_more(scan, clauses, functions[1:], place)
+        clauses.figures.append(FigureClause("count", of_rows=True, place=place))
+        _and_more(clauses, functions[1:], place)
         return max(scan.at(start, "row_noun"), start + 1)
     if (
         mention is not None
@@ -213,26 +233,30 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
             mentions, end = scan.column_list(start)
             for one in mentions:
                 clauses.figures.append(
-                    FigureClause("distinct", scan.only(one, is_key=True), False, start)
+                    FigureClause("distinct", scan.only(one, is_key=True), place=start)
                 )
             return end
-        if column.adds_up and not scan.is_noun(start):
+        if column.adds_up and (not scan.is_noun(start) or mention.level <= STEM):
             # "How many units" asks for their sum.
-            clauses.figures.append(FigureClause("sum", column, False, start))
+            clauses.figures.append(FigureClause("sum", column, place=start))
             return mention.end
         if column.is_text or column.role == "id":
             if scan.is_noun(start):
                 clauses.nouns.add(start)
-            _and_more(scan, clauses, functions[1:], place)
-            clauses.figures.append(FigureClause("count", None, True, start, column))
+            _and_more(clauses, functions[1:], place)
+            clauses.figures.append(FigureClause("count", of_rows=True, place=start, subject=column))
             return mention.end
     if function == "distinct":
         raise UnclearError("it does not say of which column the different values are meant")
-    clauses.figures.append(FigureClause("count", None, True, place))
-    _and_more(scan, clauses, functions[1:], place)
+    clauses.figures.append(FigureClause("count", of_rows=True, place=place))
+    _and_more(clauses, functions[1:], place)
     if scan.is_noun(start) and value is None:
         return max(scan.at(start, "row_noun"), start + 1)
     return at
+
+
+PEOPLE = frozenset(["people", "persons", "personen", "leute", "menschen"])
+"""Words for persons, which a column of numbers may count."""
 
 
 def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
@@ -241,14 +265,15 @@ def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
         return False
     if mention is None or mention.level > PART:
         return True
+    if mention.level <= STEM and any(one.adds_up for one in mention.columns):
+        # "How many hours" of a file of hours asks for the column.
+        return False
     named = [one for one in mention.columns if one.role == "id" or one.is_text]
     return not named or any(one.distinct == scan.table.rows for one in named)
 
 
-def _and_more(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int) -> None:
-    clauses.figures += [
-        FigureClause(one, None, False, place) for one in functions if one != "count"
-    ]
+def _and_more(clauses: Clauses, functions: list[Aggregate], place: int) -> None:
+    clauses.figures += [FigureClause(one, None, place=place) for one in functions if one != "count"]
 
 
 def part_word(scan: Scan, place: int) -> tuple[Part, int] | None:
@@ -266,6 +291,17 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
     end = place
     while True:
         at = scan.skip(place, "det")
+        counted = scan.at(at, "count")
+        if counted and (of := scan.column(scan.skip(counted, "det"))) and of.columns[0].is_number:
+            # "Per number of bedrooms".
+            place = at = of.start
+        named = scan.column(at)
+        if keys and figure_at(scan, at) is not None and (named is None or named.level > STEM):
+            return keys, across, end
+        is_other = named is None or named.level >= SYNONYM
+        if scan.is_noun(at) and is_other and scan.column(at + 1) is not None:
+            # "By payment method".
+            place = at = at + 1
         found = _key(scan, place) or _key(scan, at)
         if found is None:
             return keys, across, end
@@ -288,6 +324,8 @@ def _key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
     part = part_word(scan, place)
     if mention is not None and (part is None or mention.level <= STEM or mention.end > part[1]):
         column = _key_column(scan, mention)
+        if mention.level >= SYNONYM and column.adds_up:
+            return None
         behind = part_word(scan, mention.end)
         # "Order date month": the part stands behind.
         if column.is_moment and behind is not None and behind[0] != "day":
@@ -318,7 +356,8 @@ def adverb_key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
     return None
 
 
-def _direction(scan: Scan, place: int) -> tuple[bool, int] | None:
+def direction_at(scan: Scan, place: int) -> tuple[bool, int] | None:
+    """Return whether a way of sorting at a place descends, and where its words end."""
     at = place + 1 if scan.is_sign(place, ",(") else place
     for concept, descending in (
         ("descending", True), ("newest_first", True), ("ascending", False), ("oldest_first", False),
@@ -337,12 +376,12 @@ def order_at(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "sort")
     if not end or (scan.word(place) == "nach" and end == place + 1):
         return 0
-    before = _direction(scan, end)
+    before = direction_at(scan, end)
     at = before[1] if before else end
     at = scan.skip(at, "det", "by", "sort", "row_noun") if not scan.column(at) else at
     while at < len(scan) and scan.is_noun(at) and not scan.column(at):
         at = scan.skip(at + 1, "det", "by", "sort")
-    if before is None and (before := _direction(scan, at)):
+    if before is None and (before := direction_at(scan, at)):
         at = scan.skip(before[1], "by", "det", "sort")
     found = _order_items(scan, clauses, at, before)
     if found:
@@ -362,11 +401,11 @@ def order_at(scan: Scan, clauses: Clauses, place: int) -> int:
 def _order_items(scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int] | None) -> int:
     end = 0
     while True:
-        item = _order_item(scan, at)
+        item = order_item(scan, at)
         if item is None:
             return end
         order, end = item
-        way = _direction(scan, end)
+        way = direction_at(scan, end)
         descending = way[0] if way else before[0] if before else None
         clauses.order.append(msgspec.structs.replace(order, descending=descending))
         end = way[1] if way else end
@@ -374,16 +413,17 @@ def _order_items(scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int]
         then = scan.at(at, "then_by") or scan.at(scan.at(at, "and") or len(scan), "then_by")
         if not then:
             then = scan.at(at, "and") or (at if at != end else 0)
-            if not then or _order_item(scan, then) is None or _direction(scan, then) is not None:
+            if not then or order_item(scan, then) is None or direction_at(scan, then) is not None:
                 return end
-            following = _order_item(scan, then)
+            following = order_item(scan, then)
             # A list goes on only with columns: "sorted by date, total amount by region" does not.
             if following is None or following[0].figure is not None or scan.at(following[1], "by"):
                 return end
         at = scan.skip(then, "det", "by")
 
 
-def _order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
+def order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
+    """Return the column or figure to sort by at a place, and where it ends."""
     at = scan.behind_det(at)
     mention = scan.column(at)
     figure = figure_at(scan, at)
@@ -391,211 +431,14 @@ def _order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
         start = scan.skip(figure[1], "det")
         of = scan.column(start)
         if of is not None and any(one.is_number for one in of.columns):
-            column = scan.only(of, _fits(figure[0]))
-            return OrderClause(figure=FigureClause(figure[0], column, False, at)), of.end
+            column = scan.only(of, fitting(figure[0]))
+            return OrderClause(figure=FigureClause(figure[0], column, place=at)), of.end
         behind = start + 1 if scan.is_noun(start) else figure[1]
         return OrderClause(figure=FigureClause(figure[0], None, figure[0] == "count", at)), behind
     if mention is not None:
         return OrderClause(scan.only(mention)), mention.end
     part = part_word(scan, at)
     return (OrderClause(part=part[0]), part[1]) if part else None
-
-
-_RANKS = (
-    ("top", True), ("largest", True), ("newest", True), ("expensive", True), ("most", True),
-    ("bottom", False), ("smallest", False), ("oldest", False), ("cheap", False), ("fewest", False),
-    ("most_frequent", True), ("maximum", True), ("minimum", False),
-)  # fmt: skip
-
-
-def _rank_word(scan: Scan, place: int) -> tuple[str, bool, int] | None:
-    if _direction(scan, place):
-        return None
-    best: tuple[str, bool, int] | None = None
-    for concept, descending in _RANKS:
-        end = scan.at(place, concept)
-        if end and (best is None or end > best[2]):
-            best = (concept, descending, end)
-    return best
-
-
-def _count_at(scan: Scan, place: int) -> int | None:
-    word = scan.word(place)
-    if scan.kind(place) == "number" and word.isdigit():
-        return int(word)
-    return LEXICON.numerals.get(word) if scan.kind(place) == "word" else None
-
-
-def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
-    """Read "top 10 customers by revenue", "the 5 largest orders" at a place; 0 where none is there.
-
-    Raises:
-        SeveralError: Several columns may be meant.
-        UnclearError: It does not say what the order is by.
-    """
-    if period_at(scan, place) is not None:
-        return 0
-    at = scan.skip(place, "det")
-    first = _rank_word(scan, at)
-    count = _count_at(scan, first[2] if first else at)
-    second = None
-    if first is None:
-        second = _rank_word(scan, at + 1) if count else None
-        if second is None:
-            return 0
-        at = second[2]
-    else:
-        at = first[2] + (count is not None)
-        second = _rank_word(scan, at) if count else None
-        at = second[2] if second else at
-    concept, descending, _ = second or first or ("", True, 0)
-    if first and second and first[0] in ("top", "bottom"):
-        descending = second[1] if first[0] == "top" else descending
-    if scan.is_sign(at, "%") or (count and scan.at(at, "share")):
-        raise UnclearError("I rank by a number of rows, not by a percentage of them")
-    return _ranked(scan, clauses, place, at, (concept, descending, count))
-
-
-def _ranked(
-    scan: Scan, clauses: Clauses, place: int, at: int, rank: tuple[str, bool, int | None]
-) -> int:
-    concept, descending, count = rank
-    start = scan.skip(at, "det") if scan.at(at, "det") else at
-    mention = scan.column(start)
-    is_noun = scan.is_noun(start)
-    if mention is not None and all(one.is_moment for one in mention.columns) and count is None:
-        return 0
-    numbers = mention is not None and any(c.is_number and c.role != "id" for c in mention.columns)
-    value = scan.value(start)
-    if (
-        count is None
-        and (mention is None or numbers)
-        and not is_noun
-        and concept != "most_frequent"
-    ):
-        return _superlative(scan, clauses, place, start, concept, descending)
-    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
-    if count is None and subjects and (is_noun or mention is None):
-        if concept in ("most", "fewest", "maximum", "minimum", "most_frequent"):
-            # "Which region has the most orders": their number.
-            counted = FigureClause("count", None, True, place)
-            clauses.loose.clear()
-            clauses.rank = RankClause(1, descending, subjects[-1], None, counted, place)
-            return max(scan.at(start, "row_noun"), start + 1) if is_noun else at
-    subject: KnownColumn | None = None
-    end = start
-    if (
-        mention is not None
-        and not numbers
-        and not (value and value.is_plain and value.end >= mention.end)
-    ):
-        subject = scan.only(mention, lambda one: not one.is_moment, is_key=True)
-        end = mention.end
-        if is_noun:
-            clauses.nouns.add(start)
-    elif is_noun:
-        end = max(scan.at(start, "row_noun"), start + 1)
-    elif (
-        count is not None
-        and numbers
-        and mention is not None
-        and concept in ("largest", "smallest", "top", "bottom")
-    ):
-        # "The 5 highest amounts" are the rows with them.
-        column = scan.only(mention, lambda one: one.is_number)
-        clauses.rank = RankClause(count, descending, None, column, None, place)
-        return mention.end
-    by = _rank_column(scan, concept)
-    if concept in ("newest", "oldest") and _is_person(scan, start):
-        birth = by is not None and any(one in by.name.casefold() for one in ("birth", "geb", "born"))
-        if not birth:
-            raise UnclearError(f'I do not see what tells the age of "{scan.text(start, end)}"')
-        # The oldest were born first.
-    figure = FigureClause("count", None, True, place) if concept == "most_frequent" else None
-    is_plain = concept in ("top", "bottom") and scan.word(place) not in (
-        "top",
-        "best",
-        "worst",
-        "flop",
-    )
-    clauses.rank = RankClause(count or 1, descending, subject, by, figure, place, is_plain=is_plain)
-    behind = scan.at(end, "by", "sort")
-    return _rank_by(scan, clauses, behind) if behind and _is_measure(scan, behind) else end
-
-
-def _is_person(scan: Scan, place: int) -> bool:
-    word = scan.word(place)
-    return any(LEXICON.means(one, "person") for one in (word, singular(word)))
-
-
-def _rank_column(scan: Scan, concept: str) -> KnownColumn | None:
-    if concept in ("newest", "oldest"):
-        moments = [column for column in scan.table.columns if column.is_moment]
-        return moments[0] if len(moments) == 1 else None
-    if concept in ("expensive", "cheap"):
-        prices = [c for c in scan.table.columns if c.role == "unit price"]
-        prices = (
-            prices
-            or list(scan.vocabulary.meaning("unit_price"))
-            or list(scan.vocabulary.meaning("money"))
-        )
-        return prices[0] if len(prices) == 1 else None
-    return None
-
-
-def _is_measure(scan: Scan, at: int) -> bool:
-    at = scan.skip(at, "det")
-    if figure_at(scan, at) is not None:
-        return True
-    mention = scan.column(at)
-    return mention is not None and any(
-        (one.is_number and one.role != "id") or one.is_moment for one in mention.columns
-    )
-
-
-def _rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
-    rank = clauses.rank
-    if rank is None:
-        return 0
-    at = scan.skip(at, "det")
-    item = _order_item(scan, at)
-    if item is None:
-        return 0
-    order, end = item
-    way = _direction(scan, end)
-    descending = rank.descending if way is None else way[0]
-    clauses.rank = msgspec.structs.replace(
-        rank, by=order.column or rank.by, figure=order.figure, descending=descending, is_plain=False
-    )
-    return way[1] if way else end
-
-
-def _superlative(
-    scan: Scan, clauses: Clauses, place: int, start: int, concept: str, descending: bool
-) -> int:
-    """Read "the highest revenue", "the most orders" behind what has it: "which customer has"."""
-    subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]
-    mention = scan.column(start)
-    if not subjects or concept in ("top", "bottom"):
-        return 0
-    if mention is not None:
-        column = scan.only(mention, lambda one: one.adds_up)
-        clauses.loose.clear()
-        function: Aggregate = "sum" if column.adds_up else "maximum" if descending else "minimum"
-        figure = FigureClause(function, column, False, place)
-        clauses.rank = RankClause(1, descending, subjects[-1], None, figure, place)
-        return mention.end
-    if (found := figure_at(scan, start)) is not None and found[0] != "count":
-        of = scan.column(scan.skip(found[1], "det"))
-        if of is None:
-            return 0
-        clauses.loose.clear()
-        column = scan.only(of, _fits(found[0]))
-        clauses.rank = RankClause(
-            1, descending, subjects[-1], None, FigureClause(found[0], column, False, place), place
-        )
-        return of.end
-    return 0
 
 
 def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -609,11 +452,18 @@ def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
     if mention is not None and any(one.is_number and one.role != "id" for one in mention.columns):
         column = scan.only(mention, lambda one: one.adds_up)
         if not any(one.column == column for one in clauses.figures):
-            clauses.figures.append(FigureClause("sum", column, False, at))
+            clauses.figures.append(FigureClause("sum", column, place=at))
         return mention.end
     if scan.is_noun(at) and not mention:
-        clauses.figures.append(FigureClause("count", None, True, at))
+        clauses.figures.append(FigureClause("count", of_rows=True, place=at))
         return max(scan.at(at, "row_noun"), at + 1)
+    if mention is not None and not clauses.keys and not clauses.conditions:
+        column = mention.columns[0]
+        value = scan.value(at)
+        if (column.is_text or column.yes) and len(mention.columns) == 1 and value is None:
+            # "Share of each gender", "Anteil der Regionen am Umsatz": of which groups.
+            clauses.keys.append(KeyClause(column, "", at))
+            return scan.skip(mention.end, "share") if scan.at(mention.end, "share") else mention.end
     return at
 
 
@@ -630,8 +480,3 @@ def read_running(scan: Scan, clauses: Clauses, place: int) -> int:
         at = mention.end
     clauses.running = RunningClause(column, place)
     return at
-
-
-def is_weak(mention: ColumnMention) -> bool:
-    """Tell whether a column is only meant by another word."""
-    return mention.level >= SYNONYM or mention.level > PART

@@ -1,4 +1,4 @@
-"""Grammar of requests about one table: each word is used for something, or is known to mean nothing.
+"""Grammar of requests about one table: each word is used, or is known to mean nothing.
 
 A request is read from left to right. At each place the clauses are tried that may begin there, the
 more specific ones first. A word that none takes and that is no filler makes the request unclear,
@@ -14,13 +14,21 @@ from kbd_offline.changes import (
     computed,
     deduplicated,
     left_out,
+    listed,
     percent_of,
     profit_of,
     renamed,
     selected,
 )
-from kbd_offline.clauses import Clauses, KeyClause, OrderClause
-from kbd_offline.conditions import bare_value, column_condition, comparison, empty_field
+from kbd_offline.clauses import Clauses, ConditionClause, FigureClause, KeyClause, OrderClause
+from kbd_offline.conditions import (
+    bare_value,
+    column_condition,
+    comparison,
+    empty_field,
+    yes_or_no,
+)
+from kbd_offline.derivations import days_column, drop_explained, equation, explained, ratio
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import (
     adverb_key,
@@ -28,26 +36,22 @@ from kbd_offline.figures import (
     keys_at,
     order_at,
     part_word,
-    ranking,
     read_figures,
     read_running,
     read_share,
 )
+from kbd_offline.grammar_checks import check_signs, check_unknown
 from kbd_offline.mentions import COMPOUND, PART, STEM
+from kbd_offline.numerals import number_at
+from kbd_offline.periods import period_at
+from kbd_offline.ranking import is_measure, rank_by, ranking
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.tidying import each_once, unified
 from kbd_offline.times import time_condition, versus
 
-__all__ = ["KINDS", "UNKNOWN", "read_clauses"]
+__all__ = ["KINDS", "read_clauses"]
 
-UNKNOWN = "I do not know what to make of"
-"""How the reason begins that words were not understood."""
 
-_REFUSED = (
-    ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
-    ("forecast", "work that out"), ("style", "style sheets as asked"),
-    ("documents", "make or edit a document"), ("money_change", "change currencies"),
-)  # fmt: skip
 KINDS = (
     ("kind_xlsx", ".xlsx"), ("kind_csv", ".csv"), ("kind_tsv", ".tsv"), ("kind_psv", ".psv"),
     ("kind_parquet", ".parquet"),
@@ -66,49 +70,21 @@ def read_clauses(scan: Scan) -> Clauses:
     clauses.is_who = scan.word(0) in ("who", "wer")
     clauses.exact = any(scan.at(place, "exactly") for place in range(len(scan)))
     _read_moment(scan, clauses)
+    explained(scan, clauses)
     place = 0
     while place < len(scan):
-        end = _clause(scan, clauses, place)
+        before = len(clauses.conditions)
+        end = clauses.passed.get(place) or _clause(scan, clauses, place)
         if end <= place:
             clauses.unknown.append(place)
             end = place + 1
+        if len(clauses.conditions) > before:
+            clauses.condition_places.update(range(place, end))
         place = end
-    _check_unknown(scan, clauses)
-    _check_signs(scan, clauses)
+    drop_explained(scan, clauses)
+    check_unknown(scan, clauses)
+    check_signs(scan, clauses)
     return clauses
-
-
-_SPENDING = frozenset(
-    ["spend", "spending", "spent", "expense", "expenses", "cost", "costs", "ausgabe", "ausgaben", "kosten", "income", "earnings", "earned", "einnahme", "einnahmen", "outgoings", "paid"]
-)
-
-
-def _check_signs(scan: Scan, clauses: Clauses) -> None:
-    """Check that what was spent is not taken for a sum of what came in as well.
-
-    Raises:
-        SeveralError: A column has amounts of both signs, and the words speak of one.
-    """
-    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
-        c.maximum[:1].isdigit() and float(c.maximum) > 0
-    )]  # fmt: skip
-    for place in range(len(scan) if len(signed) == 1 else 0):
-        column, mention = signed[0], scan.column(place)
-        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
-            continue
-        value = scan.value(place)
-        by_sign = any(column in one.columns for one in clauses.conditions)
-        if by_sign or value is not None:
-            continue
-        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
-        raise SeveralError(
-            f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
-            [
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
-                scan.rewritten(place, place + 1, name) if request else "",
-            ],
-        )
 
 
 def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -128,7 +104,8 @@ def _read_moment(scan: Scan, clauses: Clauses) -> None:
         if mention is None or mention.level > COMPOUND:
             continue
         moments = [column for column in mention.columns if column.is_moment]
-        if len(moments) == 1:
+        is_noun = scan.is_noun(place) and mention.end == place + 1
+        if len(moments) == 1 and not is_noun:
             named.add(moments[0].name)
     for place in range(len(scan)):
         named |= {column.name for column in _verb_of(scan, place)}
@@ -143,11 +120,13 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
         return ()
     if scan.column(place) is not None or scan.is_noun(place):
         return ()
+    root = word.removeprefix("ge").removesuffix("t").removesuffix("en")
     found = [
         column
         for column in scan.table.columns
         if column.is_moment and any(
-            len(part) >= 3 and part not in ("date", "datum") and word.startswith(part.rstrip("e"))
+            (len(part) >= 3 and part not in ("date", "datum") and word.startswith(part.rstrip("e")))
+            or (len(root) >= 5 and word.startswith("ge") and part.startswith(root))
             for part in column.name.casefold().replace("_", " ").split()
         )
     ]  # fmt: skip
@@ -155,10 +134,10 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
 
 
 def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
-    if end := scan.at(place, "or"):
-        if scan.at(place, "or_more", "or_less") <= end:
-            clauses.joint = "or"
-            return end
+    end = scan.at(place, "or")
+    if end and scan.at(place, "or_more", "or_less") <= end:
+        clauses.joint = "or"
+        return end
     if end := scan.at(place, "and"):
         return end if not _is_sum(scan, place) else 0
     return place + 1 if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–" else 0
@@ -242,12 +221,17 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
                     if scan.at(stop, "sort") and scan.word(stop) != "nach"
                     else stop
                 )
-            _direct(scan, clauses, descending, by_time=concept in ("newest_first", "oldest_first"))
+            _direct(
+                scan,
+                clauses,
+                descending=descending,
+                by_time=concept in ("newest_first", "oldest_first"),
+            )
             return end
     return 0
 
 
-def _direct(scan: Scan, clauses: Clauses, descending: bool, *, by_time: bool) -> None:
+def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) -> None:
     if clauses.order and clauses.order[-1].descending is None:
         clauses.order[-1] = msgspec.structs.replace(clauses.order[-1], descending=descending)
         return
@@ -261,6 +245,28 @@ def _direct(scan: Scan, clauses: Clauses, descending: bool, *, by_time: bool) ->
     clauses.order.append(OrderClause(None, descending))
 
 
+def _crossed(scan: Scan, clauses: Clauses, place: int) -> int:
+    """Read "status by country", "Mitarbeiter x Projekt", "campaign vs year": a table of both."""
+    mention = scan.column(place)
+    if mention is None or mention.level > STEM or scan.is_noun(place) or clauses.is_question:
+        return 0
+    between = scan.word(mention.end)
+    if between not in ("by", "nach", "x", "vs", "versus", "gegen", "×", "against"):
+        return 0
+    if between in ("by", "nach") and (clauses.keys or clauses.rank or clauses.order):
+        return 0
+    column = mention.columns[0]
+    if len(mention.columns) > 1 or column.adds_up or column.is_moment:
+        return 0
+    keys, _, stop = keys_at(scan, mention.end + 1)
+    if len(keys) != 1 or (keys[0].column is not None and keys[0].column.adds_up):
+        return 0
+    clauses.is_pivot = True
+    clauses.keys.append(KeyClause(column, "", place))
+    clauses.across.append(keys[0])
+    return stop
+
+
 def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     if end := scan.at(place, "pivot"):
         clauses.is_pivot = True
@@ -269,7 +275,9 @@ def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     part, mention = part_word(scan, place), scan.column(place)
     end = mention.end if mention is not None else part[1] if part is not None else 0
     if behind := scan.at(end, "across") if end else 0:
-        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan):
+        if scan.at(end, "by") == behind and scan.word(end) == "across" and behind < len(scan) and (
+            not scan.is_sign(behind)
+        ):  # fmt: skip
             return 0
         if mention is not None and (part is None or mention.level <= STEM):
             clauses.across.append(KeyClause(scan.only(mention, is_key=True), "", place))
@@ -313,21 +321,18 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         keys, across, stop = keys_at(scan, place + 1)
     if not keys and not across:
         return 0
+    if rank is not None and len(keys) == 1 and keys[0].column == rank.by and rank.by is not None:
+        return stop
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
-    if (way or (scan.at(stop, "sort") and scan.word(stop) != "nach")) and scan.word(place) in (
-        "nach",
-        "by",
-    ):
-        if len(keys) == 1 and keys[0].column is not None:
-            descending = bool(scan.at(stop, "descending")) if way else None
-            clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
-            stop = way or stop
-            return (
-                scan.at(stop, "sort")
-                if scan.at(stop, "sort") and scan.word(stop) != "nach"
-                else stop
-            )
+    sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
+    is_one = len(keys) == 1 and keys[0].column is not None
+    if sorts and is_one and scan.word(place) in ("nach", "by"):
+        descending = bool(scan.at(stop, "descending")) if way else None
+        clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
+        stop = way or stop
+        is_sort = scan.at(stop, "sort") and scan.word(stop) != "nach"
+        return scan.at(stop, "sort") if is_sort else stop
     if (
         len(keys) == 1
         and keys[0].column is not None
@@ -339,9 +344,29 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         )
     ):
         raise UnclearError(f'I do not group by the amounts of "{keys[0].column.name}"')
+    for concept, into in (("own_file", "files"), ("own_sheet", "sheets")):
+        if behind := scan.at(stop, concept):
+            clauses.split = "files" if into == "files" else "sheets"
+            clauses.split_keys += keys
+            return behind
+    if not across and _is_the_moment(clauses, keys):
+        return stop
     clauses.keys += [key for key in keys if not _has_key(clauses.keys, key)]
     clauses.across += across
     return stop
+
+
+def _is_the_moment(clauses: Clauses, keys: list[KeyClause]) -> bool:
+    """Tell whether a key only says which date the month before is of: "per month … by due date"."""
+    if len(keys) != 1 or keys[0].column is None or not keys[0].column.is_moment or keys[0].part:
+        return False
+    parts = [one for one in clauses.keys if one.part and one.column in (None, keys[0].column)]
+    if len(parts) != 1:
+        return False
+    clauses.keys[clauses.keys.index(parts[0])] = msgspec.structs.replace(
+        parts[0], column=keys[0].column
+    )
+    return True
 
 
 def _has_key(keys: list[KeyClause], key: KeyClause) -> bool:
@@ -361,20 +386,27 @@ def _is_moment_hint(scan: Scan, clauses: Clauses, at: int) -> int:
 
 def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
     """Read what a ranking goes by, where it stands behind other words."""
-    from kbd_offline.figures import _is_measure, _rank_by  # noqa: PLC0415
-
-    return _rank_by(scan, clauses, at) if _is_measure(scan, at) else 0
+    return rank_by(scan, clauses, at) if is_measure(scan, at) else 0
 
 
 def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "unique_list")
+    once = scan.at(place, "each_once")
+    texts = [column for column, _, weak in clauses.loose if not weak and not column.is_number]
+    if once and len(texts) == 1 and len(clauses.loose) == 1:
+        clauses.unique_list, clauses.loose = (texts[0],), []
+        return once
+    if not end and (distinct := scan.at(place, "distinct")):
+        # "Unique emails only" are they themselves, and not their number.
+        mentions, behind = scan.column_list(scan.skip(distinct, "det"))
+        end = distinct if mentions and scan.at(behind, "only") else 0
     if not end:
         return 0
     mentions, behind = scan.column_list(scan.skip(end, "det"))
     if not mentions or (scan.at(place, "how_many", "count")):
         return 0
     clauses.unique_list = tuple(scan.only(mention, is_key=True) for mention in mentions)
-    return behind
+    return scan.at(behind, "only") or behind
 
 
 def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -412,9 +444,23 @@ def _except(scan: Scan, clauses: Clauses, place: int) -> int:
         at = scan.skip(at + 1, "det", "where")
     if found := time_condition(scan, clauses, place):
         return found
+    if at > end and (lacking := scan.at(at, "lacks")) and (field := scan.column(lacking)):
+        # "Without the rows without a category".
+        column = scan.only(field)
+        clauses.conditions.append(ConditionClause(
+            f"{_column(column)} is not empty", f"{column.name} is not empty", (column,),
+            slug=f"with-{column.name.casefold()}",
+        ))  # fmt: skip
+        return field.end
     if scan.value(at) is None and scan.column(at) is None:
         at = scan.skip(at, "filler", "det", "where")
     before = len(clauses.conditions)
+    if scan.value(at) is not None and (dates := _verb_of(scan, at)):
+        name, verb = quoted(dates[0].name), scan.text(at, at + 1)
+        raise SeveralError(
+            f'"not {verb}" may be of that value, or of rows without {name}',
+            [f"rows where {name} is empty"],
+        )
     if found := bare_value(scan, clauses, at, is_negative=True, leads=True):
         return found
     found = column_condition(scan, clauses, at) or comparison(scan, clauses, at)
@@ -449,7 +495,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
         del clauses.figures[before:]
         return 0
     asked = clauses.figures.pop()
-    found = _bound(scan, clauses, end)
+    found = _bound(scan, end)
     if found is None:
         return 0
     operator, number, stop = found
@@ -458,9 +504,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def _bound(scan: Scan, clauses: Clauses, place: int) -> tuple[str, str, int] | None:
-    from kbd_offline.conditions import number_at  # noqa: PLC0415
-
+def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
     place = scan.skip(place, "det") if scan.at(place, "det") and not scan.at(place, "in") else place
     for concept, operator in (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<=")):
         end = scan.at(place, concept)
@@ -470,7 +514,23 @@ def _bound(scan: Scan, clauses: Clauses, place: int) -> tuple[str, str, int] | N
     return None
 
 
+def _tells_date(scan: Scan, place: int) -> bool:
+    """Tell whether a verb says which date a period is of: "shipped in July", "im Juni geliefert"."""
+    if not _verb_of(scan, place):
+        return False
+    behind = scan.skip(place + 1, "filler", "since", "before", "after", "until", "between")
+    if period_at(scan, behind) is not None or period_at(scan, place + 1) is not None:
+        return True
+    is_last = place == len(scan) - 1 - scan.is_sign(len(scan) - 1, ".?!")
+    return is_last and any(
+        (found := period_at(scan, at)) is not None and found.end_token == place
+        for at in range(max(place - 4, 0), place)
+    )
+
+
 def _value(scan: Scan, clauses: Clauses, place: int) -> int:
+    if _tells_date(scan, place):
+        return place + 1
     return bare_value(scan, clauses, place, is_negative=False, leads=False)
 
 
@@ -481,7 +541,9 @@ def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
     return bare_value(scan, clauses, place + 1, is_negative=False, leads=False)
 
 
-_PREPOSITIONS = frozenset(["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"])
+_PREPOSITIONS = frozenset(
+    ["in", "from", "of", "for", "by", "at", "with", "to", "aus", "von", "in", "fur", "mit", "bei"]
+)
 
 
 def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
@@ -498,11 +560,17 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
     if mention is None:
         return 0
     is_unique = any(column.distinct == scan.table.rows for column in mention.columns)
+    if is_unique and mention.level >= PART and mention.columns[0].is_text:
+        # "Products under 10 euros": each row is one.
+        clauses.nouns.add(place)
+        return mention.end
     if scan.is_noun(place) and (mention.level > STEM or is_unique) and mention.end == place + 1:
         # What the file is called is only a figure where figures are asked for: "sales by region".
         sums = [one for one in mention.columns if one.adds_up]
+        clauses.nouns.add(place)
         if len(sums) == 1 and mention.level > PART:
             clauses.loose.append((sums[0], place, True))
+        _count_beside(scan, clauses, place)
         return place + 1
     numbers = [one for one in mention.columns if one.is_number]
     fits: Callable[[KnownColumn], bool] = (
@@ -524,8 +592,17 @@ def _file(scan: Scan, clauses: Clauses, place: int) -> int:
     return end + 1 if end and scan.kind(end) == "file" else 0
 
 
+def _count_beside(scan: Scan, clauses: Clauses, place: int) -> None:
+    """Note that the rows are counted where a figure stands beside them: "members and total fee"."""
+    clauses.nouns.add(place)
+    behind = scan.at(place + 1, "and") or (place + 2 if scan.is_sign(place + 1) else 0)
+    if behind and figure_at(scan, behind) is not None:
+        clauses.figures.append(FigureClause("count", None, True, place))
+
+
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
     if scan.is_noun(place):
+        _count_beside(scan, clauses, place)
         return max(scan.at(place, "row_noun"), place + 1)
     return 0
 
@@ -538,6 +615,8 @@ def _filler(scan: Scan, clauses: Clauses, place: int) -> int:
         return end
     if _verb_of(scan, place):
         return place + 1
+    if clauses.running is not None and (end := scan.at(place, "over_time")):
+        return end
     if scan.at(place, "exactly"):
         return scan.at(place, "exactly")
     return scan.at(place, "filler", "question", "select", "converted", "added_suffix", "each_own")
@@ -565,10 +644,6 @@ def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _find_duplicates(scan: Scan, clauses: Clauses, place: int) -> int:
-    return deduplicated(scan, clauses, place)
-
-
 def _time(scan: Scan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is not None and mention.level <= STEM and scan.kind(place) != "number":
@@ -585,37 +660,20 @@ def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
     if not moments:
         return 0
     behind = scan.at(mention.end, "is") or mention.end
+    if mention.level <= STEM and scan.at(mention.end - 1, "since", "until") == mention.end:
+        # "Customer since 2020" of a column that is called so.
+        behind = mention.end - 1
     from_column = scan.only(mention, lambda one: one.is_moment)
     return time_condition(scan, clauses, behind, from_column)
 
 
-def _having_first(scan: Scan, clauses: Clauses, place: int) -> int:
-    return _having(scan, clauses, place)
-
-
 _Reader = Callable[[Scan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
-    _file, _kind, _summary, _dedupe_words, _find_duplicates, each_once, _split, renamed,
-    cleaned, unified, computed, _profit, versus, _pivot,
-    read_running, _sort, _unique, read_share, _having_first, ranking, _condition, left_out, _dated, column_condition,
-    _except, comparison, _time, read_figures, _value, _after_preposition, selected, _by, _loose, _connector,
-    _noun, _filler,
+    _file, _kind, _summary, _dedupe_words, deduplicated, each_once, _split, renamed, cleaned,
+    unified, equation,
+    days_column, computed, listed, ratio, _profit, versus, _pivot, _crossed, read_running, _sort,
+    _unique, read_share, _having, ranking, yes_or_no, _condition, left_out, _dated,
+    column_condition, _except, comparison, _time, read_figures, _value, _after_preposition,
+    selected, _by, _loose, _connector, _noun, _filler,
 )  # fmt: skip
 """Readers of clauses, in the order in which they are tried."""
-
-
-def _check_unknown(scan: Scan, clauses: Clauses) -> None:
-    """Check that nothing was passed over.
-
-    Raises:
-        UnclearError: Something was.
-    """
-    for place in range(len(scan)):
-        for concept, what in _REFUSED:
-            end = scan.at(place, concept)
-            if any(place <= one < end for one in clauses.unknown):
-                raise UnclearError(f'I cannot {what} ("{scan.text(place, end)}")')
-    words = [scan.tokens[place].text for place in clauses.unknown]
-    if words:
-        named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
-        raise UnclearError(f"{UNKNOWN} {named}")

@@ -8,17 +8,22 @@ from kbd.jobs.records import DeriveStep, Figure, GroupStep, SortKey, TableStep
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, FigureClause, KeyClause, OrderClause
 from kbd_offline.facts import KnownColumn
+from kbd_offline.names import tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
 
 __all__ = [
-    "GroupKey", "counted", "default_number", "figure_of", "figure_text", "keys_of", "order_keys", "resolve_figures",
+    "GroupKey", "counted", "default_number", "derive_keys", "figure_of", "figure_text",
+    "group_steps", "keys_of", "order_keys", "resolve_figures",
 ]  # fmt: skip
 
 _TITLES = {
     "sum": "Total", "average": "Average", "minimum": "Minimum", "maximum": "Maximum",
     "median": "Median", "distinct": "Different", "count": "Count",
 }  # fmt: skip
+
+
+_BALANCES = frozenset(["balance", "saldo", "kontostand"])
 
 
 class GroupKey(msgspec.Struct, frozen=True):
@@ -70,6 +75,9 @@ def default_number(scan: Scan, function: str, place: int) -> KnownColumn:
     fitting = [column for column in columns if column.adds_up]
     if not fitting and function not in ("sum", "total"):
         fitting = [c for c in columns if c.is_number and c.role not in ("id", "year", "period")]
+    if len(fitting) > 1:
+        # What an account holds is no amount of it.
+        fitting = [one for one in fitting if not _BALANCES & set(tokens(one.name))] or fitting
     if len(fitting) == 1:
         return fitting[0]
     word = {"sum": "total"}.get(function, function)
@@ -119,7 +127,7 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
 
 def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     if column.adds_up:
-        return FigureClause("sum", column, False, place)
+        return FigureClause("sum", column, place=place)
     raise SeveralError(
         f'"{column.name}" ({column.role}) does not add up',
         [scan.rewritten(place, place + 1, f"{word} {scan.text(place, place + 1)}")
@@ -168,7 +176,7 @@ def figure_text(figure: FigureClause) -> str:
 
 
 def group_steps(
-    scan: Scan, clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
+    clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
 ) -> list[TableStep]:
     """Return the steps that make figures of groups."""
     names = [key.name for key in keys]
@@ -177,8 +185,6 @@ def group_steps(
 
 
 def order_keys(
-    scan: Scan,
-    clauses: Clauses,
     order: Sequence[OrderClause],
     keys: Sequence[GroupKey],
     figures: Sequence[FigureClause],

@@ -14,9 +14,9 @@ from kbd.job_words import is_conversion
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.names import split_suffix
-from kbd_offline.sheets import without_sheet
 from kbd_offline.open_questions import as_answered
 from kbd_offline.request_files import ALL_TABLES, READ_BOOKS
+from kbd_offline.sheets import without_sheet
 
 __all__ = ["TableFinding", "inspect", "known_table", "value_query"]
 
@@ -68,22 +68,22 @@ def inspect(
         ):
             facts.append((place, table_map, described))
     queries = [
-        ("table_query", {**_arguments(*place), "query": value_query(described, request),
+        ("table_query", {**_arguments(*place), "query": value_query(columns, request),
                          "window_rows": _WINDOW})
-        for place, _, described in facts
-        if described["columns"] and described["row_count"] and not copies
+        for place, _, columns in facts
+        if columns["columns"] and columns["row_count"] and not copies
     ]  # fmt: skip
     answers = iter(conversation.outcomes(*queries))
     made = []
-    for place, table_map, described in facts:
+    for place, mapped, columns in facts:
         rows: Any = ()
-        if described["columns"] and described["row_count"] and not copies:
+        if columns["columns"] and columns["row_count"] and not copies:
             answer = next(answers)
             rows = () if isinstance(answer, CallFailedError) else answer["rows"]
-        table = known_table(*place, table_map, described, rows)
+        table = known_table(*place, mapped, columns, rows)
         count = sum(path == table.path for path, _ in places)
         table = msgspec.structs.replace(table, sheets=max(count, 1))
-        told = [str(one) for result in (table_map, described) for one in result.get("warnings", ())]
+        told = [str(one) for result in (mapped, columns) for one in result.get("warnings", ())]
         made.append(TableFinding(table, tuple(dict.fromkeys(told))))
     return made, failed
 
@@ -183,7 +183,8 @@ def known_table(
     """Return what is known of a table.
 
     Args:
-        path, sheet: Which.
+        path: Its file.
+        sheet: Its sheet.
         table_map: What `table_get_map` says of it.
         described: What `table_describe` does.
         rows: The rows of the query for its values.

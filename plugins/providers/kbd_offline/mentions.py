@@ -4,7 +4,7 @@ A column's own name goes before a part of one, and that before another word for 
 equally well both are returned: whoever needs one asks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -18,15 +18,40 @@ __all__ = ["BESIDE", "SAME", "SYNONYM", "ColumnMention", "ValueMention", "Vocabu
 SAME, STEM, PART, COMPOUND, SYNONYM = range(5)
 """How a column is named: in full, but for its ending, by a part, within a compound, otherwise."""
 
+_FORMS: tuple[tuple[int, Callable[[str], str]], ...] = (
+    (SAME, str), (SAME, singular), (STEM, stem),
+)  # fmt: skip
+"""Forms in which words are compared, with how near that is."""
+
 _MAX_WORDS = 8
 _NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
 _SUMS = frozenset(("money", "revenue", "cost"))
 BESIDE = frozenset(
-    ["discount", "discounts", "rabatt", "tax", "taxes", "vat", "mwst", "ust", "steuer", "shipping", "versand", "fee", "fees", "tip", "tips", "gebuhr", "rate", "quote"]
+    [
+        "discount",
+        "discounts",
+        "rabatt",
+        "tax",
+        "taxes",
+        "vat",
+        "mwst",
+        "ust",
+        "steuer",
+        "shipping",
+        "versand",
+        "fee",
+        "fees",
+        "tip",
+        "tips",
+        "gebuhr",
+        "rate",
+        "quote",
+    ]
 )
 """Words of names of money that is not what something brings or costs."""
 _FUNCTIONS = (
-    "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by", "filler",
+    "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by",
+    "filler",
     "last", "this", "top", "bottom", "largest", "smallest", "newest", "oldest", "and", "or", "only",
     "except", "descending", "ascending", "year", "month", "quarter", "week", "weekday", "det",
     "sort", "more", "less", "between", "since", "before", "after", "until", "share", "where",
@@ -46,6 +71,11 @@ def _function_words() -> frozenset[str]:
 
 
 _FUNCTION_WORDS = _function_words()
+_KINDS = frozenset(
+    ["gehalt", "betrag", "betrage", "wert", "werte", "preis", "summe", "kosten", "lohn", "datum",
+     "anzahl", "zahl", "menge", "satz", "name", "namen"]
+)  # fmt: skip
+"""Last parts of compounds that say what kind of value the first part is: "Nettogehalt"."""
 _REFUSED = ("chart", "translate", "prose", "forecast", "style", "documents", "money_change")
 _MENDED = frozenset(
     word
@@ -82,12 +112,20 @@ class Vocabulary:
     def __init__(self, table: KnownTable) -> None:
         self.columns = table.columns
         self._words = {column.name: tokens(column.name) for column in table.columns}
+        self._keys = [self._by_key(form) for _, form in _FORMS]
         self._values: dict[str, list[tuple[tuple[str, ...], KnownColumn, str]]] = {}
         for column in table.columns:
             for value in column.values:
                 words = tokens_of_value(value)
                 if words:
                     self._values.setdefault(stem(words[0]), []).append((words, column, value))
+
+    def _by_key(self, form: Callable[[str], str]) -> dict[str, tuple[KnownColumn, ...]]:
+        found: dict[str, tuple[KnownColumn, ...]] = {}
+        for column in self.columns:
+            key = "".join(form(word) for word in self._words[column.name])
+            found[key] = (*found.get(key, ()), column)
+        return found
 
     def column_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
         """Return the columns that are named from a token on, by the longest and nearest name."""
@@ -104,6 +142,11 @@ class Vocabulary:
             or self._compound(words[0], start)
             or self._other(words[0], start)
         )
+
+    def synonym_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
+        """Return the columns that a word means otherwise than by their names."""
+        words = self._run(request, start)
+        return self._other(words[0], start) if words else None
 
     def value_at(self, request: Sequence[RequestToken], start: int) -> ValueMention | None:
         """Return the columns with the longest value that stands from a token on."""
@@ -152,7 +195,7 @@ class Vocabulary:
             for value in column.values
             if " ".join(value.split()).casefold() == wanted
         ]
-        return ValueMention(_by_column(found), start, start + 1, True) if found else None
+        return ValueMention(_by_column(found), start, start + 1, is_plain=True) if found else None
 
     def meaning(self, *meanings: str) -> tuple[KnownColumn, ...]:
         """Return the columns of numbers whose names mean one of some things."""
@@ -180,6 +223,8 @@ class Vocabulary:
         known |= {"".join(words) for words in self._words.values()}
         near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
         near = [one for one in near if one[0] <= allowed]
+        # What the table has goes before what the language has.
+        near = [one for one in near if one[0] == near[0][0] and one[1] in names] or near
         best = {stem(one) for far, one in near if far == near[0][0]}
         return near[0][1] if len(best) == 1 else word
 
@@ -201,7 +246,7 @@ class Vocabulary:
         )
 
     def _run(self, request: Sequence[RequestToken], start: int) -> list[str]:
-        words = []
+        words: list[str] = []
         for token in request[start : start + _MAX_WORDS]:
             # A sign ends a name, for it parts the columns of a list.
             if token.kind == "quoted" and words and token.text.isalnum():
@@ -221,16 +266,13 @@ class Vocabulary:
     def _whole(
         self, request: Sequence[RequestToken], words: Sequence[str], start: int
     ) -> ColumnMention | None:
-        for level, form in ((SAME, str), (SAME, singular), (STEM, stem)):
+        for place, (level, form) in enumerate(_FORMS):
             best: ColumnMention | None = None
-            for size in range(1, len(words) + 1):
+            key = ""
+            for size, word in enumerate(words, 1):
                 # Without blanks, "order date" is OrderDate as well as order_date.
-                key = "".join(form(word) for word in words[:size])
-                named = tuple(
-                    column
-                    for column in self.columns
-                    if key and "".join(form(w) for w in self._words[column.name]) == key
-                )
+                key += form(word)
+                named = self._keys[place].get(key) if key else None
                 if named:
                     best = ColumnMention(named, start, start + size, level)
             if best is not None:
@@ -240,7 +282,7 @@ class Vocabulary:
     def _with_signs(self, request: Sequence[RequestToken], mention: ColumnMention) -> ColumnMention:
         """Return a mention to the end of a name that signs follow: "Price (€)"."""
         column = mention.columns[0]
-        signs = [sign for sign in _signs_behind(column.name)]
+        signs = list(_signs_behind(column.name))
         at = mention.end
         for sign in signs:
             if at >= len(request) or request[at].text != sign:
@@ -274,6 +316,13 @@ class Vocabulary:
                 len(part) > len(root) + 2 and (part.startswith(root) or part.endswith((word, root)))
                 for part in self._words[column.name]
             )
+        )
+        found = found or tuple(
+            column
+            for column in self.columns
+            if len(self._words[column.name]) == 1
+            and len(self._words[column.name][0]) >= 4
+            and word.removeprefix(self._words[column.name][0]) in _KINDS
         )
         return ColumnMention(found, start, start + 1, COMPOUND) if found else None
 

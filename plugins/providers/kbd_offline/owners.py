@@ -12,19 +12,19 @@ from kbd_offline.evident_keys import things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.mentions import PART, STEM
 from kbd_offline.names import stem, tokens
-from kbd_offline.pair_words import MONEY, same_family
+from kbd_offline.pair_words import MONEY, same_family, word_set
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.scan import Scan
 
 __all__ = ["without_owners"]
 
-_OF = frozenset(["of", "des", "der", "von", "vom", "the", "each", "every", "jedes", "jeder"])
-_WITH = frozenset(["with", "mit"])
-_THE = frozenset(["the", "dem", "den", "der", "die", "das"])
-_HIGHEST = frozenset(
-    ["highest", "largest", "biggest", "greatest", "most", "hochsten", "hochstem", "großten", "großtem", "meisten"]
+_OF = word_set("of des der von vom the each every jedes jeder")
+_WITH = word_set("with mit")
+_THE = word_set("the dem den der die das")
+_HIGHEST = word_set(
+    "highest largest biggest greatest most hochsten hochstem großten großtem meisten"
 )
-_LOWEST = frozenset(["lowest", "smallest", "least", "niedrigsten", "geringsten", "kleinsten", "wenigsten"])
+_LOWEST = word_set("lowest smallest least niedrigsten geringsten kleinsten wenigsten")
 _LINKS = ("ungs", "ung", "s", "n", "en", "er", "")
 _ENDINGS = ("ungen", "ung", "en", "e", "s")
 
@@ -62,9 +62,8 @@ def _rank_first(found: Sequence[RequestToken]) -> list[RequestToken]:
         behind = place + 1
         while behind < len(found) and found[behind].word in _THE:
             behind += 1
-        first = next(
-            (at for at in range(place - 1, max(place - 4, -1), -1) if found[at].kind == "number"), None
-        )
+        near = range(place - 1, max(place - 4, -1), -1)
+        first = next((at for at in near if found[at].kind == "number"), None)
         word = found[behind].word if behind < len(found) else ""
         if first is None or first == place - 1 or not (word in _HIGHEST or word in _LOWEST):
             continue
@@ -121,7 +120,8 @@ class _Owners:
             return False
         for scan, table in zip(self._scans, self._tables, strict=True):
             before = scan.column(place - 1) if place else None
-            is_verb = word.endswith(("ed", "t")) and stem(word) not in {stem(w) for w in things(table)}
+            nouns = {stem(noun) for noun in things(table)}
+            is_verb = word.endswith(("ed", "t")) and stem(word) not in nouns
             if before is not None and before.level <= PART and is_verb:
                 return same_family(word, things(table))
         return False

@@ -1,13 +1,13 @@
-"""Partners: rows of a table that have none in another, and columns that are written beside. Pure."""
+"""Partners: rows of a table without one in another, and columns that are written beside. Pure."""
 
 from collections.abc import Sequence
 
 from kbd.jobs.records import FilterStep, GroupStep, JoinStep
 from kbd_offline.evident_keys import key_pairs, things
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.mentions import PART
+from kbd_offline.mentions import PART, SAME, ColumnMention
 from kbd_offline.names import fold, stem, tokens
-from kbd_offline.pair_words import ADDING, NEGATIVE, OFTEN, SMALL, same_family
+from kbd_offline.pair_words import ADDING, NEGATIVE, OFTEN, SMALL, same_family, word_set
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
 
@@ -64,7 +64,8 @@ def without_partner(work: TablesTogether) -> Result | None:
         filters = any(isinstance(one, FilterStep | GroupStep) for one in found[0].steps)
         if left_over and filters:
             raise UnclearError(
-                f"it says more of {right.label} than that a row is there: ask for one after the other"
+                f"it says more of {right.label} than that a row is there:"
+                " ask for one after the other"
             )
         return found
     return None
@@ -73,22 +74,25 @@ def without_partner(work: TablesTogether) -> Result | None:
 def _missing_words(
     work: TablesTogether, left: KnownTable, right: KnownTable, key: KnownColumn, negative: int
 ) -> set[int] | None:
-    """Return the places of the words for what has no partner in what; None where they are not there."""
+    """Return the places of the words for what has no partner in what; None without them."""
     scan = work.scan
     own = {stem(word) for word in (*things(left), *tokens(key.name))}
     first = next(
-        (at for at in range(len(scan)) if stem(scan.word(at).removesuffix("'s")) in own), None
+        (
+            at
+            for at in range(len(scan))
+            if stem(scan.word(at).removesuffix("'s")) in own or work.is_called(left, at)
+        ),
+        None,
     )
     if first is None:
         return None
-    if same_family(scan.word(first), things(right)) and not stem(scan.word(first)) in {
-        stem(word) for word in things(left)
-    }:
+    names = {stem(word) for word in things(left)}
+    is_other = same_family(scan.word(first), things(right)) and not work.is_called(left, first)
+    if is_other and stem(scan.word(first)) not in names:
         return None
     verbs = [
-        at
-        for at in range(len(scan))
-        if at != first and same_family(scan.word(at), things(right))
+        at for at in range(len(scan)) if at != first and same_family(scan.word(at), things(right))
     ]
     if len(verbs) != 1 or not _is_denied(scan, first, verbs[0], negative):
         return None
@@ -168,16 +172,18 @@ def _added(
     return columns, set(range(place))
 
 
-_LINKS = frozenset(
-    "to each every the zu jeder jedem jede zur zum bei from of aus der den dem des von in into their its for und"
-    " with mit beside also column columns spalte spalten matching corresponding passende passenden address adresse addresses".split()
+_LINKS = word_set(
+    "to each every the zu jeder jedem jede zur zum bei from of aus der den dem des von in "
+    "into their its for und with mit beside also column columns spalte spalten matching "
+    "corresponding passende passenden address adresse addresses"
 )
 
 
-def _is_called(work: TablesTogether, table: KnownTable, place: int, mention: object) -> bool:
-    return work.is_called(table, place) and (
-        mention is None or work.scan.column(place) is None or getattr(mention, "level", 9) > 0
-    )
+def _is_called(
+    work: TablesTogether, table: KnownTable, place: int, mention: ColumnMention | None
+) -> bool:
+    """Tell whether a word means the rows of a table, and not a column that is called just so."""
+    return work.is_called(table, place) and (mention is None or mention.level > SAME)
 
 
 def joined_with(
@@ -240,7 +246,8 @@ def _check_figures(found: Result, columns: Sequence[KnownColumn], right: KnownTa
         for figure in figures:
             if figure.column in theirs and figure.function != "distinct":
                 raise UnclearError(
-                    f'"{figure.column}" is of {right.label}, and would count once for each row beside it'
+                    f'"{figure.column}" is of {right.label}, and would count once for each row'
+                    " beside it"
                 )
 
 
@@ -263,8 +270,8 @@ def beside_names(work: TablesTogether, right: KnownTable) -> tuple[list[KnownCol
     return [], set()
 
 
-_WITH = frozenset(["with", "mit", "including", "samt", "inklusive", "inkl", "und", "and"])
-_LED = frozenset(["together", "zusammen", "along"])
-_THEIR = frozenset(
-    "their its the der den dem die ihren ihrem ihrer deren dazu jeweiligem jeweiligen also".split()
+_WITH = word_set("with mit including samt inklusive inkl und and")
+_LED = word_set("together zusammen along")
+_THEIR = word_set(
+    "their its the der den dem die ihren ihrem ihrer deren dazu jeweiligem jeweiligen also"
 )

@@ -1,4 +1,4 @@
-"""Periods that a request names: years, quarters, months, days, and what "last" and "since" make. Pure.
+"""Periods that a request names: years, quarters, months, days, "last month". Pure.
 
 A period runs from its first day to before a day. A month or quarter without a year is one of each
 year until the data, or a year beside it, tell which.
@@ -115,8 +115,8 @@ def period_list_at(scan: Scan, place: int) -> list[Period]:
     return found
 
 
-def _made(start: date, end: date, behind: int, text: str, kind: str, **more: bool) -> Period:
-    return Period(start, end, behind, text, kind, **more)
+def _made(start: date, end: date, behind: int, text: str, kind: str) -> Period:
+    return Period(start, end, behind, text, kind)
 
 
 def _number(scan: Scan, place: int) -> int | None:
@@ -153,10 +153,23 @@ def _relative(scan: Scan, place: int) -> Period | None:
         if unit is None:
             continue
         kind, end = unit
+        if (closing := _closing(scan, kind, end, concept)) and count is None:
+            return closing
         if count is not None:
             return _last_units(today, count, kind, end)
         return _unit_around(today, kind, end, back=concept == "last")
     return None
+
+
+def _closing(scan: Scan, kind: str, end: int, concept: str) -> Period | None:
+    """Return "the last quarter of 2024", which goes by that year and not by today."""
+    year = _year_number(scan, scan.skip(end, "det"))
+    if year is None or concept != "last" or kind not in ("quarter", "month"):
+        return None
+    months = 3 if kind == "quarter" else 1
+    text = f"Q4 {year}" if kind == "quarter" else f"December {year}"
+    return _made(date(year, 13 - months, 1), date(year + 1, 1, 1), scan.skip(end, "det") + 1, text,
+                 kind)  # fmt: skip
 
 
 def _unit(scan: Scan, place: int) -> tuple[str, int] | None:

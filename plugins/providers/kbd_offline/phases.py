@@ -242,6 +242,9 @@ def _done_text(done: dict[str, Any]) -> str:
     return "\n".join(lines) or "Nothing was written."
 
 
+_MAX_PLAIN = 4
+
+
 def _answer_lines(answer: dict[str, Any]) -> list[str]:
     lines = [str(answer["text"])] if answer.get("text") else []
     columns, rows = answer["columns"], answer["rows"]
@@ -257,9 +260,10 @@ def _answer_lines(answer: dict[str, Any]) -> list[str]:
             )
         else:
             rest = zip(columns[1:], row[1:], strict=True)
-            lines.append(
-                f"- {_value(row[0])}: {', '.join(f'{name} {_value(value)}' for name, value in rest)}"
-            )
+            # Of a row of many fields it must be seen where each begins.
+            mark = ":" if len(columns) > _MAX_PLAIN else ""
+            told = ", ".join(f"{name}{mark} {_value(value)}" for name, value in rest)
+            lines.append(f"- {_value(row[0])}: {told}")
     more = int(answer["row_count"]) - len(rows)
     if more > 0:
         lines.append(f"… and {more} more; ask for a workbook to get all of them.")
@@ -308,8 +312,15 @@ def summary(conversation: PlannerConversation) -> str:
     lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
     lines += done
     told = "\n".join(done)
-    lines += [_change(change) for change in changes if change.get("change_type") != "added" or str(change.get("path")) not in told]
-    lines += [f"- {note}." for note in (intent.notes if isinstance(intent, JobIntent) else ())]
+    lines += [
+        _change(change)
+        for change in changes
+        if change.get("change_type") != "added" or str(change.get("path")) not in told
+    ]
+    notes = intent.notes if isinstance(intent, JobIntent) else ()
+    if notes and lines and lines[-1].rpartition("\n")[2].startswith("- "):
+        lines.append("")
+    lines += [f"- {note}." for note in notes]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if failed and not changes:
         lines.append("Nothing was changed.")

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd_offline.cells import HEADER, column_letters, typed_cell
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.intents import ProfileIntent, TableIntent
 from kbd_offline.names import fold, singular, split_suffix, tokens
@@ -272,12 +273,6 @@ def _shown(value: Any) -> str:
 
 REPORT_SUFFIXES = (".docx", ".md", ".txt", ".xlsx")
 
-HEADER = {
-    "font_bold": True,
-    "fill_color": "#D9E1F2",
-    "border_bottom": {"style": "thin", "color": "#8EA9DB"},
-}
-"""Style of headings."""
 
 _MAX_OPERATIONS = 400
 """Of a call; the tools take 500."""
@@ -422,7 +417,7 @@ def _sheet_operations(
         min(max(len(str(value)) for value in column) + 2, _MAX_WIDTH)
         for column in zip(names, *rows, strict=True)
     ]
-    typed = [[_typed(value) for value in row] for row in rows]
+    typed = [[typed_cell(value) for value in row] for row in rows]
     shown = [{"column": column_letters(n), "width": width} for n, width in enumerate(widths, 1)]
     heading = [[{"value": one, "type": "string"} for one in names]]
     operations: list[dict[str, Any]] = [
@@ -434,13 +429,6 @@ def _sheet_operations(
     operations.append({"op": "set_column_widths", "sheet": name, "columns": shown})
     operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
     return operations
-
-
-def _typed(value: Any) -> dict[str, Any]:
-    """Return a value for a cell: counts are numbers, all else is text."""
-    if isinstance(value, int):
-        return {"value": value, "type": "number"}
-    return {"value": value or None, "type": "string" if value else "blank"}
 
 
 def _fields(column: ColumnProfile) -> tuple[Any, ...]:
@@ -480,16 +468,6 @@ def _bars(fields: Any) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def column_letters(number: int) -> str:
-    """Return the letters of a column counted from 1: A, Z, AA."""
-    text = ""
-    while number:
-        # No letter is a zero: AA follows Z.
-        number, rest = divmod(number - 1, 26)
-        text = chr(ord("A") + rest) + text
-    return text
 
 
 MAX_FILES = 50

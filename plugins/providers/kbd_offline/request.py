@@ -4,7 +4,7 @@ The tables are given with all that is known of them, so that nothing is looked u
 requests can be tried in a moment.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from kbd.jobs.records import Job
 from kbd_offline.combination import combined
 from kbd_offline.facts import KnownTable
-from kbd_offline.grammar import UNKNOWN
+from kbd_offline.grammar_checks import UNKNOWN
 from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import open_question
 from kbd_offline.request_files import (
@@ -30,6 +30,7 @@ from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.substitution import replaced
 from kbd_offline.suggestions import nearest
+from kbd_offline.together import passed_over
 
 __all__ = ["Declined", "Question", "Reading", "Understood", "read_request"]
 
@@ -133,13 +134,25 @@ def _read(
         converted = sheets_converted(request, names, group, job_files, today)
         if converted is not None:
             return _checked(Understood(*converted), tables)
-        attempts = _attempts(request, names, group, job_files, today)
+        attempts = [
+            _whole(one, tables) for one in _attempts(request, names, group, job_files, today)
+        ]
         _check_each_sheet(request, attempts)
         others = [table for other in groups[place + 1 :] for table in other]
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
             return _checked(found, tables)
     raise UnclearError(_no_table(names, files))
+
+
+def _whole(attempt: _Attempt, tables: Sequence[KnownTable]) -> _Attempt:
+    """Return an attempt, without its reading where it passes over a column of another table."""
+    if attempt.found is None or len(tables) < 2:
+        return attempt
+    passed = passed_over(attempt.scan, attempt.table, tables)
+    if not passed:
+        return attempt
+    return msgspec.structs.replace(attempt, found=None, error=UnclearError(passed))
 
 
 def _no_table(names: FileNames, files: Sequence[str]) -> str:
@@ -152,7 +165,7 @@ def _no_table(names: FileNames, files: Sequence[str]) -> str:
 
 
 def _candidates(names: FileNames, tables: Sequence[KnownTable]) -> list[list[KnownTable]]:
-    """Return the tables that may be meant: those that are named, else plain ones before workbooks."""
+    """Return the tables that may be meant: those named, else plain ones before workbooks."""
     if names.sources:
         named = [table for table in tables if table.path in names.sources]
         return [named] if named else []
@@ -209,14 +222,14 @@ def _check_each_sheet(request: str, attempts: Sequence[_Attempt]) -> None:
         return
     for attempt in attempts:
         names = [] if attempt.found is None else list(attempt.found.job.inputs[0].columns)
-        if attempt.found is not None and not [one for one in names if not wants_each_sheet(f"each {one}")]:
+        if attempt.found is not None and not [
+            one for one in names if not wants_each_sheet(f"each {one}")
+        ]:
             sheets = ", ".join(f'"{table.sheet}"' for table in books)
             raise UnclearError(f"{books[0].path} has several sheets: {sheets}; say which one")
 
 
-def _beside_sheet(
-    request: str, table: KnownTable, tables: Sequence[KnownTable]
-) -> str | None:
+def _beside_sheet(request: str, table: KnownTable, tables: Sequence[KnownTable]) -> str | None:
     """Return a request without a table's sheet, where it names that beside the word "sheet"."""
     if not table.sheet:
         return None
@@ -273,11 +286,11 @@ def _chosen(
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
     if len(read) > 1 and len(called) == 1:
-        note = (
-            f"{called[0].table.label} was read, of {len(attempts)} tables the one that is called so"
+        label, found = called[0].table.label, called[0].found
+        which = f"{label} was read, of {len(attempts)} tables the one that is called so"
+        return (
+            None if found is None else msgspec.structs.replace(found, notes=(which, *found.notes))
         )
-        found = called[0].found
-        return None if found is None else msgspec.structs.replace(found, notes=(note, *found.notes))
     places = sorted({place for one in read for place in _places(one.scan)})
     # One with words that it does not know is not meant where another one knows all of them.
     able = [one for one in attempts if one.found is not None or UNKNOWN not in str(one.error)]
@@ -305,8 +318,8 @@ def _chosen(
     which = f"the only one with {named}" if named else "the one that fits"
     if one.table.sheet and without_sheet(one.scan.request, one.table.sheet):
         which = "the one that is called so"
-    note = f"{one.table.label} was read, of {len(attempts)} tables {which}"
-    return msgspec.structs.replace(one.found, notes=(note, *one.found.notes))
+    told = f"{one.table.label} was read, of {len(attempts)} tables {which}"
+    return msgspec.structs.replace(one.found, notes=(told, *one.found.notes))
 
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:

@@ -40,7 +40,8 @@ _PLAIN_NAME = re.compile(
 )
 # The name stands last: "a column called Net" may be followed by what it is made of.
 _CALLED = re.compile(
-    r"(?i)(?<!column )(?<!spalte )\b(?:called|named|namens|call it|name it)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?\s*[.!]?\s*\Z"
+    r"(?i)(?<!column )(?<!spalte )\b(?:called|named|namens|call it|name it)\s+[\"'“‘`]?([\w-]+)"
+    r"[\"'”’`]?\s*[.!]?\s*\Z"
 )
 # These always lead to a result; "to" and "in" may lead to a source as well.
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named|als|namens|unter|name it|call it)\Z")

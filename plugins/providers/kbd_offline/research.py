@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import assert_never
 
 import msgspec
 
@@ -43,6 +44,7 @@ def research_text(conversation: PlannerConversation) -> str:
     if len(encode_intent(intent)) > MAX_INTENT_CHARACTERS:
         reason = "the job has more columns or values than fit into a plan"
         intent = DeclinedIntent(shortened(conversation.request), reason)
+    told: list[str]
     match intent:
         case DeclinedIntent():
             told = [f"- Understood: {intent.understood}", f"- Not done: {intent.reason}"]
@@ -53,6 +55,8 @@ def research_text(conversation: PlannerConversation) -> str:
             ]
         case ProfileIntent():
             told = [f"- {profile_words(intent)}"]
+        case _:
+            assert_never(intent)
     files = ["## Files", *lines, ""] if lines else []
     return "\n".join(["# Research", "", *files, "## Request", *told, "", encode_intent(intent)])
 
@@ -130,7 +134,9 @@ def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[
             )
             return _checked(conversation, intent, request), lines
         case Question():
-            return DeclinedIntent(shortened(request), reading.text, reading.options, True), lines
+            return DeclinedIntent(
+                shortened(request), reading.text, reading.options, is_question=True
+            ), lines
         case Declined():
             reason = failed[0] if failed and not tables else reading.reason
             return DeclinedIntent(shortened(request), reason, reading.suggestions), lines

@@ -7,9 +7,18 @@ import msgspec
 
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import PART, SAME, ColumnMention, ValueMention, Vocabulary
+from kbd_offline.mentions import (
+    COMPOUND,
+    PART,
+    SAME,
+    STEM,
+    ColumnMention,
+    ValueMention,
+    Vocabulary,
+)
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
+from kbd_offline.things import names_rows
 
 __all__ = ["Scan", "SeveralError", "UnclearError", "quoted"]
 
@@ -55,6 +64,8 @@ class Scan:
         self.table = table
         self.today = today
         self.vocabulary = Vocabulary(table)
+        self._mentions: dict[int, ColumnMention | None] = {}
+        self._are_nouns: dict[int, bool] = {}
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
         self._nouns |= {stem(word) for word in (*_things(table), *nouns)}
@@ -117,8 +128,36 @@ class Scan:
         return self.request[:first] + text + self.request[last:]
 
     def column(self, place: int) -> ColumnMention | None:
-        """Return the columns that are named at a place."""
-        return self.vocabulary.column_at(self.tokens, place)
+        """Return the columns that are named at a place.
+
+        A word for the rows names no column that it is but a part of: "orders" is no Order Date.
+        A word for what kind of value it is goes with the name: "net amount", "opened date".
+        """
+        if place not in self._mentions:
+            self._mentions[place] = self._column(place)
+        return self._mentions[place]
+
+    def _column(self, place: int) -> ColumnMention | None:
+        mention = self.vocabulary.column_at(self.tokens, place)
+        if mention is None:
+            return None
+        if mention.level in (PART, COMPOUND) and mention.end == place + 1 and self.is_noun(place):
+            summed = tuple(one for one in mention.columns if one.adds_up)
+            if mention.level == PART and summed:
+                return msgspec.structs.replace(mention, columns=summed)
+            return self.vocabulary.synonym_at(self.tokens, place)
+        return self._with_kind(mention)
+
+    def _with_kind(self, mention: ColumnMention) -> ColumnMention:
+        kinds = _KINDS_OF_DAYS if all(one.is_moment for one in mention.columns) else (
+            _KINDS_OF_NUMBERS if all(one.is_number for one in mention.columns) else frozenset()
+        )  # fmt: skip
+        if mention.level > STEM or self.word(mention.end) not in kinds:
+            return mention
+        own = self.vocabulary.column_at(self.tokens, mention.end)
+        if own is not None and own.level <= STEM:
+            return mention
+        return msgspec.structs.replace(mention, end=mention.end + 1)
 
     def value(self, place: int) -> ValueMention | None:
         """Return the columns with a value that stands at a place."""
@@ -126,13 +165,24 @@ class Scan:
 
     def is_noun(self, place: int) -> bool:
         """Tell whether a word speaks of the rows: by what the file is called, or as rows."""
+        if place not in self._are_nouns:
+            self._are_nouns[place] = self._is_noun(place)
+        return self._are_nouns[place]
+
+    def _is_noun(self, place: int) -> bool:
         if self.at(place, "row_noun"):
             return True
         word = self.word(place)
         if self.kind(place) != "word" or word in ("", "date", "datum"):
             return False
         meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
-        return stem(word) in self._nouns or bool(meanings & self._thing_meanings)
+        word = word.removesuffix("en").removesuffix("schaft") if "schaft" in word else word
+        if stem(word) in self._nouns or bool(meanings & self._thing_meanings):
+            return True
+        named = self.vocabulary.column_at(self.tokens, place)
+        if named is not None and named.level <= PART:
+            return False
+        return names_rows(word, self.table, () if named is None else named.columns)
 
     def is_column(self, place: int) -> bool:
         """Tell whether a column is named in full at a place, and not by a word of the language."""
@@ -166,6 +216,7 @@ class Scan:
         others = tuple(one for one in self.table.columns if one.name != column.name)
         self.table = msgspec.structs.replace(self.table, columns=(*others, column))
         self.vocabulary = Vocabulary(self.table)
+        self._mentions.clear()
 
     def only(
         self,
@@ -241,6 +292,13 @@ class Scan:
                 spread.append(token)
                 continue
             word = token.word
+            if (rest := self._denied(word)) is not None:
+                at = token.start + len(word) - len(rest)
+                spread += [
+                    RequestToken("word", token.text[: at - token.start], "not", token.start, at),
+                    RequestToken("word", token.text[at - token.start :], rest, at, token.end),
+                ]
+                continue
             for prefix, instead in LEXICON.prefixes.items():
                 rest = word.removeprefix(prefix)
                 if (
@@ -265,6 +323,17 @@ class Scan:
                 )
         return spread
 
+    def _denied(self, word: str) -> str | None:
+        """Return what a word denies of a column of yes and no: "unpaid" of a column Paid."""
+        for prefix in ("un", "nicht", "non"):
+            rest = word.removeprefix(prefix)
+            if rest == word or len(rest) < 4:
+                continue
+            named = self.vocabulary.column_at((RequestToken("word", rest, rest, 0, 0),), 0)
+            if named is not None and named.level <= STEM and named.columns[0].yes is not None:
+                return rest
+        return None
+
     def _is_name(self, word: str) -> bool:
         token = RequestToken("word", word, word, 0, 0)
         return self.vocabulary.column_at((token,), 0) is not None
@@ -280,10 +349,20 @@ def _things(table: KnownTable) -> Iterator[str]:
             and column.distinct == table.rows == column.filled
         ):
             yield words[0]
+    first = table.columns[0] if table.columns else None
+    if first is not None and first.distinct == table.rows == first.filled and not first.is_moment:
+        words = tokens(first.name)
+        if len(words) == 1 and first.is_text and words[0] not in _NOT_THINGS:
+            yield words[0]
 
+
+_NOT_THINGS = frozenset(["id", "name", "email", "mail", "code", "key", "sku", "date", "datum"])
 
 _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
 """What rows may be, by whatever word."""
+
+_KINDS_OF_DAYS = frozenset(["date", "dates", "datum", "day"])
+_KINDS_OF_NUMBERS = frozenset(["amount", "amounts", "value", "values", "betrag", "betrage", "wert"])
 
 _NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
 

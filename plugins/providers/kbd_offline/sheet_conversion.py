@@ -57,7 +57,9 @@ def sheets_converted(
     if names.target and split_suffix(names.target)[1] == BOOK_SUFFIX:
         return None
     if names.target:
-        raise UnclearError(f"each sheet becomes a file of its own, and it names one: {names.target}")
+        raise UnclearError(
+            f"each sheet becomes a file of its own, and it names one: {names.target}"
+        )
     return _job(meant, clauses.suffix, files)
 
 

@@ -1,4 +1,4 @@
-"""Sheets that a request names: beside the word "sheet", or without it where nothing else is meant."""
+"""Sheets that a request names, beside the word "sheet" or without it."""
 
 import re
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kbd.formats.records import SheetForm
 from kbd.jobs.expressions import parse_expression
 from kbd.jobs.records import (
     ConvertStep,
@@ -19,7 +20,6 @@ from kbd.jobs.records import (
     RowCountCheck,
     RunningStep,
     SelectStep,
-    SheetForm,
     SortStep,
     SplitStep,
     Step,
@@ -31,7 +31,8 @@ from kbd.jobs.records import (
 from kbd.jobs.terms import columns_of
 from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import fold, slug, split_suffix
@@ -146,9 +147,7 @@ def finish(
     """
     table = scan.table
     _check_rows(table, composed)
-    own = split_suffix(table.path.rpartition("/")[2])[0]
-    own = f"{own}-{table.sheet}" if table.sheets > 1 else own
-    stem = stem or slug(own)
+    stem = stem or _stem(table)
     has_file = bool(files.target or clauses.suffix)
     steps: tuple[Step, ...] = (*before, *composed.steps)
     words = composed.words
@@ -162,14 +161,14 @@ def finish(
             raise UnclearError("I found nothing in it that I can do with a table")
     elif not composed.steps and not before:
         # A copy of the whole keeps rows that sum others up.
-        inputs = tuple(msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs)
-        if not (has_file or clauses.converts) or (clauses.converts and not has_file):
+        inputs = tuple(
+            msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
+        )
+        if not has_file:
             raise UnclearError("I found nothing in it that I can do with a table")
         target = _target(scan, clauses, composed, files, stem)
-        steps, words = (
-            (ConvertStep(inputs[0].name, target),),
-            f"{table.label} as it stands, in {target}",
-        )
+        steps = (ConvertStep(inputs[0].name, target),)
+        words = f"{table.label} as it stands, in {target}"
     else:
         target = _target(scan, clauses, composed, files, stem)
         if clauses.in_place and clauses.dedupe is not None:
@@ -179,10 +178,15 @@ def finish(
         # Only a sheet has a row of totals and formats.
         steps = (*steps, WriteStep(target, name, composed.form if name else SheetForm()))
         words = f"{words}, in {target}"
-    checks = _checks(steps)
     words = f"{words[:1].upper()}{words[1:]}"
     notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
-    return Job(inputs, steps, title=words, checks=checks), words, notes
+    return Job(inputs, steps, title=words, checks=_checks(steps)), words, notes
+
+
+def _stem(table: KnownTable) -> str:
+    """Return how a result is called by its table: by the file, of several sheets by the sheet."""
+    own = split_suffix(table.path.rpartition("/")[2])[0]
+    return slug(f"{own}-{table.sheet}" if table.sheets > 1 else own)
 
 
 def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
@@ -308,14 +312,14 @@ def _in_place(table: KnownTable, files: JobFiles) -> str:
     suffix = split_suffix(table.path)[1]
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
-            f"rows are not taken out of {table.path} in place: formulas and looks would stay behind;"
-            " I make a new file of it"
+            f"rows are not taken out of {table.path} in place: formulas and looks would stay"
+            " behind; I make a new file of it"
         )
     expected = {".csv": ",", ".psv": "|"}.get(suffix, "\t")
     if table.delimiter != expected or table.encoding not in ("utf-8", "ascii"):
         raise UnclearError(
-            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and I"
-            f" would write it with {expected!r} as utf-8; I make a new file of it"
+            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and"
+            f" I would write it with {expected!r} as utf-8; I make a new file of it"
         )
     return table.path
 

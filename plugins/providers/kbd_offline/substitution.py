@@ -28,7 +28,8 @@ _REMOVE = re.compile(
     rf"(?:words?|texts?|phrases?|occurrences?\s+of)\s+{_TEXT}"
 )
 _CASE = re.compile(
-    r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case|regardless\s+of\s+case"
+    r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case"
+    r"|regardless\s+of\s+case"
     r"|ohne\s+gro.-?\s*(?:und|/)\s*kleinschreibung|in\s+capitals\s+or\s+not)\b"
 )
 _REST = re.compile(

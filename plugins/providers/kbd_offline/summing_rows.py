@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
+from kbd_offline.cells import column_letters
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.intents import TableIntent
-from kbd_offline.profiles import column_letters
 
 __all__ = ["SummingRows", "kept_rows_text", "summing_rows"]
 

@@ -6,23 +6,23 @@ from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DeriveClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART
+from kbd_offline.pair_words import word_set
 from kbd_offline.scan import Scan, UnclearError
 
 __all__ = ["each_once", "unified"]
 
-_UNIFY = frozenset(
-    ["unify", "standardize", "standardise", "normalize", "normalise", "harmonize", "harmonise",
-     "vereinheitliche", "vereinheitlichen"]
+_UNIFY = word_set(
+    "unify standardize standardise normalize normalise harmonize harmonise vereinheitliche "
+    "vereinheitlichen"
 )  # fmt: skip
-_MAKE = frozenset(["make", "write", "spell", "mache", "machen", "schreibe", "schreiben"])
-_UNIFORM = frozenset(
-    ["uniform", "uniformly", "consistent", "consistently", "einheitlich", "vereinheitlichen"]
-)
-_SPELLING = frozenset(
-    ["spelling", "spellings", "names", "values", "capitalization", "case", "of", "schreibweise",
-     "schreibweisen", "werte", "der", "des", "von", "in", "the", "die", "den", "vom"]
+_MAKE = word_set("make write spell mache machen schreibe schreiben")
+_UNIFORM = word_set("uniform uniformly consistent consistently einheitlich vereinheitlichen")
+_SPELLING = word_set(
+    "spelling spellings names values capitalization case of schreibweise schreibweisen "
+    "werte der des von in the die den vom"
 )  # fmt: skip
-_UNIQUE = frozenset(["unique", "distinct", "different", "eindeutige", "verschiedene"])
+_UNIQUE = word_set("unique distinct different eindeutige verschiedene")
+_EACH = word_set("each every jeweils je jede jeder jedes only just nur")
 _MAX_SPELLINGS = 60
 
 
@@ -52,11 +52,11 @@ def unified(scan: Scan, clauses: Clauses, place: int) -> int:
     if not all(column.is_text for column in columns):
         return 0
     for column in columns:
-        _unify(scan, clauses, column)
+        _unify(clauses, column)
     return end
 
 
-def _unify(scan: Scan, clauses: Clauses, column: KnownColumn) -> None:
+def _unify(clauses: Clauses, column: KnownColumn) -> None:
     if not column.is_listed:
         raise UnclearError(f'"{column.name}" has more values than I look at one by one')
     groups: dict[str, dict[str, int]] = {}
@@ -107,7 +107,7 @@ def each_once(scan: Scan, clauses: Clauses, place: int) -> int:
 def _once(scan: Scan, place: int) -> int:
     """Return where "each once", "jeweils nur einmal" ends, 0 where it does not stand."""
     at = place
-    while scan.word(at) in ("each", "every", "jeweils", "je", "jede", "jeder", "jedes", "only", "just", "nur"):
+    while scan.word(at) in _EACH:
         at += 1
     if at > place and scan.word(at) in ("once", "einmal"):
         return at + 1

@@ -1,4 +1,4 @@
-"""Conditions on days: "in March 2024", "since May", "between … and …", "last month", "2023 vs 2024"."""
+"""Conditions on days: "in March 2024", "since May", "last month", "2023 vs 2024". Pure."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -33,7 +33,7 @@ def moment_of(scan: Scan, clauses: Clauses) -> KnownColumn:
         names = " or ".join(f'"{column.name}"' for column in moments)
         request = scan.request.rstrip(" .!?")
         raise SeveralError(
-            f"the date can be read in {'two ways' if len(moments) == 2 else 'several ways'}: by {names}",
+            f"the date can be read in {'two' if len(moments) == 2 else 'several'} ways: by {names}",
             [f"{request}, by the date {quoted(column.name)}" for column in moments],
         )
     return moments[0]
@@ -113,12 +113,13 @@ def _bound(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None)
             words = ("since", "since") if concept == "after" else ("before", "before")
             years = (known.start.year, known.start.year + 1)
             raise SeveralError(
-                f'"{scan.text(place, period.end_token)}" may or may not be with {known.text} itself',
+                f'"{scan.text(place, period.end_token)}" may be with {known.text} or without it',
                 [
                     scan.rewritten(place, period.end_token, f"{word} {year}")
                     for word, year in zip(words, years, strict=True)
                 ],
             )
+        bounds: tuple[date | None, date | None]
         match concept:
             case "since":
                 bounds = (known.start, None)
@@ -128,10 +129,12 @@ def _bound(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None)
                 bounds = (known.end, None)
             case _:
                 bounds = (None, known.end)
+        start, stop = bounds
         _add(
             clauses,
             column,
-            *bounds,
+            start,
+            stop,
             f"is {_BOUNDS[concept]} {known.text}",
             f"{concept} {known.text}",
         )
@@ -159,7 +162,7 @@ def _inside(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None
     periods = period_list_at(scan, at) or (period_list_at(scan, leads) if leads else [])
     if not periods:
         return 0
-    if scan.kind(at) == "number" and not _is_period_word(scan, at, place, periods[0]):
+    if scan.kind(at) == "number" and not _is_period_word(scan, place, periods[0]):
         return 0
     end, column = _column_behind(scan, clauses, periods[-1].end_token, column)
     if column.role == "year":
@@ -191,7 +194,7 @@ def _inside(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None
     return end
 
 
-def _is_period_word(scan: Scan, at: int, place: int, period: Period) -> bool:
+def _is_period_word(scan: Scan, place: int, period: Period) -> bool:
     """Tell whether a number that may be a year is one: "over 2000" and "10 5" are none."""
     if period.kind != "year":
         return True
@@ -204,7 +207,7 @@ def _is_period_word(scan: Scan, at: int, place: int, period: Period) -> bool:
 def _column_behind(
     scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None
 ) -> tuple[int, KnownColumn]:
-    """Return where a condition ends and its column, which may stand behind it: "of the ship date"."""
+    """Return where a condition ends and its column, which may stand behind it."""
     if column is not None:
         return place, column
     at = scan.skip(place, "det", "by") if scan.at(place, "det", "by") else place
@@ -315,7 +318,8 @@ def versus(scan: Scan, clauses: Clauses, place: int) -> int:
         key = msgspec.convert({"column": column, "part": part, "place": place}, KeyClause)
     text = f"{first.text} or {second.text}"
     _append(clauses, ConditionClause(
-        condition, f"{column.name} is in {text}", (column,), slug=slug(f"{first.text} vs {second.text}")
+        condition, f"{column.name} is in {text}", (column,),
+        slug=slug(f"{first.text} vs {second.text}"),
     ))  # fmt: skip
     clauses.across.append(key)
     return end

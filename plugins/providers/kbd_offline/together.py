@@ -21,18 +21,20 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd_offline.clauses import Clauses
-from kbd_offline.composition import Composed, compose
+from kbd_offline.composed import Composed
+from kbd_offline.composition import compose
 from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.grammar import read_clauses
+from kbd_offline.grammar import KINDS, read_clauses
 from kbd_offline.lexicon import LEXICON
+from kbd_offline.mentions import SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, free_target
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.scan import Scan, UnclearError
 from kbd_offline.single import JobFiles, finish, input_of
 
-__all__ = ["Result", "TablesTogether", "stem_of"]
+__all__ = ["Result", "TablesTogether", "passed_over", "stem_of"]
 
 Result = tuple[Job, str, tuple[str, ...]]
 """A job, it in words, and what must be said beside it."""
@@ -58,6 +60,7 @@ class TablesTogether:
         self.today = today
         self.used: set[int] = set()
         self.notes: list[str] = []
+        self.suffix = ""
 
     def find(self, *concepts: str) -> int | None:
         """Return the first place of a phrase that is not used yet."""
@@ -79,6 +82,15 @@ class TablesTogether:
                 self.take(place, *concepts)
                 found = True
         return found
+
+    def take_kind(self) -> None:
+        """Use what kind of file is asked for, before "into one" is taken for the tables."""
+        for place in range(len(self.scan)):
+            leads = self.scan.at(place, "as_kind")
+            for concept, suffix in KINDS if leads else ():
+                if end := self.scan.at(leads, concept):
+                    self.suffix = suffix
+                    self.used |= set(range(place, end))
 
     def take_files(self) -> None:
         """Use the names of files."""
@@ -156,6 +168,7 @@ class TablesTogether:
         """
         scan = Scan(self.request, self.rest(), table, self.today, nouns=nouns)
         clauses = read_clauses(scan)
+        clauses.suffix = clauses.suffix or self.suffix
         composed = compose(scan, clauses)
         if beside:
             composed = _with_beside(composed, key, beside)
@@ -196,6 +209,23 @@ class TablesTogether:
 
 _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
 """What rows may be, by whatever word."""
+
+
+def passed_over(scan: Scan, table: KnownTable, tables: Sequence[KnownTable]) -> str:
+    """Return what means nothing to a table and is a column of another one, "" for nothing."""
+    alone = Scan(scan.request, scan.tokens, table, scan.today)
+    fillers = [
+        place for place in range(len(alone))
+        if alone.at(place, "filler") and alone.column(place) is None
+        and alone.value(place) is None and not alone.is_noun(place)
+    ]  # fmt: skip
+    for other in tables if fillers else ():
+        named = Scan(scan.request, scan.tokens, other, scan.today)
+        for place in fillers:
+            mention = named.column(place)
+            if mention is not None and mention.level == SAME:
+                return f'"{scan.text(place, mention.end)}" is a column of {other.label} alone'
+    return ""
 
 
 def stem_of(table: KnownTable) -> str:

@@ -10,32 +10,34 @@ from kbd_offline.evident_keys import table_words, things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.names import stem, tokens
-from kbd_offline.pair_words import UNITED
+from kbd_offline.pair_words import UNITED, word_set
 from kbd_offline.scan import UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
 
-__all__ = ["named_union", "per_file", "plain_union"]
+__all__ = ["is_same", "named_union", "per_file", "plain_union"]
 
 ORIGIN = "Source"
 """The column that tells the file of each row."""
 
-_MANY = frozenset(
-    "files file lists list tables table sheets sheet months month quarters quarter years year csvs csv workbooks"
-    " exports dateien datei listen tabellen tabelle blatter monate monats quartale jahre exporte"
-    " monatsdateien monatslisten excel".split()
+_MANY = word_set(
+    "files file lists list tables table sheets sheet months month quarters quarter years "
+    "year csvs csv workbooks exports dateien datei listen tabellen tabelle blatter monate "
+    "monats quartale jahre exporte monatsdateien monatslisten excel"
 )
-_BESIDE = frozenset(
-    "all the these those both every alle die diese beide beiden von of my our meine them they everything alles"
-    " zusammen together sie von den der please bitte can you could und with and single big grosse große"
-    " untereinander aneinander single gemeinsame gemeinsamen einzige einzigen unter below each other one a an"
-    " in into to zu eine einer einem ein new neue neuen me us i want up".split()
+_BESIDE = word_set(
+    "all the these those both every alle die diese beide beiden von of my our meine them "
+    "they everything alles zusammen together sie von den der please bitte can you could und "
+    "with and single big grosse große untereinander aneinander single gemeinsame "
+    "gemeinsamen einzige einzigen unter below each other one a an in into to zu eine einer "
+    "einem ein new neue neuen me us i want up"
 )
-_INTO = frozenset(["in", "into", "to", "zu"])
-_FILE_WORDS = frozenset(["file", "files", "datei", "dateien", "sheet", "blatt", "list", "liste"])
-_PER = frozenset(["per", "by", "each", "je", "pro", "every", "jede", "jeder"])
+_INTO = word_set("in into to zu")
+_FILE_WORDS = word_set("file files datei dateien sheet blatt list liste")
+_EACH = word_set("each every jede jeder")
+_PER = word_set("per by each je pro every jede jeder")
 
 
-def _is_same(tables: Sequence[KnownTable]) -> bool:
+def is_same(tables: Sequence[KnownTable]) -> bool:
     """Tell whether tables all have the same columns."""
     found = {frozenset("".join(tokens(c.name)) for c in table.columns) for table in tables}
     return len(found) == 1 and len(tables) > 1
@@ -49,10 +51,11 @@ def plain_union(work: TablesTogether) -> Result | None:
     Raises:
         UnclearError: It says how many tables are meant, and there are others.
     """
-    if not _is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
+    if not is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
         return None
     if any(work.scan.at(place, "origin") for place in range(len(work.scan))):
         return None
+    work.take_kind()
     used = _united_words(work)
     if used is None:
         return None
@@ -69,8 +72,10 @@ def _united_words(work: TablesTogether) -> set[int] | None:
     place, has_object, has_verb = 0, False, False
     while place < len(scan):
         word = scan.word(place)
-        is_object = _is_object(work, place)
-        if word in ("and", "und", "with", ",") or not (
+        is_object = place not in work.used and _is_object(work, place)
+        if place in work.used:
+            has_object = True
+        elif word in ("and", "und", "with", ",") or not (
             is_object or word in UNITED or word in _BESIDE
         ):
             break
@@ -120,11 +125,9 @@ def _over_all(work: TablesTogether) -> set[int] | None:
     return None
 
 
-_WHOLE = frozenset(
-    ["all", "alle", "alles", "everything", "them", "together", "zusammen", "untereinander", "one"]
-)
-_OVER = frozenset(["over", "across", "uber", "from", "in", "aus", "for", "of", "fur"])
-_ALL = frozenset(["all", "alle", "allen", "aller", "the", "both", "beide", "beiden"])
+_WHOLE = word_set("all alle alles everything them together zusammen untereinander one")
+_OVER = word_set("over across uber from in aus for of fur")
+_ALL = word_set("all alle allen aller the both beide beiden")
 
 
 def periods_together(work: TablesTogether) -> Result | None:
@@ -134,7 +137,7 @@ def periods_together(work: TablesTogether) -> Result | None:
         UnclearError: It has no reading against all of them.
     """
     tables = work.tables
-    if not _is_same(tables) or any(t.kind == "file" for t in work.scan.tokens):
+    if not is_same(tables) or any(t.kind == "file" for t in work.scan.tokens):
         return None
     days = {day_of(table) for table in tables}
     if "" in days or len(days) < len(tables):
@@ -147,7 +150,7 @@ def periods_together(work: TablesTogether) -> Result | None:
     return _united(work, None)
 
 
-_SPANS = frozenset("months month quarters quarter years year monate monats quartale jahre".split())
+_SPANS = word_set("months month quarters quarter years year monate monats quartale jahre")
 
 
 def per_file(work: TablesTogether) -> Result | None:
@@ -156,17 +159,21 @@ def per_file(work: TablesTogether) -> Result | None:
     Raises:
         UnclearError: What is worked out of each is not clear.
     """
-    if not _is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
+    if not is_same(work.tables) or any(t.kind == "file" for t in work.scan.tokens):
         return None
     scan = work.scan
     for place in range(len(scan)):
-        if scan.word(place) not in _PER or scan.word(place + 1) not in _FILE_WORDS:
+        leads = scan.word(place) in _PER and (
+            scan.word(place) not in _EACH or scan.word(place - 1) in ("for", "fur")
+        )
+        if not leads or scan.word(place + 1) not in _FILE_WORDS:
             continue
         end = place + 2
         month = scan.word(end + 1) if scan.word(end) in ("/", "or") else ""
         if month and not scan.at(end + 1, "month"):
             return None
-        work.used |= set(range(place, end + 2 if month else end))
+        start = place - 1 if scan.word(place - 1) in ("for", "fur") else place
+        work.used |= set(range(start, end + 2 if month else end))
         return _united(work, ORIGIN)
     return None
 
@@ -191,6 +198,7 @@ def named_union(work: TablesTogether) -> Result | None:
     if has_origin:
         work.take_all("origin")
     has_gaps = work.take_all("gaps")
+    work.take_kind()
     work.take_all("union", "union_strong", "union_all", "union_suffix")
     work.take_files()
     return _united(work, ORIGIN if has_origin else None, has_gaps=has_gaps, is_grouped=False)
@@ -200,10 +208,10 @@ def _united(
     work: TablesTogether, origin: str | None, *, has_gaps: bool = False, is_grouped: bool = True
 ) -> Result:
     """Return the job of what is left of a request against the rows of all tables."""
-    if len({day_of(table) for table in work.tables} - {""}) == len(work.tables):
-        # Of several months the first one comes first, unless files are named in an order.
-        if all(token.kind != "file" for token in work.scan.tokens):
-            work.tables.sort(key=day_of)
+    has_order = any(token.kind == "file" for token in work.scan.tokens)
+    if not has_order and len({day_of(table) for table in work.tables} - {""}) == len(work.tables):
+        # Of several months the first one comes first.
+        work.tables.sort(key=day_of)
     tables = work.tables
     columns = _columns(tables, has_gaps=has_gaps)
     labels = tuple(one.name for one in work.inputs())
@@ -230,7 +238,9 @@ def _by_origin(found: Result) -> Result:
     if len(groups) != 1 or len(others) > len(groups) + 2:
         raise UnclearError("it does not say what to work out of each file")
     steps = tuple(
-        msgspec.structs.replace(step, by=(ORIGIN, *step.by)) if isinstance(step, GroupStep) else step
+        msgspec.structs.replace(step, by=(ORIGIN, *step.by))
+        if isinstance(step, GroupStep)
+        else step
         for step in job.steps
     )
     words = f"{words}, by file"
@@ -298,5 +308,3 @@ def _stem(tables: Sequence[KnownTable]) -> str:
     first, *others = [stem_of(table).split("-") for table in tables]
     shared = [part for part in first if all(part in other for other in others)]
     return "-".join([*shared, "merged"])
-
-

@@ -23,11 +23,11 @@ from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_jobs import kbd_register_tools as job_tools
 from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
 from kbd_parquet import ArrowFormat, ParquetFormat
 from kbd_pptx import PptxFormat
-from kbd_jobs import kbd_register_tools as job_tools
 from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
@@ -110,6 +110,11 @@ class Player:
         looks = [] if self._has_worked else self._told[True]
         told = plans.append_told(summary, list(dict.fromkeys(self._told[False] + looks)))
         return Outcome(research, plan, answers, told, self._calls, self._ends)
+
+    def written(self) -> list[str]:
+        """Return the names of the files that are there since, or were changed."""
+        files = self.workbench.files
+        return [name for name in files.names() if files.get(name).blob != self._before.get(name)]
 
     @property
     def made(self) -> str:

@@ -50,9 +50,7 @@ class _LookingPlayer(Player):
         known: What was told of these files by then, by tool and arguments; it grows.
     """
 
-    def __init__(
-        self, root: Path, files: dict[str, str | bytes], known: dict[str, str]
-    ) -> None:
+    def __init__(self, root: Path, files: dict[str, str | bytes], known: dict[str, str]) -> None:
         super().__init__(root, files)
         self._known = known
 

@@ -92,7 +92,9 @@ def test_duplicates(tmp_path: Path) -> None:
     """Rows alike but for capitals are duplicates, which is said; "exactly" keeps them."""
     player, outcome = play(tmp_path / "a", "remove duplicates by status and category, as csv")
     assert [row[2] for row in rows(player, player.made)[1:]] == ["1", "4", "16"]
-    assert '"PAID", "Paid" and "paid" count as one Status ("paid"); say "exactly"' in outcome.summary
+    assert (
+        '"PAID", "Paid" and "paid" count as one Status ("paid"); say "exactly"' in outcome.summary
+    )
     player, outcome = play(
         tmp_path / "b", "dedupe by status and category, case-sensitively, as csv"
     )
@@ -118,7 +120,10 @@ def test_a_value_that_no_row_has(tmp_path: Path) -> None:
         ("rows where status is exactly PAD, as csv", 'no row has "PAD" as Status'),
         ("total amount per category where status is payed", 'did you mean "paid"?'),
         ("one sheet per category with amount where status is payed", 'did you mean "paid"?'),
-        ("rows where status is open and category is car, as csv", "no row is left: Rows where Status is open and Category is Car"),
+        (
+            "rows where status is open and category is car, as csv",
+            "no row is left: Rows where Status is open and Category is Car",
+        ),
     ],
 )
 def test_nothing_is_left(tmp_path: Path, request_text: str, reason: str) -> None:
@@ -130,7 +135,9 @@ def test_nothing_is_left(tmp_path: Path, request_text: str, reason: str) -> None
 
 def test_words_for_exactness(tmp_path: Path) -> None:
     """What stands in quotes is a value."""
-    player, _ = play(tmp_path, 'rows where category is "exactly", as csv', "Category\nexactly\nExactly\n")
+    player, _ = play(
+        tmp_path, 'rows where category is "exactly", as csv', "Category\nexactly\nExactly\n"
+    )
     assert len(rows(player, player.made)) == 3
 
 

@@ -28,7 +28,12 @@ def test_distances(first: str, second: str, far: int) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("customers", "customer"), ("kunden", "kunde"), ("categories", "category"), ("lander", "land")],
+    [
+        ("customers", "customer"),
+        ("kunden", "kunde"),
+        ("categories", "category"),
+        ("lander", "land"),
+    ],
 )
 def test_plurals_have_the_stem_of_their_singular(one: str, other: str) -> None:
     """In English and in German."""

@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterable
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import anyio

@@ -242,7 +242,7 @@ def test_what_a_replacement_would_break(tmp_path: Path) -> None:
         play(tmp_path, 'replace "acme" with "a, b" in sales.csv', {"sales.csv": SALES})
 
     latin = "Café, Müller und Söhne grüßen aus Köln\n".encode("cp1252")
-    with pytest.raises(ValidationFailed, match="n.txt"):
+    with pytest.raises(ValidationFailed, match=r"n\.txt"):
         play(tmp_path / "b", 'replace "und" with "&" in n.txt', {"n.txt": latin})
 
 

@@ -107,9 +107,7 @@ NEW = "list-without-duplicates.csv"
         ("Duplikate entfernen nach Email", ("Email",), "first", NEW),
     ],
 )  # fmt: skip
-def test_duplicates(
-    request_text: str, keys: tuple[str, ...], keep: str, result: str
-) -> None:
+def test_duplicates(request_text: str, keys: tuple[str, ...], keep: str, result: str) -> None:
     """By whole rows or columns, into a new file unless the file itself shall be changed."""
     step, written = deduplication(request_text)
 
@@ -329,7 +327,7 @@ def test_files_that_are_spoken_of() -> None:
 
 
 def test_sheets() -> None:
-    """Sheets are named beside the word, or behind what leads to one; every sheet is told from one."""
+    """Sheets are named beside the word, or behind what leads to one."""
     sheets = ("Q1", "Q1 2024", "Notes")
 
     assert take_sheets("sheet Q1 2024 to csv", sheets)[0] == ("Q1 2024",)

@@ -226,7 +226,11 @@ def test_values_are_not_obeyed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "request_text",
-    ["Translate it into German", "Summarise the document", "total amount by day of the week before"],
+    [
+        "Translate it into German",
+        "Summarise the document",
+        "total amount by day of the week before",
+    ],
 )
 def test_declined(tmp_path: Path, request_text: str) -> None:
     """What is declined is a plan of one item whose three lines say why, and what can be done."""

@@ -22,7 +22,6 @@ from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.intents import DeclinedIntent, decode_intent, encode_intent
 from kbd_offline.request import Declined, Question, Reading, Understood, read_request
 from kbd_offline.request_files import named_files
-from kbd_offline.scan import UnclearError
 
 TODAY = date(2026, 11, 29)
 PATHS = ("transactions.csv", "notes.docx")
@@ -47,7 +46,12 @@ def day(name: str) -> KnownColumn:
     return KnownColumn(name, "date", "", 9, 9, minimum="2023-05-01", maximum="2024-08-30")
 
 
-DATE, TEXT, KIND, AMOUNT = day("Date"), text("Description"), text("Category", "Food", "Rent"), number("Amount")
+DATE, TEXT, KIND, AMOUNT = (
+    day("Date"),
+    text("Description"),
+    text("Category", "Food", "Rent"),
+    number("Amount"),
+)
 ACCOUNT, NUMBER = text("Account Name"), number("Order ID", "id", "integer")
 COLUMNS = (DATE, TEXT, KIND, AMOUNT, ACCOUNT, NUMBER)
 
@@ -100,7 +104,9 @@ def chosen(found: Job) -> list[str]:
 
 def target(found: Job) -> str | None:
     """Return the file that a job writes, None for an answer."""
-    files = [step.file for step in found.steps if isinstance(step, WriteStep | SplitStep | ConvertStep)]
+    files = [
+        step.file for step in found.steps if isinstance(step, WriteStep | SplitStep | ConvertStep)
+    ]
     return files[0] if files else None
 
 
@@ -213,9 +219,7 @@ def test_parts_of_dates() -> None:
          "transactions-food.csv"),
     ],
 )  # fmt: skip
-def test_rows(
-    request_text: str, condition: str, ways: list[tuple[str, bool]], result: str
-) -> None:
+def test_rows(request_text: str, condition: str, ways: list[tuple[str, bool]], result: str) -> None:
     """Rows are filtered, sorted and converted."""
     found = job(request_text)
 
@@ -229,7 +233,9 @@ def test_chosen_columns() -> None:
     """Columns are chosen by name, without regard to accents, case and plural."""
     columns = (number('Größe "netto"'), number("Prix unitaire"), text("Été"))
 
-    assert isinstance(read('only the columns "grosse netto" and prix unitaires as csv', columns), Declined)
+    assert isinstance(
+        read('only the columns "grosse netto" and prix unitaires as csv', columns), Declined
+    )
     assert chosen(job("only the columns GRÖßE NETTO, ete", columns)) == ['Größe "netto"', "Été"]
 
 
@@ -323,7 +329,12 @@ def test_files(request_text: str, source: str, result: str) -> None:
 
 @pytest.mark.parametrize(
     "request_text",
-    ["sort c.csv by date", "convert a.csv to pdf.pdf", "sort a.csv by date into a.csv", "sort a.docx"],
+    [
+        "sort c.csv by date",
+        "convert a.csv to pdf.pdf",
+        "sort a.csv by date into a.csv",
+        "sort a.docx",
+    ],
 )
 def test_files_that_cannot_be(request_text: str) -> None:
     """A missing file, a foreign format and a result over its source are refused."""

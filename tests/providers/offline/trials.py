@@ -11,7 +11,15 @@ import duckdb
 import msgspec
 
 from kbd.jobs.columns import ShapeColumn
-from kbd.jobs.records import ConvertStep, FillStep, Job, ReplaceStep, ReportStep, SplitStep, WriteStep
+from kbd.jobs.records import (
+    ConvertStep,
+    FillStep,
+    Job,
+    ReplaceStep,
+    ReportStep,
+    SplitStep,
+    WriteStep,
+)
 from kbd.jobs.shapes import GivenTable
 from kbd.jobs.statements import compile_job, pivot_values, split_values
 from kbd.testing.tools import Workbench
@@ -133,9 +141,7 @@ class Bench:
         turn = compile_job(job, given, TODAY)
         while turn.wanted:
             for want in turn.wanted:
-                pivots[want.step] = (
-                    pivot_values(want, connection.execute(want.sql).fetchall())
-                )
+                pivots[want.step] = pivot_values(want, connection.execute(want.sql).fetchall())
             turn = compile_job(job, given, TODAY, pivots)
         results: dict[str, list[list[Any]]] = {}
         for number, step in enumerate(job.steps, 1):
@@ -148,7 +154,11 @@ class Bench:
                         results[f"{step.file}: {value.value}"] = _rows(connection, sql)
                 case WriteStep() | ReportStep() | ConvertStep() if source is not None:
                     label = "answer" if isinstance(step, ReportStep) else step.file
-                    if isinstance(step, WriteStep) and step.sheet == "Summary" and label in str(results):
+                    if (
+                        isinstance(step, WriteStep)
+                        and step.sheet == "Summary"
+                        and label in str(results)
+                    ):
                         label += ": Summary"
                     results[label] = _rows(connection, turn.rows(source))
                 case FillStep() | ReplaceStep():
