@@ -22,10 +22,12 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     lexicon          phrases by what they mean, of `english` and `german`; `names` compare
     request_tokens   words, numbers, texts in quotes
     mentions         columns and values that a place names
+    things           words for what the rows are
     scan             a request with all of that at hand
     grammar          its clauses, from left to right, with `grammar_checks`; they are of `clauses`,
                      read by `conditions` (with `numerals`, `value_texts`, `empty_fields`),
-                     `times` (with `periods`), `figures`, `ranking` and `changes`
+                     `times` (with `periods`), `figures`, `ranking`, `changes` and
+                     `derivations`
     tidying          one spelling of each value, each value once
     composition      steps made of them: `row_composer`, `figure_composer`, `grouping`, `composed`;
                      their texts are `expressions`

@@ -1,5 +1,6 @@
 """Composition of a job out of the clauses of a request: its steps, in words and in order. Pure."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Literal
 
@@ -363,7 +364,20 @@ class _Composer(FigureComposer):
                 [self._scan.rewritten(place, place + 1, "rows") if where else "",
                  self._scan.rewritten(place, place + 1, f"unique list of {name}")],
             )  # fmt: skip
+        self._check_list()
         clauses.selected += loose
+
+    def _check_list(self) -> None:
+        """Check that columns that stand alone are a list: "revenue category" is none.
+
+        Raises:
+            UnclearError: Two stand side by side.
+        """
+        places = [(place, column.name) for column, place, weak in self._clauses.loose if not weak]
+        for (first, one), (last, other) in itertools.pairwise(sorted(places)):
+            between = range(first, last)
+            if not any(self._scan.at(at, "and") or self._scan.is_sign(at) for at in between):
+                raise UnclearError(f'I do not see how "{one}" and "{other}" go together')
 
     def _choose_columns(self) -> None:
         clauses = self._clauses

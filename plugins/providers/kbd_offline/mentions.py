@@ -322,6 +322,7 @@ class Vocabulary:
             for column in self.columns
             if len(self._words[column.name]) == 1
             and len(self._words[column.name][0]) >= 4
+            and word.startswith(self._words[column.name][0])
             and word.removeprefix(self._words[column.name][0]) in _KINDS
         )
         return ColumnMention(found, start, start + 1, COMPOUND) if found else None
