@@ -25,7 +25,8 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     things           words for what the rows are
     scan             a request with all of that at hand
     grammar          its clauses, from left to right, with `grammar_checks`; they are of `clauses`,
-                     read by `conditions` (with `numerals`, `value_texts`, `empty_fields`), `times` (with
+                     read by `conditions` (with `numerals`, `value_texts`, `empty_fields`),
+                     `times` (with
                      `periods`), `figures`, `ranking`, `changes` and `derivations`
     composition      steps made of them: `row_composer`, `figure_composer`, `grouping`, `composed`;
                      their texts are `expressions`

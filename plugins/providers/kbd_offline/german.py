@@ -5,7 +5,8 @@ from collections.abc import Mapping
 __all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
 
 PHRASES: Mapping[str, str] = {
-    "filler": """verdient, verdienen, auf lager, liegen, lagen, ging, gingen, ging an, gingen an, noch,
+    "filler": """verdient, verdienen, auf lager, liegen, lagen, ging, gingen, ging an,
+        gingen an, noch,
         bezahle, zahle ich,
         der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, diese,
         dieser, dieses, diesen, diesem, mein, meine, meinen, meiner, unser, unsere, unserer,
@@ -66,7 +67,7 @@ PHRASES: Mapping[str, str] = {
     "monthly": "monatlich, monatliche, monatlicher, monatlichen, monatsweise",
     "weekly": "wochentlich, wochentliche, wochenweise",
     "daily": "taglich, tagliche, taglicher, tageweise",
-    "each_once": "jeweils einmal, jede einmal, jeder einmal, jedes einmal, jede nur einmal, je einmal",
+    "each_once": "jeweils einmal, jede einmal, jeder einmal, jedes einmal, je einmal",
     "over_time": "im zeitverlauf, uber die zeit, im verlauf",
     "own_sheet": """ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt,
         ein reiter, ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter,
