@@ -456,7 +456,7 @@ def _filled(scan: Scan, clauses: Clauses, place: int) -> int:
 
 
 def listed(scan: Scan, clauses: Clauses, place: int) -> int:
-    """Read "name and email only", columns alone; 0 where no such list is the rest of the request."""
+    """Read "name and email only", columns alone; 0 where no such list ends a request."""
     mentions, behind = scan.column_list(place)
     if not mentions or any(one.level > PART for one in mentions):
         return 0

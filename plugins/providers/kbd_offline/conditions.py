@@ -328,8 +328,9 @@ def yes_or_no(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     if not is_negative:
         behind = scan.column(mention.end)
-        is_before = scan.is_noun(mention.end) or (behind is not None and behind.columns[0].is_number)
-        is_said = scan.word(place - 1) in ("are", "is", "were", "was", "sind", "ist", "waren", "war")
+        is_number = behind is not None and behind.columns[0].is_number
+        is_before = scan.is_noun(mention.end) or is_number
+        is_said = scan.word(place - 1) in _BEING
         if not is_before and not is_said:
             return 0
     if scan.value(mention.end) is not None and column.name in [
@@ -340,6 +341,7 @@ def yes_or_no(scan: Scan, clauses: Clauses, place: int) -> int:
     return mention.end
 
 
+_BEING = frozenset(["are", "is", "were", "was", "sind", "ist", "waren", "war"])
 _NOT = frozenset(["not", "nicht", "never", "nie", "noch nicht"])
 
 

@@ -1,4 +1,4 @@
-"""Columns that a request has computed: "Kosten = Stunden mal 92,50", "days from A to B", "cost per kg".
+"""Columns that a request has computed: "Kosten = Stunden mal 92,50", "days from A to B".
 
 What stands in brackets behind a name says what it is: "stock value (quantity x unit cost)". Pure.
 """
@@ -61,8 +61,8 @@ def explained(scan: Scan, clauses: Clauses) -> None:
 def drop_explained(scan: Scan, clauses: Clauses) -> None:
     """Take words for known that a condition in brackets behind them explains.
 
-    "Unhappy people (satisfaction 1 or 2)", "Reisekosten (Kategorie Reise)": only a word right before
-    the brackets, or one that begins with a value that stands in them.
+    "Unhappy people (satisfaction 1 or 2)", "Reisekosten (Kategorie Reise)": only a word right
+    before the brackets, or one that begins with a value that stands in them.
     """
     for opening in range(1, len(scan)):
         closing = opening + 1
@@ -131,7 +131,7 @@ def _percent_named(scan: Scan, clauses: Clauses, start: int, end: int) -> int:
 
 
 def _behind_as_column(scan: Scan, place: int) -> tuple[int, str]:
-    """Return the place behind "as a new column called X", and the name; the place itself if none."""
+    """Return the place behind "as a new column called X", and the name; the place if none."""
     at = place
     if scan.word(at) not in ("as", "als", "in", "into"):
         return place, ""
@@ -148,7 +148,7 @@ def _behind_as_column(scan: Scan, place: int) -> tuple[int, str]:
 
 
 def days_column(scan: Scan, clauses: Clauses, place: int) -> int:
-    """Read "days between order date and ship date", "Lieferzeit in Tagen"; 0 where none is there."""
+    """Read "days between order date and ship date", "Lieferzeit in Tagen"; 0 if none is there."""
     behind = scan.at(place, "add_column")
     while behind and scan.word(behind) in ("with", "mit", "for", "the", "den", "die", "der", "of"):
         behind += 1
@@ -246,7 +246,8 @@ def ratio(scan: Scan, clauses: Clauses, place: int) -> int:
         return 0
     numbers = [one for one, at, weak in clauses.loose if one.is_number and not weak and at < place]
     above = scan.column(place - 1)
-    if column.type != "float" or clauses.figures or len(numbers) != 1 or above is None or above.level > STEM:
+    is_plain = column.type == "float" and not clauses.figures and len(numbers) == 1
+    if not is_plain or above is None or above.level > STEM:
         name = column.name
         raise UnclearError(f'I do not group by the amounts of "{name}", and see no amount per it')
     clauses.loose = [one for one in clauses.loose if one[0] != numbers[0]]

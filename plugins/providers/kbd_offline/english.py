@@ -515,15 +515,12 @@ PHRASES: Mapping[str, str] = {
     "money_change": """
         currency, exchange rate, in dollars, in euros, to dollars, to euros, in usd, in eur,
         convert to usd, convert to eur""",
-    "each_once": """
-        each once, each only once, once each, every one once""",
-    "over_time": """
-        over time, over the time, through time""",
+    "each_once": "each once, each only once, once each, every one once",
+    "over_time": "over time, over the time, through time",
     "own_sheet": """
-        a sheet, one sheet, its own sheet, own sheet, a separate sheet, a tab, one tab,
-        its own tab, a worksheet, one worksheet, a sheet of its own""",
-    "own_file": """
-        a file, one file, its own file, a separate file, own file, a csv, one csv""",
+        a sheet, one sheet, its own sheet, own sheet, a separate sheet, a tab, one tab, its own
+        tab, a worksheet, one worksheet, a sheet of its own""",
+    "own_file": "a file, one file, its own file, a separate file, own file, a csv, one csv",
 }
 
 MONTHS = """

@@ -110,7 +110,7 @@ class FigureComposer(RowComposer):
         Raises:
             SeveralError: There are several amounts.
         """
-        rows = FigureClause("count", None, True, place)
+        rows = FigureClause("count", of_rows=True, place=place)
         if self._clauses.nouns or not self._clauses.keys:
             return [rows]
         money = [one for one in self._scan.vocabulary.meaning("money", "revenue", "cost")
@@ -119,7 +119,7 @@ class FigureComposer(RowComposer):
             column.type == "float" and column.adds_up for column in self._scan.table.columns
         )):  # fmt: skip
             raise self._share_of_what()
-        return [FigureClause("sum", money[0], False, place)] if money else [rows]
+        return [FigureClause("sum", money[0], place=place)] if money else [rows]
 
     def _implied(self) -> list[FigureClause]:
         """Return the figures of groups where none is asked for: of the only thing there may be.
@@ -131,22 +131,22 @@ class FigureComposer(RowComposer):
         made = [one for one in scan.table.columns
                 if any(one.name == derived.name for derived in clauses.derived)]  # fmt: skip
         if len(made) == 1:
-            return [FigureClause("sum", made[0], False, 0)]
+            return [FigureClause("sum", made[0], place=0)]
         sums = [column for column in scan.table.columns if column.adds_up]
         if clauses.is_pivot or (clauses.across and clauses.keys):
-            return [FigureClause("sum", sums[0], False, 0)] if len(sums) == 1 else []
+            return [FigureClause("sum", sums[0], place=0)] if len(sums) == 1 else []
         moments = [c for c, _, weak in clauses.loose if c.is_moment and not weak]
         if len(moments) == 1 and any(key.part for key in clauses.keys):
             clauses.moment = clauses.moment or moments[0]
-            return [FigureClause("count", None, True, 0)]
+            return [FigureClause("count", of_rows=True, place=0)]
         if not clauses.nouns or any(not weak for _, _, weak in clauses.loose):
             return []
-        rows = [FigureClause("count", None, True, 0)]
+        rows = [FigureClause("count", of_rows=True, place=0)]
         if (len(sums) == 1 and sums[0].type == "float") or (len(
             money := [one for one in scan.vocabulary.meaning("money", "revenue", "cost")
                       if one.adds_up]
         ) == 1 and len(sums) == 1 and money):  # fmt: skip
-            rows.append(FigureClause("sum", sums[0], False, 0))
+            rows.append(FigureClause("sum", sums[0], place=0))
         return rows
 
     def _is_a_sum(self) -> bool:

@@ -211,13 +211,13 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
     if is_amount and mention is not None and any(one.adds_up for one in mention.columns):
         column = scan.only(mention, lambda one: one.adds_up)
-        clauses.figures.append(FigureClause("sum", column, False, start))
+        clauses.figures.append(FigureClause("sum", column, place=start))
         return mention.end
     if scan.word(start) in PEOPLE and not scan.is_noun(start):
         behind = scan.column(scan.skip(start + 1, "filler"))
         if behind is not None and behind.level <= STEM and behind.columns[0].adds_up:
             # "How many people attended" of a column of numbers called so.
-            clauses.figures.append(FigureClause("sum", behind.columns[0], False, start))
+            clauses.figures.append(FigureClause("sum", behind.columns[0], place=start))
             return behind.end
     if function == "count" and value is None and _is_of_rows(scan, start, mention):
         clauses.figures.append(FigureClause("count", of_rows=True, place=place))

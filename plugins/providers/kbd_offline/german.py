@@ -343,17 +343,12 @@ PHRASES: Mapping[str, str] = {
         farbe, einfarben, farbig, markiere, markieren, fett, formel, formatierung, hervorheben""",
     "documents": "folien, prasentation, worddokument, word-dokument",
     "money_change": "wahrung, wechselkurs, in dollar, umrechnen",
-    "each_once": """
-        jeweils einmal, jede einmal, jeder einmal, jedes einmal, jede nur einmal, je
-        einmal""",
-    "over_time": """
-        im zeitverlauf, uber die zeit, im verlauf""",
+    "each_once": "jeweils einmal, jede einmal, jeder einmal, jedes einmal, je einmal",
+    "over_time": "im zeitverlauf, uber die zeit, im verlauf",
     "own_sheet": """
-        ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt, ein
-        reiter, ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter,
-        ein extra blatt""",
-    "own_file": """
-        eine datei, eine eigene datei, eigene datei, eine csv, eine csv-datei""",
+        ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt, ein reiter,
+        ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter, ein extra blatt""",
+    "own_file": "eine datei, eine eigene datei, eigene datei, eine csv, eine csv-datei",
 }
 
 MONTHS = """

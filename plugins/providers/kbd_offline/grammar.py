@@ -515,7 +515,7 @@ def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
 
 
 def _tells_date(scan: Scan, place: int) -> bool:
-    """Tell whether a verb says which date a period is of: "shipped in July", "im Juni geliefert"."""
+    """Tell whether a verb says which date a period is of: "shipped in July"."""
     if not _verb_of(scan, place):
         return False
     behind = scan.skip(place + 1, "filler", "since", "before", "after", "until", "between")
@@ -597,7 +597,7 @@ def _count_beside(scan: Scan, clauses: Clauses, place: int) -> None:
     clauses.nouns.add(place)
     behind = scan.at(place + 1, "and") or (place + 2 if scan.is_sign(place + 1) else 0)
     if behind and figure_at(scan, behind) is not None:
-        clauses.figures.append(FigureClause("count", None, True, place))
+        clauses.figures.append(FigureClause("count", of_rows=True, place=place))
 
 
 def _noun(scan: Scan, clauses: Clauses, place: int) -> int:

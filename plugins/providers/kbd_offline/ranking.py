@@ -128,8 +128,10 @@ def _spent_most(scan: Scan, clauses: Clauses, place: int) -> int:
 
 _TAKING = frozenset(["borrowed", "ordered", "ausgeliehen", "bestellt", "booked", "gebucht"])
 _MONEY_VERBS = _TAKING | frozenset(
-    ["spent", "spends", "spend", "paid", "earned", "sold", "donated", "gave", "bought", "ausgegeben",
-     "bezahlt", "verdient", "verkauft", "gespendet", "gekauft", "eingenommen", "umgesetzt"]
+    ["spent", "spends", "spend", "paid", "earned", "sold", "donated", "gave", "bought",
+     "ausgegeben",
+     "bezahlt", "verdient", "verkauft", "gespendet",
+     "gekauft", "eingenommen", "umgesetzt"]
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Words for what the rows of a table are, whatever its file is called: "transactions", "Buchungen". Pure.
+"""Words for what rows are, whatever their file is called: "transactions", "Buchungen". Pure.
 
 Such a word counts rows or says nothing more. Where a column tells which thing a row is of, and has
 some more than once, the word means that column: many rows may be of one customer.
@@ -11,13 +11,20 @@ __all__ = ["names_rows"]
 
 _EVENTS = frozenset(
     stem(word)
-    for word in ["transaction", "booking", "purchase", "reading", "measurement", "posting", "payment", "movement", "case", "position", "sale", "order", "deal", "buchung", "transaktion", "vorgang", "vorgange", "posten", "position", "messung", "messwert", "zahlung", "verkauf", "verkaufe", "bestellung", "einkauf", "einkaufe", "fall", "falle", "book", "buch", "bucher", "item"]
+    for word in """
+        transaction booking purchase reading measurement posting payment movement case position sale
+        order deal buchung transaktion vorgang vorgange posten position messung messwert zahlung
+        verkauf verkaufe bestellung einkauf einkaufe fall falle book buch bucher item
+    """.split()
 )
 """Things that happen: each row is one, if it is of such things at all."""
 
 _PEOPLE = frozenset(
     stem(word)
-    for word in ["employee", "staff", "worker", "colleague", "people", "person", "member", "customer", "client", "student", "mitarbeiter", "mitarbeiterin", "angestellte", "kollege", "personen", "leute", "mensch", "mitglied", "kunde", "schuler"]
+    for word in """
+        employee staff worker colleague people person member customer client student mitarbeiter
+        mitarbeiterin angestellte kollege personen leute mensch mitglied kunde schuler
+    """.split()
 )
 """Persons: each row is one only where hardly any name is there twice."""
 
