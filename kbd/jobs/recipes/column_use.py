@@ -86,17 +86,17 @@ def column_use(job: Job, given: Mapping[str, GivenTable]) -> ColumnUse:
         use.add(number, step)
     for number, check in enumerate(job.checks):
         for path, table, name in _check_columns(check):
-            origin = use.name(table, f"checks[{number}].{path}", name)
-            if origin is not None and isinstance(check, UniqueCheck):
-                use.keys[origin] = None
+            origins = use.name(table, f"checks[{number}].{path}", name)
+            if isinstance(check, UniqueCheck):
+                use.keys.update(dict.fromkeys(origins))
     return ColumnUse(
         tuple(use.used), tuple(use.categories), tuple(use.figures), tuple(use.keys),
         tuple(use.values),
     )  # fmt: skip
 
 
-_Origins = dict[str, InputColumn]
-"""Columns of a table by their folded names, each with the input's column that it is."""
+_Origins = dict[str, tuple[InputColumn, ...]]
+"""Columns of a table by their folded names, each with the inputs' columns that it is made of."""
 
 
 class _Use:
@@ -112,34 +112,33 @@ class _Use:
         self._shapes = shapes
         self._pivoted: dict[str, tuple[str, ...]] = {}
         self._origins: dict[str, _Origins] = {
-            name: {folded(each.name): InputColumn(name, each) for each in table.columns}
+            name: {folded(each.name): (InputColumn(name, each),) for each in table.columns}
             for name, table in given.items()
         }
 
-    def name(self, table: str, place: str, name: str) -> InputColumn | None:
-        """Take in that a column of a table is named; return which of an input it is, if one."""
+    def name(self, table: str, place: str, name: str) -> tuple[InputColumn, ...]:
+        """Take in that a column of a table is named; return which of the inputs it is."""
         if column_named(name, self._shapes.tables[table].columns) is None:
             if self._shapes.tables[table].is_open:
                 columns = self._pivoted.get(table, ())
                 self.values.append(JobLiteral(place, name, "value", columns))
-            return None
-        origin = self._origins[table].get(folded(name))
-        if origin is not None:
-            self.used[origin] = None
-        return origin
+            return ()
+        origins = self._origins[table].get(folded(name), ())
+        self.used.update(dict.fromkeys(origins))
+        return origins
 
     def add(self, number: int, step: Step) -> None:
         """Take in a step."""
         source, made = self._shapes.sources[number], self._shapes.made[number]
         place = f"steps[{number}]"
         for path, table, name in _step_columns(step, source):
-            origin = self.name(table, f"{place}.{path}", name)
-            if origin is not None and path.partition("[")[0] in _CATEGORY_FIELDS.get(
-                type(step), ()
-            ):
-                self.categories[origin] = None
-            if origin is not None and path.startswith(("figure", "form.totals")):
-                self.figures[origin] = None
+            origins = dict.fromkeys(self.name(table, f"{place}.{path}", name))
+            if path.partition("[")[0] in _CATEGORY_FIELDS.get(type(step), ()):
+                self.categories.update(origins)
+            if path.startswith(("figure", "form.totals")):
+                self.figures.update(origins)
+            if path.startswith(("on", "by")) and isinstance(step, _KEYED):
+                self.keys.update(origins)
         if source is not None:
             self._expressions(step, source, place)
         if made is not None and not isinstance(step, OutputStep):
@@ -165,11 +164,11 @@ class _Use:
     def _made(self, step: Step, source: str | None) -> _Origins:
         """Return the origins of the columns that a step makes."""
         if isinstance(step, UnionStep):
-            return {
-                key: origin
-                for table in reversed(step.tables)
-                for key, origin in self._origins[table].items()
-            }
+            united: _Origins = {}
+            for table in step.tables:
+                for key, origins in self._origins[table].items():
+                    united[key] = (*united.get(key, ()), *origins)
+            return united
         assert source is not None
         before = self._origins[source]
         match step:

@@ -84,11 +84,17 @@ def file_template(name: str, stems: Mapping[str, str]) -> str:
     for label, stem in sorted(stems.items(), key=lambda each: len(each[1]), reverse=True):
         slug = "-".join(re.findall(r"[^\W_]+", stem.casefold()))
         for part in {stem, slug} - {""}:
-            found = re.compile(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", re.IGNORECASE)
+            # A plain word may be one of the request's behind the beginning: "hours-by-project".
+            before = r"(?<![^\W_])" if has_period(stem) else r"(?:(?<=\A)|(?<=/))"
+            found = re.compile(rf"{before}{re.escape(part)}(?![^\W_])", re.IGNORECASE)
             parts = [
                 piece
-                for each in parts
-                for piece in ((each,) if each.startswith("{") else _split(found, each, label))
+                for number, each in enumerate(parts)
+                for piece in (
+                    (each,)
+                    if each.startswith("{") or (number and before.startswith("(?:"))
+                    else _split(found, each, label)
+                )
             ]
     return "".join(parts)
 

@@ -14,7 +14,6 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats.records import SheetForm
-from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.expressions import parse_expression
 from kbd.jobs.recipes.column_use import ColumnUse, InputColumn, column_use
 from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
@@ -45,7 +44,7 @@ from kbd.jobs.records import (
     ValueType,
     WriteStep,
 )
-from kbd.jobs.shapes import GivenTable, misfits
+from kbd.jobs.shapes import misfits
 from kbd.jobs.terms import CallTerm, Term, children_of
 from kbd.jobs.words import input_lines
 from kbd.types import ReadAs
@@ -350,15 +349,15 @@ def recipe_faults(recipe: Recipe) -> tuple[Refusal, ...]:
     the constants with the reason.
 
     Raises:
-        ValidationFailed: A step cannot work.
+        ValidationFailed: An expression is none.
     """
     known = {each.value for each in recipe.constants}
     words = request_words(recipe.request)
     found: list[Refusal] = []
     for number, job in enumerate(recipe.jobs):
-        tables = {each.name: _asked(each) for each in job.inputs if each.kind == "table"}
-        literals = (*job_literals(job), *column_use(job, tables).values)
-        traced, refused = trace_literals(literals, words, LearnedFacts(), is_dated_by_run=True)
+        traced, refused = trace_literals(
+            job_literals(job), words, LearnedFacts(), is_dated_by_run=True
+        )
         open_ones = [(each.place, each.value) for each in traced if each.origin != "language"]
         open_ones += [(each.place, each.value) for each in refused]
         open_ones += [
@@ -373,8 +372,3 @@ def recipe_faults(recipe: Recipe) -> tuple[Refusal, ...]:
             if value not in known
         ]  # fmt: skip
     return tuple(found)
-
-
-def _asked(each: Input) -> GivenTable:
-    """Return a table of the shape that an input asks for, of whatever types."""
-    return GivenTable(tuple(ShapeColumn(name) for name in each.columns))

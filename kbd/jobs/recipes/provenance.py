@@ -243,8 +243,10 @@ class _Tracer:
         for period in sorted((*days.texts, *(f"{day}" for day in days.days)), key=len)[::-1]:
             rest = re.sub(rf"(?<!\w){re.escape(period)}(?!\w)", " ", rest, flags=re.IGNORECASE)
         for number, readings in numbers_written(rest):
-            is_year = number.isdecimal() and int(number) in days.years
-            if not is_year and not any(each in words.numbers.counts for each in readings):
+            is_day = number.isdecimal() and (
+                int(number) in days.years or int(number) in {day.day for day in days.days}
+            )
+            if not is_day and not any(each in words.numbers.counts for each in readings):
                 parts = re.findall(rf"[\w.:-]*{re.escape(number)}[\w.:-]*", rest)
                 if not parts or not words.says_text(parts[0].strip(".:-")):
                     return f"{number}, which the request does not say"
@@ -269,12 +271,13 @@ def _language(literal: JobLiteral, words: RequestWords) -> str | None:
             return "an empty text"
         is_sign = literal.use in ("joint", "default", "result") and not re.search(r"\w", value)
         return "signs between texts" if is_sign else None
-    if not isinstance(value, int | Decimal):
-        return None
-    return _language_number(abs(value), literal, words)
+    if isinstance(value, int | Decimal):
+        return _language_number(Decimal(value), literal, words)
+    return None
 
 
-def _language_number(number: int | Decimal, literal: JobLiteral, words: RequestWords) -> str | None:
+def _language_number(number: Decimal, literal: JobLiteral, words: RequestWords) -> str | None:
+    number = abs(number)
     units = {"shift": _SHIFTS, "sum": _FACTORS}.get(literal.use, {})
     for factor, unit in units.items():
         if number == factor and words.has(unit):

@@ -3,7 +3,8 @@
     2024, March 2024, Q1 2024, first half of 2024, 3 March 2024, 03.03.2024, 2024-03-03
     March to May 2024, 2022 to 2024
 
-Of a period its first day, its last one and the day behind it are named: "until March" is written as `< date '2024-04-01'`. A month without a year names no day: which year was meant, the data told.
+Of a period its first day, its last one and the day behind it are named: "until March 2024" is
+written as `< date '2024-04-01'`. A month without a year names no day: which one, the data told.
 """
 
 import re

@@ -23,6 +23,8 @@ sind nach aus für bei als nur so ob es er sie wir
 _COMMON = frozenset(_COMMON_TEXT.split())
 """Words that stand in a request for themselves; a value that is called so has to be pointed out."""
 
+_BEGINNING = re.compile(r"(?:\A|[.!?:]\s)\Z")
+
 _DAY_ENDS = (time(0), time(23, 59), time(23, 59, 59), time(23, 59, 59, 999999))
 
 
@@ -50,8 +52,8 @@ class RequestWords(msgspec.Struct, frozen=True):
     def says_text(self, text: str) -> bool:
         """Tell whether a text stands there as a word or several, without regard to capitals.
 
-        One that is as short as an article, or is called like one, has to stand there in capitals
-        or in quotes.
+        One that is as short as an article, or is called like one, has to stand there in quotes, or
+        with a capital that begins no sentence.
         """
         sought = words_folded(text)
         if not re.search(r"\w", sought):
@@ -60,7 +62,12 @@ class RequestWords(msgspec.Struct, frozen=True):
             return stands_in(sought, words_folded(self.written))
         if re.search(rf"[\"'“„‘`]{re.escape(text)}[\"'”“’`]", self.written):
             return True
-        return text != text.lower() and stands_in(text, self.written)
+        return any(
+            found[0] != found[0].lower() and not _BEGINNING.search(self.written[: found.start()])
+            for found in re.finditer(
+                rf"(?<!\w){re.escape(text)}(?!\w)", self.written, re.IGNORECASE
+            )
+        )
 
     def says_number(self, number: Decimal) -> bool:
         """Tell whether a number is said."""
