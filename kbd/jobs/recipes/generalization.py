@@ -16,6 +16,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats.records import SheetForm
 from kbd.jobs.expressions import parse_expression
 from kbd.jobs.recipes.column_use import ColumnUse, InputColumn, column_use
+from kbd.jobs.recipes.documents import recipe_of_plain
 from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
 from kbd.jobs.recipes.file_patterns import (
     file_template,
@@ -150,11 +151,11 @@ class _Generalization:
         numbers that there are and the request names them by no name.
         """
         used = [use.column.name for use in self._use.used if use.input == facts.name]
-        if any(has_period(name) and not self._words.says_text(name) for name in used):
+        if any(has_period(name) and not self._words.names(name) for name in used):
             return True
         numbers = {c.name for c in facts.columns if c.type in ("integer", "float")}
         summed = {use.column.name for use in self._use.figures if use.input == facts.name}
-        unsaid = [name for name in summed if not self._words.says_text(name)]
+        unsaid = [name for name in summed if not self._words.names(name)]
         return len(numbers) > 1 and summed >= numbers and bool(unsaid)
 
     def _patterns(self, shaped: Sequence[Input]) -> dict[str, str]:
@@ -339,7 +340,7 @@ def recipe_of(
         constants=tuple(constants), learned_from=tuple(learned_from),
     )  # fmt: skip
     # Through the document's own rules, such as that of names.
-    return msgspec.convert(msgspec.to_builtins(recipe), Recipe)
+    return recipe_of_plain(msgspec.json.decode(msgspec.json.encode(recipe)))
 
 
 def recipe_faults(recipe: Recipe) -> tuple[Refusal, ...]:

@@ -10,6 +10,7 @@ rows        how many an answer tells        limit      of a check
 title       a name or heading               file       a name of a file
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal, assert_never
@@ -278,7 +279,13 @@ def _titles(place: str, named: Mapping[str, str]) -> Iterator[JobLiteral]:
 def _form_titles(form: SheetForm) -> dict[str, str]:
     label = "" if form.totals_label == SheetForm().totals_label else form.totals_label
     chart = "" if form.chart is None else form.chart.title
-    return {"form.title": form.title, "form.totals_label": label, "form.chart.title": chart or ""}
+    # What a number format shows as it stands is in quotes.
+    formats = {
+        f"form.formats.{name}": " ".join(re.findall(r'"([^"]*)"', code))
+        for name, code in form.formats.items()
+    }
+    titles = {"form.title": form.title, "form.totals_label": label, "form.chart.title": chart}
+    return {**titles, **formats}
 
 
 def _check_literals(check: Check, place: str) -> Iterator[JobLiteral]:

@@ -24,9 +24,15 @@ __all__ = ["Provenance", "Refusal", "trace_literals"]
 
 _PERIOD_USES = ("year", "quarter", "month", "week", "day", "date_month", "date_day")
 
+_SUPERLATIVE_TEXT = """
+most least best worst top first last one maximum minimum max min largest biggest greatest smallest
+highest lowest longest shortest latest newest oldest earliest youngest cheapest fewest fastest slowest
+größte kleinste höchste niedrigste längste kürzeste neueste älteste früheste späteste jüngste teuerste
+billigste günstigste beste schlechteste meiste wenigste schnellste langsamste erste letzte
+"""
 _SUPERLATIVE = (
-    r"\w+est|most|least|best|worst|top|first|last|max\w*|min\w*|one"
-    r"|\w+ste[nrsm]?|meiste[nrsm]?|erste[nrsm]?|letzte[nrsm]?"
+    "|".join(f"{words_folded(word)}[nrsm]?" for word in _SUPERLATIVE_TEXT.split())
+    + "|most expensive|am \\w+sten"
 )
 _WEEK = r"week(?:s|ly)?|woche\w*|wöchentlich\w*"
 _QUARTER = r"quarter(?:s|ly)?|quartal\w*"

@@ -33,6 +33,7 @@ class RequestWords(msgspec.Struct, frozen=True):
 
     Args:
         written: Its words, without the names of the files that it reads.
+        spoken: The same without names of columns of several words, which name no value.
         files: The names of other files in it, which it has written.
         numbers: Its numbers.
         days: Its days and periods.
@@ -40,6 +41,7 @@ class RequestWords(msgspec.Struct, frozen=True):
     """
 
     written: str
+    spoken: str
     files: frozenset[str]
     numbers: NamedNumbers
     days: NamedDays
@@ -59,15 +61,17 @@ class RequestWords(msgspec.Struct, frozen=True):
         if not re.search(r"\w", sought):
             return False
         if len(sought) > 2 and sought not in _COMMON:
-            return stands_in(sought, words_folded(self.written))
-        if re.search(rf"[\"'“„‘`]{re.escape(text)}[\"'”“’`]", self.written):
+            return stands_in(sought, words_folded(self.spoken))
+        if re.search(rf"[\"'“„‘`]{re.escape(text)}[\"'”“’`]", self.spoken):
             return True
         return any(
-            found[0] != found[0].lower() and not _BEGINNING.search(self.written[: found.start()])
-            for found in re.finditer(
-                rf"(?<!\w){re.escape(text)}(?!\w)", self.written, re.IGNORECASE
-            )
+            found[0] != found[0].lower() and not _BEGINNING.search(self.spoken[: found.start()])
+            for found in re.finditer(rf"(?<!\w){re.escape(text)}(?!\w)", self.spoken, re.IGNORECASE)
         )
+
+    def names(self, column: str) -> bool:
+        """Tell whether a column is named there, without regard to capitals."""
+        return stands_in(words_folded(column), words_folded(self.written))
 
     def says_number(self, number: Decimal) -> bool:
         """Tell whether a number is said."""
@@ -98,7 +102,7 @@ def request_words(
     Args:
         request: Its text.
         files: The files that it reads; what stands in their names are no words of the request.
-        names: Names of columns and the like; figures in them are no numbers of the request.
+        names: Names of columns; their figures and words are no numbers and values of the request.
     """
     text = " ".join(unicodedata.normalize("NFC", request).split())
     for file in sorted(files, key=len, reverse=True):
@@ -108,13 +112,15 @@ def request_words(
             text = _without(name, text)
     written = frozenset(_FILE.findall(text))
     text = _FILE.sub(" ", text)
-    figures = text
+    figures = spoken = text
     for name in sorted(names, key=len, reverse=True):
         if any(map(str.isdigit, name)):
             figures = _without(name, figures)
+        if len(name.split()) > 1:
+            spoken = _without(name, spoken)
     folded = words_folded(figures)
     return RequestWords(
-        text, written, numbers_named(without_days(folded)), days_named(folded),
+        text, spoken, written, numbers_named(without_days(folded)), days_named(folded),
         relative_period(words_folded(text)),
     )  # fmt: skip
 
