@@ -26,9 +26,10 @@ _PERIOD_USES = ("year", "quarter", "month", "week", "day", "date_month", "date_d
 
 _SUPERLATIVE_TEXT = """
 most least best worst top first last one maximum minimum max min largest biggest greatest smallest
-highest lowest longest shortest latest newest oldest earliest youngest cheapest fewest fastest slowest
-größte kleinste höchste niedrigste längste kürzeste neueste älteste früheste späteste jüngste teuerste
-billigste günstigste beste schlechteste meiste wenigste schnellste langsamste erste letzte
+highest lowest longest shortest latest newest oldest earliest youngest cheapest fewest fastest
+slowest größte kleinste höchste niedrigste längste kürzeste neueste älteste früheste späteste
+jüngste teuerste billigste günstigste beste schlechteste meiste wenigste schnellste
+langsamste erste letzte
 """
 _SUPERLATIVE = (
     "|".join(f"{words_folded(word)}[nrsm]?" for word in _SUPERLATIVE_TEXT.split())

@@ -1,4 +1,4 @@
-"""Provenance of literals: each is traced to the request or the language, or refused by its place."""
+"""Provenance of literals: each is traced to the request or the language, or is refused."""
 
 from decimal import Decimal
 from typing import Any
@@ -42,20 +42,27 @@ def where(request: str, condition: str, agreed: tuple[str, ...] = ()) -> General
     [
         ("only cancelled ones", "same(Status, 'cancelled')"),
         ("all but CANCELLED", "Status is empty or Status <> 'cancelled'"),
-        ("orders over 1,000", "Amount > 1000"), ("expenses", "Amount < 0"),
+        ("orders over 1,000", "Amount > 1000"),
+        ("expenses", "Amount < 0"),
         ("between 10.50 and twenty", "Amount between 10.5 and 20"),
         ("only 2024", "Date >= date '2024-01-01' and Date < date '2025-01-01'"),
-        ("only 2024", "year(Date) = 2024"), ("only March", "month(Date) = 3"),
+        ("only 2024", "year(Date) = 2024"),
+        ("only March", "month(Date) = 3"),
         ("March to May 2024", "month(Date) in (3, 4, 5) and year(Date) = 2024"),
-        ("im März 2024", "month_of(Date) = '2024-03'"), ("in Q2", "quarter(Date) = 2"),
-        ("only on Mondays", "weekday(Date) = 1"), ("nur montags", "weekday_name(Date) = 'Monday'"),
-        ("until 31 March 2024", "Date < date '2024-04-01'"), ("since 2024-03-03", "Date >= '2024-03-03'"),
-        ("the paid ones", "Paid = true"), ("names beginning with No", "starts_with(fold(Shop), 'no')"),
+        ("im März 2024", "month_of(Date) = '2024-03'"),
+        ("in Q2", "quarter(Date) = 2"),
+        ("only on Mondays", "weekday(Date) = 1"),
+        ("nur montags", "weekday_name(Date) = 'Monday'"),
+        ("until 31 March 2024", "Date < date '2024-04-01'"),
+        ("since 2024-03-03", "Date >= '2024-03-03'"),
+        ("the paid ones", "Paid = true"),
+        ("names beginning with No", "starts_with(fold(Shop), 'no')"),
         ("last month", "Date >= add_months(start_of_month(today()), -1)"),
-        ("last week", "Date > add_days(today(), -7)"), ("only Level 2", "Level = 2"),
+        ("last week", "Date > add_days(today(), -7)"),
+        ("only Level 2", "Level = 2"),
         ("fiscal year 2024 from April", "fiscal_year(Date, 4) = 2024"),
     ],
-)  # fmt: skip
+)
 def test_what_the_request_says_stays(request_text: str, condition: str) -> None:
     """A literal that the words say, in whatever notation, is traced and no reason to refuse."""
     found = where(request_text, condition)
@@ -83,15 +90,20 @@ def test_what_the_request_says_stays(request_text: str, condition: str) -> None:
         ("only March", "Date = date '2024-03-05'", "date '2024-03-05'", "a value of Date in t.csv"),
         ("last month", "month(Date) = 10", "10", 'the request says "last month"'),
         ("this year", "year(Date) = 2026", "2026", 'the request says "this year"'),
-        ("last month", "Date >= date '2026-10-01'", "date '2026-10-01'", "hangs on the day of the run"),
+        (
+            "last month",
+            "Date >= date '2026-10-01'",
+            "date '2026-10-01'",
+            "hangs on the day of the run",
+        ),
         ("last month, March 2024", "month(Date) = 3", "3", "hangs on the day of the run"),
         ("top of sales-2024.csv", "year(Date) = 2024", "2024", "not known"),
     ],
-)  # fmt: skip
+)
 def test_what_comes_from_the_data_is_refused(
     request_text: str, condition: str, value: str, reason: str
 ) -> None:
-    """A value, a count, a sum, an offset or the day of the run is named with its place and source."""
+    """A value, a count, a sum, an offset or the day of the run is named with its source."""
     found = {each.value: each for each in where(request_text, condition).refusals}
 
     assert found[value].place == "steps[0].where"
@@ -144,14 +156,24 @@ def test_the_language_has_no_other_constants(
         ("write it", {"do": "write", "file": "summary-2024-05.xlsx"}, "file"),
         ("write it", {"do": "write", "file": "a.xlsx", "sheet": "March"}, "sheet"),
         ("write it", {"do": "write", "file": "a.xlsx", "form": {"title": "23 rows"}}, "form.title"),
-        ("split it", {"do": "split", "by": "Shop", "file": "a.xlsx", "sheet": "{value} 2024"}, "sheet"),
-        ("sum", {"do": "group", "figures": [{"name": "Sum of 5", "function": "count"}]},
-         "figures[0].name"),
+        (
+            "split it",
+            {"do": "split", "by": "Shop", "file": "a.xlsx", "sheet": "{value} 2024"},
+            "sheet",
+        ),
+        (
+            "sum",
+            {"do": "group", "figures": [{"name": "Sum of 5", "function": "count"}]},
+            "figures[0].name",
+        ),
         ("rename", {"do": "select", "rename": {"Amount": "Amount of North"}}, "rename.Amount"),
-        ("mend it", {"do": "replace", "files": ["a.docx"], "search": "North", "replacement": ""},
-         "search"),
+        (
+            "mend it",
+            {"do": "replace", "files": ["a.docx"], "search": "North", "replacement": ""},
+            "search",
+        ),
     ],
-)  # fmt: skip
+)
 def test_steps_hold_nothing_of_the_data(
     request_text: str, step: dict[str, Any], place: str
 ) -> None:
@@ -179,7 +201,7 @@ def test_steps_hold_what_the_request_says(request_text: str, step: dict[str, Any
 
 
 def test_columns_of_a_pivot_are_values() -> None:
-    """A column that only a value of the data is called like is refused unless the request names it."""
+    """A column that is called like a value is refused unless the request names it."""
     pivot = {"do": "pivot", "rows": ["Status"], "column": "Shop",
              "figure": {"name": "Sum", "function": "sum", "column": "Amount"}}  # fmt: skip
     steps = (pivot, {"do": "derive", "columns": {"Both": "North + South"}},

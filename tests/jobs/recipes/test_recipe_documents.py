@@ -49,13 +49,20 @@ def test_the_document_is_for_people() -> None:
     ("text", "message"),
     [
         ("recipe = 2\nname = 'a'", "recipe: it is of version 2, and this kbd knows 1"),
-        ("name = 'a'\nrequest = ''\n[[jobs]]\nversion = 9", r"jobs\[0\]\.version: it is of version 9"),
-        ("name = 'a'\nrequest = ''\njobs = []", "jobs"), ("name = ", "the recipe is no TOML"),
-        ("{", "the recipe is no JSON"), ("[" * 100_000, "the recipe is n"), ("{}", "name"),
-        ("x" * 5_000_000, "more than 4000000 characters"), ("jobs = 3", "jobs"),
+        (
+            "name = 'a'\nrequest = ''\n[[jobs]]\nversion = 9",
+            r"jobs\[0\]\.version: it is of version 9",
+        ),
+        ("name = 'a'\nrequest = ''\njobs = []", "jobs"),
+        ("name = ", "the recipe is no TOML"),
+        ("{", "the recipe is no JSON"),
+        ("[" * 100_000, "the recipe is n"),
+        ("{}", "name"),
+        ("x" * 5_000_000, "more than 4000000 characters"),
+        ("jobs = 3", "jobs"),
         ("name = 'A b'\nrequest = ''\n[[jobs]]\n", "name"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_recipe_is_said(text: str, message: str) -> None:
     """A document that is none is refused with what is wrong and where."""
     with pytest.raises(ValidationFailed, match=message):

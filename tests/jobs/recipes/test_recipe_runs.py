@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from job_tables import JobTables, fold, job
-from kbd.jobs.records import Job
+from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.recipes.column_use import column_use
 from kbd.jobs.recipes.documents import decode_recipe, encode_recipe_toml
 from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
@@ -27,8 +27,8 @@ from kbd.jobs.recipes.trial_checks import (
     same_faults,
 )
 from kbd.jobs.recipes.trial_tables import TableRow, TrialTable, changed_inputs
+from kbd.jobs.records import Job
 from kbd.jobs.shapes import GivenTable
-from kbd.jobs.columns import ShapeColumn
 
 COLUMNS = {"Shop": "string", "Status": "string", "Amount": "decimal", "Units": "integer"}
 SHAPE = (
@@ -88,7 +88,7 @@ def run(asked: Job, rows: Sequence[TableRow], name: str = "total") -> ResultTabl
     return ResultTable(tuple(headings), tuple(found))
 
 
-def totals(rows: Sequence[TableRow], *, is_paid: bool) -> dict[str | None, tuple[Any, int]]:
+def totals(rows: Sequence[TableRow], *, is_paid: bool) -> dict[Any, tuple[Any, Any]]:
     """Sum and number of rows by shop, in Python."""
     amounts: dict[str | None, list[Decimal]] = defaultdict(list)
     counts: dict[str | None, int] = defaultdict(int)
@@ -102,7 +102,7 @@ def totals(rows: Sequence[TableRow], *, is_paid: bool) -> dict[str | None, tuple
     return {key: (sum(amounts[key]) if amounts[key] else None, counts[key]) for key in counts}
 
 
-def found_totals(result: ResultTable) -> dict[str | None, tuple[Any, int]]:
+def found_totals(result: ResultTable) -> dict[Any, tuple[Any, Any]]:
     """The same as a job gave it."""
     return {
         fold(shop): (None if amount is None else round(Decimal(str(amount)), 2), count)  # type: ignore[arg-type]
@@ -113,8 +113,7 @@ def found_totals(result: ResultTable) -> dict[str | None, tuple[Any, int]]:
 @settings(max_examples=12, deadline=None)
 @given(st.sampled_from(sorted(JOBS)), ROWS, st.integers(0, 99))
 def test_recipes_give_the_same_figures(request_text: str, rows: list[TableRow], seed: int) -> None:
-    """On the file that it was learned on a recipe gives what its job gave; on changed ones what
-    Python gives, and what adds up does."""  # fmt: skip
+    """On its own file a recipe gives what its job gave, on changed ones what Python gives."""
     asked = job(*JOBS[request_text])
     recipe = learned(request_text, rows)
     given_table = {"t": GivenTable(SHAPE, "t.csv")}
@@ -142,7 +141,7 @@ def test_recipes_give_the_same_figures(request_text: str, rows: list[TableRow], 
 
 
 def folded_keys(result: ResultTable) -> ResultTable:
-    """A result whose texts are folded: of two spellings that are as frequent the first one shows."""
+    """A result with folded texts: of two spellings that are as frequent the first one shows."""
     rows = tuple(
         tuple(fold(value) if isinstance(value, str) else value for value in row)
         for row in result.rows
@@ -168,7 +167,7 @@ def sales(shops: Sequence[str], factor: int = 1) -> list[TableRow]:
     ids=["seven shops", "three shops", "new amounts"],
 )
 def test_five_shops_learned(landed: list[TableRow], count: int) -> None:
-    """Learned on five shops, seven, three and other amounts get their own rows and their own sums."""
+    """Learned on five shops, seven, three and other amounts get rows and sums of their own."""
     recipe = learned("total amount by shop", sales(SHOPS[:5]))
 
     result = run(recipe, landed)
