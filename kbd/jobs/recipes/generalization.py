@@ -25,7 +25,7 @@ from kbd.jobs.recipes.file_patterns import (
     stem_pattern,
 )
 from kbd.jobs.recipes.literals import JobLiteral, job_literals, step_expressions
-from kbd.jobs.recipes.provenance import Provenance, Refusal, trace_literals
+from kbd.jobs.recipes.provenance import Provenance, RecipeRefusal, trace_literals
 from kbd.jobs.recipes.records import LearnedFile, Recipe, RecipeConstant
 from kbd.jobs.recipes.request_words import request_words
 from kbd.jobs.records import (
@@ -68,7 +68,7 @@ class Generalized(msgspec.Struct, frozen=True):
 
     job: Job
     provenance: tuple[Provenance, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[RecipeRefusal, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -105,7 +105,7 @@ class _Generalization:
         self._words = request_words(request, [each.file for each in facts.inputs], names)
         given = {each.name: each.given for each in facts.inputs if each.kind == "table"}
         self._use: ColumnUse = column_use(job, given)
-        self._refusals: list[Refusal] = []
+        self._refusals: list[RecipeRefusal] = []
         self._notes: list[str] = []
         self._said: list[Provenance] = []
 
@@ -169,7 +169,7 @@ class _Generalization:
         for number, each in enumerate(shaped):
             for other in [other for one, other in unclear if one == each.name]:
                 files = f"{self._facts[each.name].file} and {self._facts[other].file}"
-                self._refusals.append(Refusal(
+                self._refusals.append(RecipeRefusal(
                     f"inputs[{number}].file", self._facts[each.name].file,
                     f"neither columns nor names tell {files} apart in other files; how many files"
                     " there are is a count of the data",
@@ -197,7 +197,7 @@ class _Generalization:
             self._said.append(Provenance(place, written, "agreed", text))
             return each
         others = f", as {', '.join(alike)} have, too" if alike else ""
-        self._refusals.append(Refusal(
+        self._refusals.append(RecipeRefusal(
             place, written,
             f'the request does not name the sheet "{each.sheet}", and its columns do not tell which'
             f" it is{others}",
@@ -245,7 +245,7 @@ class _Generalization:
         made = file_template(name, stems)
         folders = [each.file for each in self._facts.values() if each.file == name and "/" in name]
         if folders:
-            self._refusals.append(Refusal(
+            self._refusals.append(RecipeRefusal(
                 f"steps[{number}].file", name, "it is written in its folder over what it reads;"
                 " a recipe writes files of its own",
             ))  # fmt: skip
@@ -343,7 +343,7 @@ def recipe_of(
     return recipe_of_plain(msgspec.json.decode(msgspec.json.encode(recipe)))
 
 
-def recipe_faults(recipe: Recipe) -> tuple[Refusal, ...]:
+def recipe_faults(recipe: Recipe) -> tuple[RecipeRefusal, ...]:
     """Return the literals of a recipe that neither its constants nor the language explain.
 
     A recipe that `recipe_of` made has none; a person who writes another literal into one adds it to
@@ -354,7 +354,7 @@ def recipe_faults(recipe: Recipe) -> tuple[Refusal, ...]:
     """
     known = {each.value for each in recipe.constants}
     words = request_words(recipe.request)
-    found: list[Refusal] = []
+    found: list[RecipeRefusal] = []
     for number, job in enumerate(recipe.jobs):
         traced, refused = trace_literals(
             job_literals(job), words, LearnedFacts(), is_dated_by_run=True
@@ -367,7 +367,7 @@ def recipe_faults(recipe: Recipe) -> tuple[Refusal, ...]:
             if each.sheet is not None
         ]
         found += [
-            Refusal(f"jobs[{number}].{place}", value, f"no constant says why {value} is there",
+            RecipeRefusal(f"jobs[{number}].{place}", value, f"no constant says why {value} is there",
                     may_agree=True)
             for place, value in open_ones
             if value not in known

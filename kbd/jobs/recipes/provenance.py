@@ -20,7 +20,7 @@ from kbd.jobs.recipes.request_days import MONTH_NUMBERS
 from kbd.jobs.recipes.request_numbers import numbers_written
 from kbd.jobs.recipes.request_words import RequestWords, stands_in, words_folded
 
-__all__ = ["Provenance", "Refusal", "trace_literals"]
+__all__ = ["Provenance", "RecipeRefusal", "trace_literals"]
 
 _PERIOD_USES = ("year", "quarter", "month", "week", "day", "date_month", "date_day")
 
@@ -65,7 +65,7 @@ class Provenance(msgspec.Struct, frozen=True):
     text: str
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class RecipeRefusal(msgspec.Struct, frozen=True):
     """Why a job does not work for other files.
 
     Args:
@@ -88,7 +88,7 @@ def trace_literals(
     agreed: Collection[str] = (),
     *,
     is_dated_by_run: bool = False,
-) -> tuple[tuple[Provenance, ...], tuple[Refusal, ...]]:
+) -> tuple[tuple[Provenance, ...], tuple[RecipeRefusal, ...]]:
     """Tell where each literal comes from, or why it may not stay.
 
     Args:
@@ -98,20 +98,20 @@ def trace_literals(
         agreed: The values that a person agreed to, as refusals write them.
         is_dated_by_run: Whether the job works with the day of its run.
     """
-    tracer = _Tracer(words, facts, agreed, is_dated_by_run=is_dated_by_run)
+    tracer = _LiteralTracer(words, facts, agreed, is_dated_by_run=is_dated_by_run)
     found = [tracer.trace(each) for each in literals]
     traced = [each for each in found if isinstance(each, Provenance)]
-    refused = [each for each in found if isinstance(each, Refusal)]
+    refused = [each for each in found if isinstance(each, RecipeRefusal)]
     return _said_often_enough(traced, refused, words, facts, agreed)
 
 
 def _said_often_enough(
     traced: Sequence[Provenance],
-    refused: Sequence[Refusal],
+    refused: Sequence[RecipeRefusal],
     words: RequestWords,
     facts: LearnedFacts,
     agreed: Collection[str],
-) -> tuple[tuple[Provenance, ...], tuple[Refusal, ...]]:
+) -> tuple[tuple[Provenance, ...], tuple[RecipeRefusal, ...]]:
     """Refuse a number that is a figure of the data, and stands in more places than it is said."""
     uses = Counter(each.value for each in traced if each.origin == "request")
     kept: list[Provenance] = []
@@ -123,7 +123,7 @@ def _said_often_enough(
         if figure is None or uses[each.value] <= said or not said or each.value in agreed:
             kept.append(each)
             continue
-        more.append(Refusal(
+        more.append(RecipeRefusal(
             each.place, each.value,
             f"{each.value} is {figure}, too, and the request says it"
             f" {'once' if said == 1 else f'{said} times'} for {uses[each.value]} places",
@@ -138,7 +138,7 @@ def _number_text(written: str) -> Decimal | None:
     return None
 
 
-class _Tracer:
+class _LiteralTracer:
     """Tracer of single literals; its parameters are those of `trace_literals`."""
 
     def __init__(
@@ -161,7 +161,7 @@ class _Tracer:
             if len(plain := _plain(value)) > 1 and plain not in self._names
         ]
 
-    def trace(self, literal: JobLiteral) -> Provenance | Refusal:
+    def trace(self, literal: JobLiteral) -> Provenance | RecipeRefusal:
         """Tell where a literal comes from, or why it may not stay."""
         if literal.use in ("title", "file"):
             return self._trace_title(literal)
@@ -170,7 +170,7 @@ class _Tracer:
         is_period = literal.use in _PERIOD_USES or _moment(literal.value) is not None
         if is_period and self._relative and literal.written not in self._agreed:
             is_said = self._says(literal)
-            return Refusal(
+            return RecipeRefusal(
                 literal.place, literal.written,
                 f'the request says "{self._relative}", which hangs on the day of the run, and'
                 f" {_shown(literal)} is fixed; compare with today() instead",
@@ -181,12 +181,12 @@ class _Tracer:
             return Provenance(literal.place, literal.written, "request", text)
         return self._untraced(literal)
 
-    def _untraced(self, literal: JobLiteral) -> Provenance | Refusal:
+    def _untraced(self, literal: JobLiteral) -> Provenance | RecipeRefusal:
         written, shown = literal.written, _shown(literal)
         number = literal.value if isinstance(literal.value, int | Decimal) else None
         if number is not None and (figure := self._facts.figure(Decimal(number))):
             reason = f"{shown} is {figure}, which other files have differently; work it out instead"
-            return Refusal(literal.place, written, reason)
+            return RecipeRefusal(literal.place, written, reason)
         if written in self._agreed:
             return Provenance(literal.place, written, "agreed", f"a person agreed to {shown}")
         where = self._facts.value(_value_text(literal), literal.columns)
@@ -195,7 +195,7 @@ class _Tracer:
             if where is not None
             else f"the request does not say {shown}, and where it comes from is not known"
         )
-        return Refusal(literal.place, written, reason, may_agree=True)
+        return RecipeRefusal(literal.place, written, reason, may_agree=True)
 
     def _says(self, literal: JobLiteral) -> bool:
         """Tell whether the request says a literal."""
@@ -227,7 +227,7 @@ class _Tracer:
             case _:
                 return words.says_number(number)
 
-    def _trace_title(self, literal: JobLiteral) -> Provenance | Refusal:
+    def _trace_title(self, literal: JobLiteral) -> Provenance | RecipeRefusal:
         """Trace a name: the figures, months and values in it; other words are free."""
         text, written = str(literal.value), literal.written
         whole = text in self._words.files if literal.use == "file" else self._words.says_text(text)
@@ -241,7 +241,9 @@ class _Tracer:
         if written in self._agreed:
             said = f"a person agreed to {_shown(literal)}"
             return Provenance(literal.place, written, "agreed", said)
-        return Refusal(literal.place, written, f"{_shown(literal)} holds {fault}", may_agree=True)
+        return RecipeRefusal(
+            literal.place, written, f"{_shown(literal)} holds {fault}", may_agree=True
+        )
 
     def _title_fault(self, text: str) -> str | None:
         """Return what a name holds that the request does not say, or None."""
