@@ -367,8 +367,10 @@ def recipe_faults(recipe: Recipe) -> tuple[RecipeRefusal, ...]:
             if each.sheet is not None
         ]
         found += [
-            RecipeRefusal(f"jobs[{number}].{place}", value, f"no constant says why {value} is there",
-                    may_agree=True)
+            RecipeRefusal(
+                f"jobs[{number}].{place}", value, f"no constant says why {value} is there",
+                may_agree=True,
+            )
             for place, value in open_ones
             if value not in known
         ]  # fmt: skip

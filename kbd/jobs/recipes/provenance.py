@@ -6,7 +6,7 @@ its place and what it is, and so is what nobody knows where it comes from.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
@@ -230,44 +230,45 @@ class _LiteralTracer:
     def _trace_title(self, literal: JobLiteral) -> Provenance | RecipeRefusal:
         """Trace a name: the figures, months and values in it; other words are free."""
         text, written = str(literal.value), literal.written
-        whole = text in self._words.files if literal.use == "file" else self._words.says_text(text)
-        if whole:
-            said = f"the request says {_shown(literal)}"
-            return Provenance(literal.place, written, "request", said)
-        fault = self._title_fault(re.sub(r"\{[^{}]*\}", " ", text))
-        if fault is None:
+        parts = list(self._title_parts(re.sub(r"\{[^{}]*\}", " ", text)))
+        if not parts:
             words = "words alone, nothing of the data"
             return Provenance(literal.place, written, "language", words)
+        whole = text in self._words.files if literal.use == "file" else self._words.says_text(text)
+        unsaid = [what for what, is_said in parts if not is_said]
+        if whole or not unsaid:
+            said = f"the request says {_shown(literal) if whole else 'what is in it'}"
+            return Provenance(literal.place, written, "request", said)
         if written in self._agreed:
             said = f"a person agreed to {_shown(literal)}"
             return Provenance(literal.place, written, "agreed", said)
-        return RecipeRefusal(
-            literal.place, written, f"{_shown(literal)} holds {fault}", may_agree=True
-        )
+        reason = f"{_shown(literal)} holds {unsaid[0]}, which the request does not say"
+        return RecipeRefusal(literal.place, written, reason, may_agree=True)
 
-    def _title_fault(self, text: str) -> str | None:
-        """Return what a name holds that the request does not say, or None."""
+    def _title_parts(self, text: str) -> Iterator[tuple[str, bool]]:
+        """Yield what a name holds that may be of the data, and whether the request says it."""
         days, words = self._words.days, self._words
         rest = text.replace("_", " ")
         for period in sorted((*days.texts, *(f"{day}" for day in days.days)), key=len)[::-1]:
-            rest = re.sub(rf"(?<!\w){re.escape(period)}(?!\w)", " ", rest, flags=re.IGNORECASE)
+            found = re.compile(rf"(?<!\w){re.escape(period)}(?!\w)", re.IGNORECASE)
+            if found.search(rest):
+                yield period, True
+            rest = found.sub(" ", rest)
         for number, readings in numbers_written(rest):
-            is_day = number.isdecimal() and (
-                int(number) in days.years or int(number) in {day.day for day in days.days}
-            )
-            if not is_day and not any(each in words.numbers.counts for each in readings):
-                parts = re.findall(rf"[\w.:-]*{re.escape(number)}[\w.:-]*", rest)
-                if not parts or not words.says_text(parts[0].strip(".:-")):
-                    return f"{number}, which the request does not say"
+            is_said = any(each in words.numbers.counts for each in readings)
+            if number.isdecimal() and not is_said:
+                is_said = int(number) in days.years | {day.day for day in days.days}
+            if not is_said:
+                around = re.search(rf"[\w.:-]*{re.escape(number)}[\w.:-]*", rest)
+                is_said = around is not None and words.says_text(around[0].strip(".:-"))
+            yield number, is_said
         plain = _plain(rest)
         for word in plain.split():
-            month = MONTH_NUMBERS.get(word)
-            if month is not None and month not in days.months:
-                return f"the month {word}, which the request does not name"
+            if word in MONTH_NUMBERS:
+                yield f"the month {word}", MONTH_NUMBERS[word] in days.months
         for value, shown, where in self._texts:
-            if stands_in(value, plain) and not words.says_text(shown):
-                return f'"{shown}", {where} that the request does not name'
-        return None
+            if stands_in(value, plain):
+                yield f'"{shown}", {where}', words.says_text(shown)
 
 
 def _language(literal: JobLiteral, words: RequestWords) -> str | None:
