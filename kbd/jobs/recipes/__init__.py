@@ -11,6 +11,7 @@ From a job that ran to one for other files:
     provenance       where each literal comes from, or why it may not stay
     literals         the literals of a job, their places and uses
     column_use       which columns a job names
+    table_labels     labels of tables without what is of one file
     file_patterns    patterns of files, templates of names
     facts            what was in the files, what the run told
 

@@ -62,6 +62,7 @@ class ColumnUse(msgspec.Struct, frozen=True):
         figures: Those of them that are added up and the like.
         keys: Those of them by which rows are told apart or find a partner.
         values: Names that are no column but of a value of the data.
+        names: Names of sheets that are called like their table.
     """
 
     used: tuple[InputColumn, ...]
@@ -69,6 +70,7 @@ class ColumnUse(msgspec.Struct, frozen=True):
     figures: tuple[InputColumn, ...]
     keys: tuple[InputColumn, ...]
     values: tuple[JobLiteral, ...]
+    names: tuple[JobLiteral, ...]
 
 
 def column_use(job: Job, given: Mapping[str, GivenTable]) -> ColumnUse:
@@ -91,7 +93,7 @@ def column_use(job: Job, given: Mapping[str, GivenTable]) -> ColumnUse:
                 use.keys.update(dict.fromkeys(origins))
     return ColumnUse(
         tuple(use.used), tuple(use.categories), tuple(use.figures), tuple(use.keys),
-        tuple(use.values),
+        tuple(use.values), tuple(use.names),
     )  # fmt: skip
 
 
@@ -108,6 +110,7 @@ class _Use:
         self.figures: dict[InputColumn, None] = {}
         self.keys: dict[InputColumn, None] = {}
         self.values: list[JobLiteral] = []
+        self.names: list[JobLiteral] = []
         self._job = job
         self._shapes = shapes
         self._pivoted: dict[str, tuple[str, ...]] = {}
@@ -141,6 +144,9 @@ class _Use:
                 self.keys.update(origins)
         if source is not None:
             self._expressions(step, source, place)
+        if isinstance(step, WriteStep) and step.sheet is None and " " not in (source or " "):
+            # The sheet is called like the table.
+            self.names.append(JobLiteral(f"{place}.sheet", source, "title"))
         if made is not None and not isinstance(step, OutputStep):
             self._origins[made] = self._made(step, source)
             reads = step.tables if isinstance(step, UnionStep) else (source or "",)

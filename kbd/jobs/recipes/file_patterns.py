@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from kbd.jobs.recipes.facts import InputFacts
 from kbd.jobs.recipes.request_days import MONTH_NUMBERS
 
-__all__ = ["file_template", "fits_pattern", "has_period", "input_patterns", "stem_pattern"]
+__all__ = [
+    "file_template",
+    "fits_pattern",
+    "has_period",
+    "input_patterns",
+    "stem_pattern",
+    "without_period",
+]
 
 _MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _VARYING = re.compile(
@@ -24,6 +31,12 @@ _VARYING = re.compile(
 def has_period(name: str) -> bool:
     """Tell whether a name has figures or a month in it."""
     return _VARYING.search(name) is not None
+
+
+def without_period(name: str) -> str:
+    """Return a name without its figures and months, and what stood between them."""
+    found = re.sub(r"[-_. ]*\0(?:[-_. ]*\0)*", "\0", _VARYING.sub("\0", name))
+    return found.replace("\0", "")
 
 
 def stem_pattern(file: str) -> str:

@@ -28,6 +28,7 @@ from kbd.jobs.recipes.literals import JobLiteral, job_literals, step_expressions
 from kbd.jobs.recipes.provenance import Provenance, RecipeRefusal, trace_literals
 from kbd.jobs.recipes.records import LearnedFile, Recipe, RecipeConstant
 from kbd.jobs.recipes.request_words import request_words
+from kbd.jobs.recipes.table_labels import plain_labels, relabeled
 from kbd.jobs.records import (
     Check,
     ConvertStep,
@@ -95,9 +96,19 @@ class _Generalization:
     def __init__(
         self, job: Job, request: str, facts: LearnedFacts, agreed: Collection[str]
     ) -> None:
-        self._facts = {each.name: each for each in facts.inputs}
-        if lacking := [each.name for each in job.inputs if each.name not in self._facts]:
+        known = {each.name for each in facts.inputs}
+        if lacking := [each.name for each in job.inputs if each.name not in known]:
             raise ValidationFailed(f'nothing is known of input "{lacking[0]}"')
+        labels = plain_labels(job)
+        job = relabeled(job, labels)
+        facts = LearnedFacts(
+            tuple(
+                msgspec.structs.replace(each, name=labels.get(each.name, each.name))
+                for each in facts.inputs
+            ),
+            facts.results,
+        )
+        self._facts = {each.name: each for each in facts.inputs}
         self._job = job
         self._learned = facts
         self._agreed = agreed
@@ -124,7 +135,8 @@ class _Generalization:
             title=self._title(),
         )  # fmt: skip
         traced, refused = trace_literals(
-            (*job_literals(job), *self._use.values), self._words, self._learned, self._agreed,
+            (*job_literals(job), *self._use.values, *self._use.names),
+            self._words, self._learned, self._agreed,
             is_dated_by_run=uses_today(job),
         )  # fmt: skip
         return Generalized(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from job_tables import job
@@ -12,6 +13,7 @@ from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
 from kbd.jobs.recipes.file_patterns import fits_pattern, stem_pattern
 from kbd.jobs.recipes.generalization import Generalized, generalize, recipe_faults, recipe_of
 from kbd.jobs.recipes.records import LearnedFile
+from kbd.jobs.recipes.table_labels import plain_labels, relabeled
 from kbd.jobs.records import (
     Check,
     Input,
@@ -116,6 +118,43 @@ def test_results_are_called_by_their_input(
     else:
         assert found.refusals == ()
         assert output(found) == WriteStep(template)
+
+
+def test_labels_are_of_no_single_file() -> None:
+    """A label with a month or a figure loses it wherever it stands, and names no sheet."""
+    steps = [
+        {"do": "filter", "where": "Amount > 0", "of": "orders_2024_05", "make": "top5"},
+        {"do": "union", "tables": ["top5", "orders"], "make": "both2"},
+        {"do": "write", "file": "{orders_2024_05}-all.xlsx"},
+        {"do": "fill", "of": "both2", "template": "letter_1", "file": "{letter_1}.docx"},
+    ]
+    asked = job_of({
+        "inputs": [
+            {"name": "orders_2024_05", "file": "a.csv"}, {"name": "orders", "file": "b.csv"},
+            {"name": "letter_1", "file": "l.docx", "kind": "file"},
+        ],
+        "steps": steps, "checks": [{"check": "row_count", "table": "orders_2024_05"}],
+    })  # fmt: skip
+
+    made = relabeled(asked, plain_labels(asked))
+
+    assert [each.name for each in made.inputs] == ["orders_", "orders", "letter"]
+    assert msgspec.to_builtins(made.steps) == (
+        {"do": "filter", "where": "Amount > 0", "of": "orders_", "make": "top5"},
+        {"do": "union", "tables": ("top5", "orders"), "make": "both"},
+        {"do": "write", "file": "{orders_}-all.xlsx"},
+        {"do": "fill", "of": "both", "template": "letter", "file": "{letter}.docx"},
+    )  # fmt: skip
+    assert made.checks == (RowCountCheck("orders_"),)
+
+
+def test_a_sheet_is_not_called_by_a_value() -> None:
+    """A table that is called by a value and names its sheet is refused as a name is."""
+    rows = {"do": "filter", "where": "Amount > 0", "make": "Ann"}
+
+    found = learned(job(rows, {"do": "write", "file": "t.xlsx"}), read("t", "t.csv", SALES))
+
+    assert [(each.place, each.value) for each in found.refusals] == [("steps[1].sheet", "'Ann'")]
 
 
 def test_a_plain_name_is_replaced_at_the_beginning_alone() -> None:
