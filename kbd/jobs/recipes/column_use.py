@@ -41,7 +41,7 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of
-from kbd.jobs.terms import columns_of
+from kbd.jobs.terms import BinaryTerm, CallTerm, Term, children_of, columns_of
 
 __all__ = ["ColumnUse", "InputColumn", "column_use"]
 
@@ -59,7 +59,7 @@ class ColumnUse(msgspec.Struct, frozen=True):
     Args:
         used: Those of inputs, each once, in the order in which they are named.
         categories: Those of them whose values part the rows: of groups, pivots and splits.
-        figures: Those of them that are added up and the like.
+        sums: Those of them of which one step makes figures, or that one expression adds.
         keys: Those of them by which rows are told apart or find a partner.
         values: Names that are no column but of a value of the data.
         names: Names of sheets that are called like their table.
@@ -67,7 +67,7 @@ class ColumnUse(msgspec.Struct, frozen=True):
 
     used: tuple[InputColumn, ...]
     categories: tuple[InputColumn, ...]
-    figures: tuple[InputColumn, ...]
+    sums: tuple[frozenset[InputColumn], ...]
     keys: tuple[InputColumn, ...]
     values: tuple[JobLiteral, ...]
     names: tuple[JobLiteral, ...]
@@ -92,7 +92,7 @@ def column_use(job: Job, given: Mapping[str, GivenTable]) -> ColumnUse:
             if isinstance(check, UniqueCheck):
                 use.keys.update(dict.fromkeys(origins))
     return ColumnUse(
-        tuple(use.used), tuple(use.categories), tuple(use.figures), tuple(use.keys),
+        tuple(use.used), tuple(use.categories), tuple(use.sums), tuple(use.keys),
         tuple(use.values), tuple(use.names),
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ class _Use:
     def __init__(self, job: Job, shapes: JobShapes, given: Mapping[str, GivenTable]) -> None:
         self.used: dict[InputColumn, None] = {}
         self.categories: dict[InputColumn, None] = {}
-        self.figures: dict[InputColumn, None] = {}
+        self.sums: list[frozenset[InputColumn]] = []
         self.keys: dict[InputColumn, None] = {}
         self.values: list[JobLiteral] = []
         self.names: list[JobLiteral] = []
@@ -134,14 +134,17 @@ class _Use:
         """Take in a step."""
         source, made = self._shapes.sources[number], self._shapes.made[number]
         place = f"steps[{number}]"
+        summed: dict[InputColumn, None] = {}
         for path, table, name in _step_columns(step, source):
             origins = dict.fromkeys(self.name(table, f"{place}.{path}", name))
             if path.partition("[")[0] in _CATEGORY_FIELDS.get(type(step), ()):
                 self.categories.update(origins)
             if path.startswith(("figure", "form.totals")):
-                self.figures.update(origins)
+                summed.update(origins)
             if path.startswith(("on", "by")) and isinstance(step, _KEYED):
                 self.keys.update(origins)
+        if summed:
+            self.sums.append(frozenset(summed))
         if source is not None:
             self._expressions(step, source, place)
         if isinstance(step, WriteStep) and step.sheet is None and " " not in (source or " "):
@@ -160,10 +163,16 @@ class _Use:
     def _expressions(self, step: Step, source: str, place: str) -> None:
         derived: set[str] = set()
         for path, text in step_expressions(step).items():
-            for name in columns_of(parse_expression(text)):
+            term = parse_expression(text)
+            origins = [
+                origin
+                for name in columns_of(term)
                 # A later column of a step may be made of an earlier one.
-                if folded(name) not in derived:
-                    self.name(source, f"{place}.{path}", name)
+                if folded(name) not in derived
+                for origin in self.name(source, f"{place}.{path}", name)
+            ]
+            if _adds(term):
+                self.sums.append(frozenset(origins))
             if isinstance(step, DeriveStep):
                 derived.add(folded(path.removeprefix("columns.")))
 
@@ -204,6 +213,13 @@ class _Use:
 _CATEGORY_FIELDS: Mapping[type[Step], tuple[str, ...]] = {
     GroupStep: ("by",), PivotStep: ("rows", "column"), SplitStep: ("by",),
 }  # fmt: skip
+
+
+def _adds(term: Term) -> bool:
+    """Tell whether a term adds, or takes the least or greatest of values."""
+    is_sum = isinstance(term, BinaryTerm) and term.operator == "+"
+    is_choice = isinstance(term, CallTerm) and term.function in ("min_of", "max_of", "coalesce")
+    return is_sum or is_choice or any(map(_adds, children_of(term)))
 
 
 _KEYED = (JoinStep, DeduplicateStep, CompareStep)

@@ -10,10 +10,14 @@ from kbd.jobs.columns import ShapeColumn, ShapeType, folded
 from kbd.jobs.recipes.request_words import words_folded
 from kbd.jobs.shapes import GivenTable
 
-__all__ = ["MAX_KNOWN_VALUES", "ColumnFacts", "InputFacts", "KnownFigure", "LearnedFacts"]
+__all__ = ["MAX_KNOWN_VALUES", "OFFSET", "ColumnFacts", "InputFacts", "KnownFigure", "LearnedFacts"]
 
 MAX_KNOWN_VALUES = 1_000
 """Different values of a column that are looked at; of more the rest is not known."""
+
+
+OFFSET = "an offset"
+"""What the text of a figure begins with that follows from a count."""
 
 
 class KnownFigure(msgspec.Struct, frozen=True):
@@ -130,5 +134,5 @@ class LearnedFacts(msgspec.Struct, frozen=True):
 def _around(count: int, text: str) -> Iterator[tuple[Decimal, str]]:
     """Yield a count, and the places of rows that follow from it."""
     yield Decimal(count), text
-    yield Decimal(count + 1), f"an offset, one more than {text}"
-    yield Decimal(count + 2), f"an offset, two more than {text}"
+    yield Decimal(count + 1), f"{OFFSET}, one more than {text}"
+    yield Decimal(count + 2), f"{OFFSET}, two more than {text}"

@@ -159,16 +159,19 @@ class _Generalization:
     def _must_be_closed(self, facts: InputFacts) -> bool:
         """Tell whether a further column would be missed.
 
-        It would if the columns are values themselves, such as months, or if figures are made of all
-        numbers that there are and the request names them by no name.
+        It would if the columns are values themselves, such as months, or if all numbers that there
+        are are summed and the request does not name them.
         """
         used = [use.column.name for use in self._use.used if use.input == facts.name]
         if any(has_period(name) and not self._words.names(name) for name in used):
             return True
         numbers = {c.name for c in facts.columns if c.type in ("integer", "float")}
-        summed = {use.column.name for use in self._use.figures if use.input == facts.name}
-        unsaid = [name for name in summed if not self._words.names(name)]
-        return len(numbers) > 1 and summed >= numbers and bool(unsaid)
+        sums = [
+            {use.column.name for use in some if use.input == facts.name} for some in self._use.sums
+        ]
+        return len(numbers) > 1 and any(
+            names >= numbers and not all(map(self._words.names, names)) for names in sums
+        )
 
     def _patterns(self, shaped: Sequence[Input]) -> dict[str, str]:
         asked = {each.name: each for each in shaped}

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from kbd.jobs.recipes.facts import LearnedFacts
+from kbd.jobs.recipes.facts import OFFSET, LearnedFacts
 from kbd.jobs.recipes.literals import JobLiteral
 from kbd.jobs.recipes.request_days import MONTH_NUMBERS
 from kbd.jobs.recipes.request_numbers import numbers_written
@@ -23,6 +23,8 @@ from kbd.jobs.recipes.request_words import RequestWords, stands_in, words_folded
 __all__ = ["Provenance", "RecipeRefusal", "trace_literals"]
 
 _PERIOD_USES = ("year", "quarter", "month", "week", "day", "date_month", "date_day")
+
+_UNIT = "a factor between units that the request speaks of"
 
 _SUPERLATIVE_TEXT = """
 most least best worst top first last one maximum minimum max min largest biggest greatest smallest
@@ -166,7 +168,7 @@ class _LiteralTracer:
         if literal.use in ("title", "file"):
             return self._trace_title(literal)
         if text := _language(literal, self._words):
-            return Provenance(literal.place, literal.written, "language", text)
+            return self._of_language(literal, text)
         is_period = literal.use in _PERIOD_USES or _moment(literal.value) is not None
         if is_period and self._relative and literal.written not in self._agreed:
             is_said = self._says(literal)
@@ -180,6 +182,17 @@ class _LiteralTracer:
             text = f"the request says {_shown(literal)}"
             return Provenance(literal.place, literal.written, "request", text)
         return self._untraced(literal)
+
+    def _of_language(self, literal: JobLiteral, text: str) -> Provenance | RecipeRefusal:
+        """Take a literal as one of the language, unless a factor may as well be a figure."""
+        written = literal.written
+        is_factor = text == _UNIT and literal.use == "sum"
+        figure = self._facts.figure(Decimal(written)) if is_factor else None
+        # What is one or two more than a count is an offset by chance: no factor is made of it.
+        if figure is None or figure.startswith(OFFSET) or written in self._agreed:
+            return Provenance(literal.place, written, "language", text)
+        reason = f"{written} may be {text}, and is {figure}, which other files have differently"
+        return RecipeRefusal(literal.place, written, reason, may_agree=True)
 
     def _untraced(self, literal: JobLiteral) -> Provenance | RecipeRefusal:
         written, shown = literal.written, _shown(literal)
@@ -291,7 +304,7 @@ def _language_number(number: Decimal, literal: JobLiteral, words: RequestWords) 
     units = {"shift": _SHIFTS, "sum": _FACTORS}.get(literal.use, {})
     for factor, unit in units.items():
         if number == factor and words.has(unit):
-            return "a factor between the units that the request speaks of"
+            return _UNIT
     match literal.use:
         case "places" if number in range(7):
             return "decimals of a rounding"

@@ -251,6 +251,20 @@ def test_a_column_that_would_be_missed_is_not_allowed(
     )
 
 
+@pytest.mark.parametrize(
+    ("expression", "is_open"),
+    [("North + South", False), ("max_of(North, South)", False), ("North / South", True)],
+)
+def test_a_sum_of_columns_misses_none(expression: str, is_open: bool) -> None:
+    """Where all columns of numbers are added to each other, a file with a further one is parked."""
+    columns: dict[str, ShapeType] = {"Day": "date", "North": "float", "South": "float"}
+    asked = job({"do": "derive", "columns": {"All": expression}})
+
+    found = learned(asked, read("t", "t.csv", columns), request="all regions")
+
+    assert found.job.inputs[0].others is is_open
+
+
 def sheeted(sheet: str, request: str, *alike: str) -> Generalized:
     """A job on a sheet of a workbook, for others."""
     asked = job_of({"inputs": [{"name": "t", "file": "t.xlsx", "sheet": sheet}], "steps": [

@@ -237,6 +237,19 @@ def test_a_figure_is_said_as_often_as_it_stands() -> None:
     assert learned("top 5 of those over 5", *steps).refusals == ()
 
 
+def test_a_factor_that_is_a_figure_is_asked_about() -> None:
+    """Of a factor of units that is a figure of the data, too, nobody knows which was meant."""
+    facts = LearnedFacts((InputFacts("t", "t.csv", COLUMNS, row_count=7),))
+    weekly = job({"do": "derive", "columns": {"Mean": "Amount / 7"}})
+
+    found = generalize(weekly, "the weekly amount by day", facts)
+
+    assert [(each.value, each.may_agree) for each in found.refusals] == [("7", True)]
+    assert "the number of rows of t.csv" in found.refusals[0].reason
+    assert generalize(weekly, "the weekly amount by day", facts, ["7"]).refusals == ()
+    assert generalize(weekly, "the weekly amount by day", FACTS).refusals == ()
+
+
 def test_checks_hold_no_count_of_the_data() -> None:
     """A limit of a check that is a count is refused; known values are the ones that were known."""
     checks = [
