@@ -270,7 +270,7 @@ class _LiteralTracer:
         for number, readings in numbers_written(rest):
             is_said = any(each in words.numbers.counts for each in readings)
             if number.isdecimal() and not is_said:
-                is_said = int(number) in days.years | {day.day for day in days.days}
+                is_said = Decimal(number) in days.years | {day.day for day in days.days}
             if not is_said:
                 around = re.search(rf"[\w.:-]*{re.escape(number)}[\w.:-]*", rest)
                 is_said = around is not None and words.says_text(around[0].strip(".:-"))

@@ -127,7 +127,7 @@ def days_named(text: str) -> NamedDays:
         spans.append((year, month, 1))
     days = set(written)
     days.update(_days_of_months(text, years))
-    around = {day + step for day in days for step in (-_DAY, _DAY)}
+    around = {day + step for day in days if date.min < day < date.max for step in (-_DAY, _DAY)}
     for start, first, count in spans:
         behind = _month_start(start, first + count)
         days.update((date(start, first, 1), behind - _DAY, behind))

@@ -4,8 +4,31 @@ from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from kbd.jobs.recipes.facts import LearnedFacts
+from kbd.jobs.recipes.literals import JobLiteral
+from kbd.jobs.recipes.provenance import trace_literals
 from kbd.jobs.recipes.request_words import request_words
+
+PIECES = st.sampled_from(
+    ["0001-01-01", "9999-12-31", "31/31/2024", "2024-13", "30 February 2024", "9" * 5000, "1.2.3,4",
+     "December 2099", "Q4", "H2", "last", "half", "5%", "k", "-", "to", "2024", "März", "fünfund",
+     ".", "\x00", "zero-zero", "und", "1'000.000"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES | st.text(max_size=5), max_size=8), st.text(max_size=5))
+def test_any_request_has_words(pieces: list[str], text: str) -> None:
+    """Whatever is written, its words are found, and asked for any text, number and day."""
+    words = request_words(" ".join(pieces), [text], [text])
+
+    assert isinstance(words.says_text(text), bool)
+    assert not words.says_moment(date(1, 2, 3))
+    literal = JobLiteral("title", " ".join(pieces) + text, "title")
+    traced, refused = trace_literals([literal], words, LearnedFacts())
+    assert len(traced) + len(refused) == 1
 
 
 @pytest.mark.parametrize(
