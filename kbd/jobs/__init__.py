@@ -5,6 +5,7 @@ What a job is:
     records          inputs, steps, checks
     documents        the same as TOML and JSON, and the hash of a job
     words            the same in plain English, before it runs
+    output_words     steps that write or answer, in words
     expression_words conditions and values in words
 
 Expressions, over the columns of a row:
@@ -32,6 +33,10 @@ SQL of DuckDB:
     checks           what must hold of every step and what a job says must hold, as one query
     step_checks      the rules of each step
     check_rules      rules, and what the answers to their questions mean
+
+Jobs that are done again with other files:
+
+    recipes          a package: records, provenance of literals, trials
 
 Nothing here reads or writes a file, or asks what time it is.
 """

@@ -7,10 +7,15 @@ import pytest
 
 from documentation import code, names, section, table, tables
 from job_tables import JobTables
+from kbd.formats import SheetForm
 from kbd.jobs import records
-from kbd.jobs.documents import decode_job
+from kbd.jobs.documents import decode_job, job_of
 from kbd.jobs.functions import FUNCTIONS
-from kbd.jobs.records import Check, Figure, Input, Job, SheetForm, Step
+from kbd.jobs.recipes.documents import decode_recipe, encode_recipe_toml
+from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
+from kbd.jobs.recipes.generalization import generalize, recipe_faults, recipe_of
+from kbd.jobs.recipes.records import Recipe, RecipeConstant
+from kbd.jobs.records import Check, Figure, Input, Job, Step
 from kbd.jobs.terms import KEYWORDS
 
 PAGE = "reference/job-language.md"
@@ -36,10 +41,14 @@ def test_steps_and_checks_are_documented(heading: str, union: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "record"), [("Job", Job), ("Inputs", Input), ("Forms of sheets", SheetForm)]
-)
+    ("heading", "record"),
+    [
+        ("Job", Job), ("Inputs", Input), ("Forms of sheets", SheetForm), ("Recipes", Recipe),
+        ("Constants of a recipe", RecipeConstant),
+    ],
+)  # fmt: skip
 def test_fields_are_documented(heading: str, record: type[msgspec.Struct]) -> None:
-    """Each field of a job, an input and a form stands in its table."""
+    """Each field of a job, an input, a form and a recipe stands in its table."""
     assert told(record) == sorted(table(PAGE, heading))
 
 
@@ -78,3 +87,29 @@ def test_the_example_runs() -> None:
         ["Region", "Month", "Revenue", "Orders"], [("North", "2024-01", 17.85, 2)]
     )  # fmt: skip
     assert {each.outcome for each in found.judgments(example)} == {"passed", "told"}
+
+
+def test_the_recipe_is_one() -> None:
+    """The recipe of the reference is what is made of a job that ran, as it is written."""
+    shown = decode_recipe(code(PAGE, "Recipes", "toml"))
+    ran = job_of({
+        "title": "Paid orders by region",
+        "inputs": [{"name": "orders", "file": "orders-2024-05.csv"}],
+        "steps": [
+            *msgspec.to_builtins(shown.jobs[0].steps[:-1]),
+            {"do": "write", "file": "orders-2024-05-paid-by-region.xlsx"},
+        ],
+    })  # fmt: skip
+    columns = (
+        ColumnFacts("Region", "string", ("North", "South"), 2), ColumnFacts("Amount", "float"),
+        ColumnFacts("Status", "string", ("paid", "open"), 2),
+    )  # fmt: skip
+    facts = LearnedFacts((InputFacts("orders", "orders-2024-05.csv", columns, 20),))
+
+    found = generalize(ran, shown.request, facts)
+
+    assert recipe_faults(shown) == ()
+    assert recipe_of(
+        shown.name, shown.request, [found], shown.learned_from, shown.assumptions
+    ) == shown  # fmt: skip
+    assert decode_recipe(encode_recipe_toml(shown)) == shown
