@@ -86,7 +86,8 @@ def test_a_file_lands_and_its_workbook_is_delivered(shop: Watched) -> None:
 
     delivered = inbox.delivered()
     assert list(delivered) == ["sales-sum-by-kind.xlsx"], watch
-    sheet = openpyxl.load_workbook(io.BytesIO(delivered["sales-sum-by-kind.xlsx"]), data_only=True)["Summary"]
+    data = io.BytesIO(delivered["sales-sum-by-kind.xlsx"])
+    sheet = openpyxl.load_workbook(data, data_only=True)["Summary"]
     rows = list(sheet.iter_rows(values_only=True))
     assert rows == [("Kind", "Total Sum"), ("Food", 3.75), ("Rent", 700), ("Total", 703.75)]
     assert source.read_text() == SALES

@@ -81,19 +81,8 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
     ]
     if not numbers:
         return 0
-    if end := scan.at(at, "between"):
-        column = scan.only(mention, lambda one: one.is_number)
-        low = number_at(scan, end, column)
-        to = scan.at(low[1], "range_to") if low else 0
-        high = number_at(scan, to, column) if to else None
-        if low and high:
-            name = expressions.column(column.name)
-            _add(clauses, ConditionClause(
-                f"{name} >= {low[0]} and {name} <= {high[0]}",
-                f"{column.name} is from {low[0]} to {high[0]}", (column,),
-                slug=f"{slug(column.name)}-{low[0]}-to-{high[0]}",
-            ))  # fmt: skip
-            return high[1]
+    if end := _between(scan, clauses, mention, at):
+        return end
     for concept, operator in (*_OPERATORS, ("is", "=")):
         end = scan.at(at, concept)
         if concept == "at_least" and not end:
@@ -106,16 +95,8 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
             return _compare(scan, clauses, column, operator, end)
     if end := _against_column(scan, clauses, mention, at):
         return end
-    if end := scan.at(at, "is_not"):
-        column = scan.only(mention, lambda one: one.is_number)
-        value = number_at(scan, end, column)
-        if value is not None:
-            plain = expressions.compared(column.name, "=", value[0])
-            _add(clauses, ConditionClause(
-                expressions.negated(column, plain), f"{column.name} is not {value[0]}", (column,),
-                slug=f"{slug(column.name)}-not-{value[0]}",
-            ))  # fmt: skip
-            return value[1]
+    if end := _is_not_number(scan, clauses, mention, at):
+        return end
     if at > mention.end and not all(
         scan.word(one) in _OF for one in range(mention.end, at)
     ):  # fmt: skip
@@ -129,6 +110,43 @@ def _numbers(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> i
     if scan.kind(at) == "number" and number_at(scan, at, numbers[0]) is not None:
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
+    return 0
+
+
+def _between(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    """Read "amount between 5 and 10"."""
+    end = scan.at(at, "between")
+    if not end:
+        return 0
+    column = scan.only(mention, lambda one: one.is_number)
+    low = number_at(scan, end, column)
+    to = scan.at(low[1], "range_to") if low else 0
+    high = number_at(scan, to, column) if to else None
+    if low and high:
+        name = expressions.column(column.name)
+        _add(clauses, ConditionClause(
+            f"{name} >= {low[0]} and {name} <= {high[0]}",
+            f"{column.name} is from {low[0]} to {high[0]}", (column,),
+            slug=f"{slug(column.name)}-{low[0]}-to-{high[0]}",
+        ))  # fmt: skip
+        return high[1]
+    return 0
+
+
+def _is_not_number(scan: Scan, clauses: Clauses, mention: ColumnMention, at: int) -> int:
+    """Read "amount is not 0"."""
+    end = scan.at(at, "is_not")
+    if not end:
+        return 0
+    column = scan.only(mention, lambda one: one.is_number)
+    value = number_at(scan, end, column)
+    if value is not None:
+        plain = expressions.compared(column.name, "=", value[0])
+        _add(clauses, ConditionClause(
+            expressions.negated(column, plain), f"{column.name} is not {value[0]}", (column,),
+            slug=f"{slug(column.name)}-not-{value[0]}",
+        ))  # fmt: skip
+        return value[1]
     return 0
 
 
@@ -334,7 +352,8 @@ def yes_or_no(scan: Scan, clauses: Clauses, place: int) -> int:
         if not is_before and not is_said:
             return 0
     if scan.value(mention.end) is not None and column.name in [
-        one.name for one, _ in scan.value(mention.end).found  # type: ignore[union-attr]
+        one.name
+        for one, _ in scan.value(mention.end).found  # type: ignore[union-attr]
     ]:
         return 0
     _equal(clauses, column, [value], is_negative=False)
@@ -702,9 +721,7 @@ def bare_value(scan: Scan, clauses: Clauses, place: int, *, is_negative: bool, l
         return 0
     if not leads and scan.at(at, "sum", "average", "count", "maximum", "minimum") >= found.end:
         return 0
-    named = [
-        (column, spellings) for column, spellings in found.found if not column.is_number
-    ]
+    named = [(column, spellings) for column, spellings in found.found if not column.is_number]
     behind = scan.column(found.end)
     if len(named) > 1 and behind is not None:
         # "Berlin city": the column stands behind.

@@ -133,7 +133,8 @@ PHRASES: Mapping[str, str] = {
     "not_contains": """
         does not contain, doesn't contain, not containing, without the word, do not contain""",
     "starts": """
-        starts with, start with, starting with, begins with, beginning with, begin with, starts in""",
+        starts with, start with, starting with, begins with, beginning with, begin with,
+        starts in""",
     "ends": "ends with, end with, ending with, ends in, ending in",
     "empty": """
         is empty, is blank, is missing, are empty, are blank, are missing, empty, blank, missing,
@@ -284,7 +285,8 @@ PHRASES: Mapping[str, str] = {
         spaces, clean up whitespace, trim extra spaces, get rid of extra spaces, trim the blanks""",
     "upper": """
         upper case, uppercase, upper-case, in capitals, to upper case, in upper case, capitals,
-        all caps, in uppercase, to uppercase, capitalize all, in capital letters, into upper case""",
+        all caps, in uppercase, to uppercase, capitalize all, in capital letters,
+        into upper case""",
     "lower": """lower case, lowercase, lower-case, in lower case, to lower case, in lowercase, to
         lowercase, in small letters""",
     "title": """title case, capitalized, capitalize, proper case, in title case, to title case,

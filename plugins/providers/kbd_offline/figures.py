@@ -208,17 +208,8 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
         function, start = "distinct", scan.skip(end, "det")
     mention = scan.column(start)
     value = scan.value(start)
-    is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
-    if is_amount and mention is not None and any(one.adds_up for one in mention.columns):
-        column = scan.only(mention, lambda one: one.adds_up)
-        clauses.figures.append(FigureClause("sum", column, place=start))
-        return mention.end
-    if scan.word(start) in PEOPLE and not scan.is_noun(start):
-        behind = scan.column(scan.skip(start + 1, "filler"))
-        if behind is not None and behind.level <= STEM and behind.columns[0].adds_up:
-            # "How many people attended" of a column of numbers called so.
-            clauses.figures.append(FigureClause("sum", behind.columns[0], place=start))
-            return behind.end
+    if end := _sum_of(scan, clauses, mention, place, start):
+        return end
     if function == "count" and value is None and _is_of_rows(scan, start, mention):
         clauses.figures.append(FigureClause("count", of_rows=True, place=place))
         _and_more(clauses, functions[1:], place)
@@ -253,6 +244,24 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     if scan.is_noun(start) and value is None:
         return max(scan.at(start, "row_noun"), start + 1)
     return at
+
+
+def _sum_of(
+    scan: Scan, clauses: Clauses, mention: ColumnMention | None, place: int, start: int
+) -> int:
+    """Read what counts and means a sum: "how much revenue", "how many people attended"."""
+    is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
+    if is_amount and mention is not None and any(one.adds_up for one in mention.columns):
+        column = scan.only(mention, lambda one: one.adds_up)
+        clauses.figures.append(FigureClause("sum", column, place=start))
+        return mention.end
+    if scan.word(start) in PEOPLE and not scan.is_noun(start):
+        behind = scan.column(scan.skip(start + 1, "filler"))
+        if behind is not None and behind.level <= STEM and behind.columns[0].adds_up:
+            # "How many people attended" of a column of numbers called so.
+            clauses.figures.append(FigureClause("sum", behind.columns[0], place=start))
+            return behind.end
+    return 0
 
 
 PEOPLE = frozenset(["people", "persons", "personen", "leute", "menschen"])

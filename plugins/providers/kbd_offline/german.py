@@ -93,7 +93,8 @@ PHRASES: Mapping[str, str] = {
         als, von mehr als, von uber, ist uber, alter als, langer als, teurer als, liegt uber,
         großer ist als, ubersteigt, hoher""",
     "at_least": """
-        mindestens, wenigstens, ab, nicht weniger als, ist mindestens, von mindestens, nicht unter""",
+        mindestens, wenigstens, ab, nicht weniger als, ist mindestens, von mindestens,
+        nicht unter""",
     "less": """
         weniger als, unter, kleiner als, geringer als, niedriger als, kleiner, unterhalb von, ist
         kleiner als, ist unter, von weniger als, von unter, billiger als, gunstiger als, liegt
@@ -236,7 +237,8 @@ PHRASES: Mapping[str, str] = {
         ein blatt fur jede, ein eigenes tabellenblatt pro, ein eigenes tabellenblatt je, ein
         reiter pro, ein reiter je, trenne nach, trenne, jeweils ein blatt pro, jeweils ein blatt
         je, ein eigenes blatt fur jedes, ein tabellenblatt fur jede, ein tabellenblatt fur jeden,
-        ein tabellenblatt fur jedes, aufgeteilt nach, teile die daten nach, teile die tabelle nach""",
+        ein tabellenblatt fur jedes, aufgeteilt nach, teile die daten nach,
+        teile die tabelle nach""",
     "split_files": """
         eine datei je, eine datei pro, eine datei fur jede, eine datei fur jeden, eine eigene
         datei je, eine eigene datei pro, eine csv je, eine csv pro, je eine datei pro, eine datei

@@ -291,38 +291,25 @@ def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _by(scan: Scan, clauses: Clauses, place: int) -> int:
-    if adverb := adverb_key(scan, place):
-        clauses.keys.append(adverb[0])
-        return adverb[1]
-    end = scan.at(place, "by")
-    if not end:
-        return 0
-    if scan.word(place) in ("each", "every", "jede", "jeder", "jedes", "jeden") and scan.is_noun(
-        end
-    ):
-        return 0
-    rank = clauses.rank
-    at = scan.skip(end, "det")
-    if (
-        rank is not None
-        and rank.by is None
-        and rank.figure is None
-        and scan.word(place) in ("by", "nach")
-    ):
-        from_rank = ranking_by(scan, clauses, at)
-        if from_rank:
-            return from_rank
-    if behind := _is_moment_hint(scan, clauses, end):
-        return behind
-    keys, across, stop = keys_at(scan, end)
-    if not keys and not across and end > place + 1 and scan.at(place, "by"):
-        # "By each" may be by the column Each.
-        keys, across, stop = keys_at(scan, place + 1)
-    if not keys and not across:
-        return 0
-    if rank is not None and len(keys) == 1 and keys[0].column == rank.by and rank.by is not None:
-        return stop
+_EACH = frozenset(["each", "every", "jede", "jeder", "jedes", "jeden"])
+
+
+def _check_amount_key(scan: Scan, clauses: Clauses, keys: list[KeyClause], place: int) -> None:
+    """Refuse to group by amounts, each of which is a group of its own.
+
+    Raises:
+        UnclearError: It is asked for.
+    """
+    column = keys[0].column if len(keys) == 1 else None
+    if column is None or not column.adds_up or column.type != "float":
+        return
+    is_bare = not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose
+    if clauses.rank is not None or is_bare:
+        raise UnclearError(f'I do not group by the amounts of "{column.name}"')
+
+
+def _sorted_by(scan: Scan, clauses: Clauses, keys: list[KeyClause], place: int, stop: int) -> int:
+    """Read "by revenue, descending", which sorts and does not group."""
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
     sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
@@ -333,17 +320,40 @@ def _by(scan: Scan, clauses: Clauses, place: int) -> int:
         stop = way or stop
         is_sort = scan.at(stop, "sort") and scan.word(stop) != "nach"
         return scan.at(stop, "sort") if is_sort else stop
-    if (
-        len(keys) == 1
-        and keys[0].column is not None
-        and keys[0].column.adds_up
-        and keys[0].column.type == "float"
-        and (
-            clauses.rank is not None
-            or (not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose)
-        )
-    ):
-        raise UnclearError(f'I do not group by the amounts of "{keys[0].column.name}"')
+    return 0
+
+
+def _ranked_by(scan: Scan, clauses: Clauses, place: int, at: int) -> int:
+    """Read what a rank that was named before goes by."""
+    rank = clauses.rank
+    is_open = rank is not None and rank.by is None and rank.figure is None
+    return ranking_by(scan, clauses, at) if is_open and scan.word(place) in ("by", "nach") else 0
+
+
+def _by(scan: Scan, clauses: Clauses, place: int) -> int:
+    if adverb := adverb_key(scan, place):
+        clauses.keys.append(adverb[0])
+        return adverb[1]
+    end = scan.at(place, "by")
+    if not end:
+        return 0
+    if scan.word(place) in _EACH and scan.is_noun(end):
+        return 0
+    rank = clauses.rank
+    at = scan.skip(end, "det")
+    if stop := _ranked_by(scan, clauses, place, at) or _is_moment_hint(scan, clauses, end):
+        return stop
+    keys, across, stop = keys_at(scan, end)
+    if not keys and not across and end > place + 1 and scan.at(place, "by"):
+        # "By each" may be by the column Each.
+        keys, across, stop = keys_at(scan, place + 1)
+    if not keys and not across:
+        return 0
+    if rank is not None and len(keys) == 1 and keys[0].column == rank.by and rank.by is not None:
+        return stop
+    if behind := _sorted_by(scan, clauses, keys, place, stop):
+        return behind
+    _check_amount_key(scan, clauses, keys, place)
     for concept, into in (("own_file", "files"), ("own_sheet", "sheets")):
         if behind := scan.at(stop, concept):
             clauses.split = "files" if into == "files" else "sheets"

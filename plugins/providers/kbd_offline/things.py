@@ -9,23 +9,19 @@ from kbd_offline.names import singular, stem, tokens
 
 __all__ = ["names_rows"]
 
-_EVENTS = frozenset(
-    stem(word)
-    for word in """
-        transaction booking purchase reading measurement posting payment movement case position sale
-        order deal buchung transaktion vorgang vorgange posten position messung messwert zahlung
-        verkauf verkaufe bestellung einkauf einkaufe fall falle book buch bucher item
-    """.split()
-)
+_EVENTS_TEXT = """
+transaction booking purchase reading measurement posting payment movement case position sale order
+deal buchung transaktion vorgang vorgange posten position messung messwert zahlung verkauf
+verkaufe bestellung einkauf einkaufe fall falle book buch bucher item
+"""
+_EVENTS = frozenset(map(stem, _EVENTS_TEXT.split()))
 """Things that happen: each row is one, if it is of such things at all."""
 
-_PEOPLE = frozenset(
-    stem(word)
-    for word in """
-        employee staff worker colleague people person member customer client student mitarbeiter
-        mitarbeiterin angestellte kollege personen leute mensch mitglied kunde schuler
-    """.split()
-)
+_PEOPLE_TEXT = """
+employee staff worker colleague people person member customer client student mitarbeiter
+mitarbeiterin angestellte kollege personen leute mensch mitglied kunde schuler
+"""
+_PEOPLE = frozenset(map(stem, _PEOPLE_TEXT.split()))
 """Persons: each row is one only where hardly any name is there twice."""
 
 _NAMES = frozenset(["name", "nachname", "surname", "fullname"])

@@ -111,11 +111,6 @@ class Player:
         told = plans.append_told(summary, list(dict.fromkeys(self._told[False] + looks)))
         return Outcome(research, plan, answers, told, self._calls, self._ends)
 
-    def written(self) -> list[str]:
-        """Return the names of the files that are there since, or were changed."""
-        files = self.workbench.files
-        return [name for name in files.names() if files.get(name).blob != self._before.get(name)]
-
     @property
     def made(self) -> str:
         """The name of the only file that was added."""

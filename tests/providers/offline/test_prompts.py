@@ -1,4 +1,4 @@
-"""The everyday prompts, played in this process: nothing wrong, and no less right than before."""
+"""The everyday prompts, played in this process: nothing wrong, and most of them right."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,12 @@ import pytest
 from providers.offline.prompt_judge import PromptEntry, load_entries
 from providers.offline.prompt_plays import PlayedShop, PromptRun, told_by_kind
 
-DONE = frozenset(["ambiguous", "clean-up", "compare", "dedupe", "impossible", "join", "union"])
-"""Kinds of which nothing may be wrong."""
-
-LEAST_RIGHT = 140
-"""Of the 258 with a result, as reached when the requests about several tables were added: 54.3 %.
-85 % are wanted; whoever makes more of them right raises it."""
-
-MOST_WRONG = 17
-"""Of all 300, as reached then, all of them about a single table; none is wanted."""
+LEAST_RIGHT = 220
+"""Of the 258 with a result: 85 %, below which the provider is not worth asking."""
 
 FIRST = frozenset(
     [
-        "orders-customers-02", "sales-products-02", "bestellungen-kunden-04",
+        "orders-customers-02", "sales-products-02", "bestellungen-kunden-02",
         "prices-old-prices-new-01", "bestand-alt-bestand-neu-04", "january-february-march-04",
         "contacts-02", "mitglieder-09",
         "ausgaben-01", "bank-01", "houses-01", "umsatz-01",
@@ -35,11 +28,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> PlayedShop:
 
 
 def played(shop: PlayedShop, entries: Sequence[PromptEntry]) -> list[PromptRun]:
-    """Play entries, and check that none of a kind that is done is wrong."""
+    """Play entries, and check that none is wrong."""
     runs = [shop.run(entry) for entry in entries]
     print(told_by_kind(runs))
-    wrong = [run.entry.id for run in runs if run.verdict == "wrong" and run.entry.kind in DONE]
-    assert not wrong
+    assert not [run.entry.id for run in runs if run.verdict == "wrong"]
     return runs
 
 
@@ -63,13 +55,10 @@ def test_a_fifth_of_the_prompts(shop: PlayedShop) -> None:
 
 @pytest.mark.soak
 def test_all_prompts(shop: PlayedShop) -> None:
-    """Of all no more are wrong, and no fewer right, than has been reached."""
+    """Of all none is wrong, and at least 85 % of those with a result are right."""
     runs = played(shop, load_entries())
 
-    right = sum(run.verdict == "right" for run in runs if run.entry.sql)
-    wrong = [run.entry.id for run in runs if run.verdict == "wrong"]
-    assert right >= LEAST_RIGHT
-    assert len(wrong) <= MOST_WRONG, wrong
+    assert sum(run.verdict == "right" for run in runs if run.entry.sql) >= LEAST_RIGHT
 
 
 def test_all_prompts_are_there() -> None:
