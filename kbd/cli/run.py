@@ -44,7 +44,7 @@ examples:
   kbd run "total by month" sales/* --out reports --yes
   kbd run "total by month" sales/* --json --publish | python -m json.tool
   kbd run "which customers left?" lists/* --model openai:NAME
-  kbd run --job monthly.toml sales.csv
+  kbd run --job monthly.toml sales/*
   kbd run --resume WORKBENCH
 
 Your files are copied; kbd never writes where they came from. What changes is shown first, then

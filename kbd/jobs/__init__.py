@@ -3,7 +3,7 @@
 What a job is:
 
     records          inputs, steps, checks
-    documents        the same as TOML and JSON, and the hash of a job
+    documents        the same as TOML and JSON, and the hash of a job; by `toml_text`
     words            the same in plain English, before it runs
     output_words     steps that write or answer, in words
     expression_words conditions and values in words

@@ -7,15 +7,14 @@ it. Of that form the SHA-256 is a job's hash.
 
 import hashlib
 import re
-import tomllib
 from typing import Any
 
 import msgspec
-import tomli_w
 
 from kbd.arguments import record_of
 from kbd.errors import ValidationFailed
 from kbd.jobs.records import VERSION, Job
+from kbd.jobs.toml_text import dump_toml, parse_toml
 
 __all__ = ["canonical_json", "decode_job", "encode_job_toml", "job_hash", "job_of"]
 
@@ -33,7 +32,7 @@ def decode_job(text: str) -> Job:
         raise ValidationFailed(f"the job has more than {_MAX_CHARACTERS} characters")
     is_json = text.lstrip().startswith("{")
     try:
-        value = msgspec.json.decode(text) if is_json else tomllib.loads(text)
+        value = msgspec.json.decode(text) if is_json else parse_toml(text)
     except (ValueError, RecursionError) as error:
         # Of TOML its message has the line and the column, of JSON the byte.
         kind = "JSON" if is_json else "TOML"
@@ -64,17 +63,17 @@ def encode_job_toml(job: Job) -> str:
     plain = {"version": job.version, **msgspec.json.decode(canonical_json(job))}
     lists = {name: plain.pop(name, []) for name in ("inputs", "steps", "checks")}
     constants = plain.pop("constants", {})
-    parts = [tomli_w.dumps(plain)]
+    parts = [dump_toml(plain)]
     parts += [_entry(name, item) for name, items in lists.items() for item in items]
     if constants:
-        parts.append(tomli_w.dumps({"constants": constants}))
+        parts.append(dump_toml({"constants": constants}))
     return "\n".join(parts)
 
 
 def _entry(name: str, item: dict[str, Any]) -> str:
     """Return an entry of a list under a heading of its own, where it is short, too."""
     lines = [f"[[{name}]]"]
-    for line in tomli_w.dumps(item).removesuffix("\n").split("\n"):
+    for line in dump_toml(item).removesuffix("\n").split("\n"):
         # At the beginning of a line stands no other bracket: values of several lines are indented.
         heading = re.match(r"\[+", line)
         lines.append(line if heading is None else f"{heading[0]}{name}.{line[heading.end() :]}")

@@ -31,7 +31,7 @@ def test_a_declined_run_is_told_everywhere(wire: Wired) -> None:
     run = wire.ask("RunGet", run_id=answer["run_id"])
     (listed,) = wire.ask("RunList", **named)["runs"]
 
-    assert 'no column "sise"' in run["reason"]
+    assert '"sise"' in run["reason"]
     assert run["understood"] == REQUEST
     assert run["suggestions"]
     assert "error" not in run

@@ -6,17 +6,16 @@ as its own document has it, below `[[jobs]]`.
 
 import hashlib
 import re
-import tomllib
 from typing import Any
 
 import msgspec
-import tomli_w
 
 from kbd.arguments import record_of
 from kbd.errors import ValidationFailed
 from kbd.jobs.documents import encode_job_toml
 from kbd.jobs.recipes.records import RECIPE_VERSION, Recipe
 from kbd.jobs.records import VERSION
+from kbd.jobs.toml_text import dump_toml, parse_toml
 
 __all__ = ["decode_recipe", "encode_recipe_toml", "recipe_hash", "recipe_of_plain"]
 
@@ -34,7 +33,7 @@ def decode_recipe(text: str) -> Recipe:
         raise ValidationFailed(f"the recipe has more than {_MAX_CHARACTERS} characters")
     is_json = text.lstrip().startswith("{")
     try:
-        value = msgspec.json.decode(text) if is_json else tomllib.loads(text)
+        value = msgspec.json.decode(text) if is_json else parse_toml(text)
     except RecursionError:
         raise ValidationFailed("the recipe is nested too deep") from None
     except ValueError as error:
@@ -72,9 +71,9 @@ def encode_recipe_toml(recipe: Recipe) -> str:
     plain = msgspec.json.decode(msgspec.json.encode(recipe))
     del plain["jobs"]
     lists = {name: plain.pop(name, []) for name in ("constants", "learned_from")}
-    parts = [tomli_w.dumps({"recipe": recipe.recipe, **plain})]
+    parts = [dump_toml({"recipe": recipe.recipe, **plain})]
     for name, entries in lists.items():
-        parts += [f"[[{name}]]\n{tomli_w.dumps(entry)}" for entry in entries]
+        parts += [f"[[{name}]]\n{dump_toml(entry)}" for entry in entries]
     # At the beginning of a line stands no other bracket: values of several lines are indented.
     parts += [
         "[[jobs]]\n" + re.sub(r"(?m)^(\[+)", r"\1jobs.", encode_job_toml(job))

@@ -26,6 +26,8 @@ _MAX_FILLED = 200
 _CELL_DIGITS = 15
 """Digits of a figure that spreadsheet programs keep."""
 
+_MOMENTS = ("date", "datetime")
+
 _MAX_LISTED = 5_000
 """Rows of a list in a template, as many as `fill_template` takes."""
 
@@ -185,16 +187,21 @@ async def _list_of(
     rows = await ask(calls, prepared.tables, prepared.compiled.rows(table), _MAX_LISTED + 1)
     if len(rows) > _MAX_LISTED:
         raise ValidationFailed(f'list "{name}" has more than {_MAX_LISTED:,} rows')
+    is_typed = write is _typed
+    types = [
+        column.type if is_typed and column.type in _MOMENTS else None for column in shape.columns
+    ]
     return {
         "name": name,
         "columns": [column.name for column in shape.columns],
         "rows": [
             [
-                found if "type" in found else found["value"]
-                for found in map(write, row, (column.type for column in shape.columns))
+                write(value, column.type)["value"]
+                for value, column in zip(row, shape.columns, strict=True)
             ]
             for row in rows
         ],
+        **({"types": types} if any(types) else {}),
     }
 
 
@@ -202,11 +209,11 @@ def _typed(value: Any, kind: ShapeType) -> dict[str, Any]:
     """Return a value as a cell takes it, a date with its type."""
     if not isinstance(value, str):
         return {"value": value}
-    if kind in ("date", "datetime"):
+    if kind in _MOMENTS:
         return {"value": value, "type": kind}
-    # Exact figures that no float holds come as text; a cell would cut longer ones.
+    # Exact figures come as text where no float holds them; a cell would cut longer ones.
     is_figure = kind in ("integer", "float") and sum(map(str.isdigit, value)) <= _CELL_DIGITS
-    return {"value": value, "type": "number"} if is_figure else {"value": value}
+    return {"value": float(value) if is_figure else value}
 
 
 def _written(value: Any, _: ShapeType) -> dict[str, Any]:

@@ -33,7 +33,17 @@ def filling(values: dict[str, Any], **more: Any) -> dict[str, Any]:
             {
                 "name": name,
                 "columns": list(found[0] if found else "x"),
-                "rows": [list(each.values()) for each in found],
+                "rows": [
+                    [
+                        value["value"] if isinstance(value, dict) else value
+                        for value in each.values()
+                    ]
+                    for each in found
+                ],
+                "types": [
+                    value["type"] if isinstance(value, dict) else None
+                    for value in (found[0] if found else {"x": None}).values()
+                ],
             }
             for name, found in lists.items()
         ],

@@ -6,7 +6,6 @@ from msgspec import Meta
 
 from kbd.formats import FilePath
 from kbd_xlsx.operations.base import OperationPart, Scalar, ValueType, XlsxOperation
-from kbd_xlsx.operations.cells import TypedValue
 
 __all__ = ["BookTemplateList", "BookTemplatePicture", "BookTemplateValue", "FillBookTemplate"]
 
@@ -34,12 +33,15 @@ class BookTemplateList(OperationPart, frozen=True):
     Args:
         name: "items" of {{items.price}}.
         columns: "price" of {{items.price}}, and so on.
-        rows: A value for each column, dates as in `set_range`.
+        rows: A value for each column.
+        types: What the values of each column are, as of `values`; null, or none at all, leaves it
+            to the values.
     """
 
     name: _Name
     columns: Annotated[tuple[_Name, ...], Meta(min_length=1, max_length=200)]
-    rows: Annotated[tuple[tuple[Scalar | TypedValue, ...], ...], Meta(max_length=5_000)]
+    rows: Annotated[tuple[tuple[Scalar, ...], ...], Meta(max_length=5_000)]
+    types: Annotated[tuple[ValueType | None, ...], Meta(max_length=200)] = ()
 
 
 class BookTemplatePicture(OperationPart, frozen=True):

@@ -6,6 +6,7 @@ one; in a longer text the value is written out, in the look of its placeholder's
 
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 
 import msgspec
 
@@ -33,7 +34,7 @@ from kbd_xlsx.edits.templates.row_readers import (
     check_formulas,
     warn_of_readers,
 )
-from kbd_xlsx.operations import FillBookTemplate, Scalar, TypedValue
+from kbd_xlsx.operations import BookTemplateList, FillBookTemplate, TypedValue
 from kbd_xlsx.parts.cell_blocks import CellBlocks, LooseCell
 from kbd_xlsx.parts.cells import Content, escaped, inner_xml
 from kbd_xlsx.parts.markup import plain, with_attributes
@@ -100,9 +101,7 @@ class _BookFiller:
         self.answers: TemplateAnswers[TypedValue] = TemplateAnswers(
             {each.name: TypedValue(each.value, each.type) for each in operation.values},
             {
-                each.name: list_records(
-                    each.name, each.columns, [[_typed(value) for value in row] for row in each.rows]
-                )
+                each.name: list_records(each.name, each.columns, _typed_rows(each))
                 for each in operation.lists
             },
             {each.name: each.image for each in operation.pictures},
@@ -324,8 +323,22 @@ _DRAWN_TEXT = re.compile(rb"(<a:t(?:\s[^>]*)?>)([^<]*)(</a:t>)")
 _TEXT = re.compile(rb"<(?:[\w.-]+:)?t(?:\s[^>]*)?>([^<]*)<")
 
 
-def _typed(value: Scalar | TypedValue) -> TypedValue:
-    return value if isinstance(value, TypedValue) else TypedValue(value)
+def _typed_rows(given: BookTemplateList) -> list[list[TypedValue]]:
+    """Return the values of a list, each with its column's type.
+
+    Raises:
+        ValidationFailed: There are types for more or fewer columns than there are.
+    """
+    types = given.types or (None,) * len(given.columns)
+    if len(types) != len(given.columns):
+        raise ValidationFailed(
+            f"list {given.name} has {len(given.columns)} columns, and types for {len(types)}"
+        )
+    # A row that has another number of values is refused with all others, so none is cut here.
+    return [
+        [TypedValue(value, kind) for value, kind in zip_longest(row, types[: len(row)])]
+        for row in given.rows
+    ]
 
 
 def _shown(answer: Filled[TypedValue]) -> str:
