@@ -141,7 +141,7 @@ class _Composer(FigureComposer):
             rank = msgspec.structs.replace(
                 rank, descending=rank.descending if descending is None else descending
             )
-        check_day(scan, subject)
+        check_day(scan, rank)
         check_groups(scan, clauses, rank)
         check_best(scan, clauses, rank, figure.column if figure is not None else by)
         if subject is not None and (figure is not None or subject.distinct < scan.table.rows):

@@ -12,7 +12,7 @@ import msgspec
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.request_tokens import RequestToken
 
-__all__ = ["is_day_before_month", "with_months"]
+__all__ = ["is_day_before_month", "month_behind", "with_months"]
 
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
 _LINKS = frozenset(["to", "bis", "until", "till", "through", "-", "–", "and", "und", "or", "oder"])
@@ -32,7 +32,7 @@ class _Days(msgspec.Struct, frozen=True):
 
 def is_day_before_month(tokens: Sequence[RequestToken], place: int) -> bool:
     """Tell whether a number is a day, for a month stands behind it: "5 March", "5. of May"."""
-    return _day(tokens, place) is not None and _is_month(tokens, _of(tokens, place + 1))
+    return _day(tokens, place) is not None and _is_month(tokens, month_behind(tokens, place + 1))
 
 
 def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestToken]:
@@ -52,7 +52,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
             place += 1
             continue
         first, last = tokens[place], tokens[days.last]
-        month = _of(tokens, days.behind)
+        month = month_behind(tokens, days.behind)
         if not is_led and _is_month(tokens, month):
             added = [tokens[month], *_year(tokens, month + 1)]
             made += [first, *(_beside(one, first) for one in added), days.link, last]
@@ -103,10 +103,12 @@ def _behind_dot(tokens: Sequence[RequestToken], place: int) -> int:
     return place + (place < len(tokens) and tokens[place].word == ".")
 
 
-def _of(tokens: Sequence[RequestToken], place: int) -> int:
-    """Return where a month may stand behind a day."""
+def month_behind(tokens: Sequence[RequestToken], place: int) -> int:
+    """Return where a month may stand, of which the day ends before a place."""
     place = _behind_dot(tokens, place)
-    return place + (place < len(tokens) and tokens[place].word == "of")
+    while place < len(tokens) and tokens[place].word in ("of", "the", "des"):
+        place += 1
+    return place
 
 
 def _is_month(tokens: Sequence[RequestToken], place: int) -> bool:

@@ -21,7 +21,7 @@ _ADDING = frozenset(
      "called", "named", "namens", "fuge", "hinzu", "please", "bitte", "und", "and"]
 )  # fmt: skip
 _PER = frozenset(["per", "pro", "je"])
-_GROUPING = _PER | frozenset(["by", "nach", "each", "every", "jede", "jeder", "jedes", "in", "for"])
+_GROUPING = _PER | frozenset(["by", "nach", "each", "every", "jede", "jeder", "jedes"])
 _MAX_GROUPS = 12
 """Different whole numbers that rows may be grouped by: more of them are amounts."""
 _DURATIONS = ("zeit", "dauer", "time", "duration")
@@ -81,8 +81,8 @@ def _check_name(scan: Scan, start: int, end: int) -> None:
     """
     for at in range(start, end):
         mention = scan.column(at)
-        is_named = mention is not None and mention.level <= STEM and not any(
-            column.adds_up for column in mention.columns
+        is_named = mention is not None and mention.level <= STEM and end > start + 1 and not any(
+            column.is_number and column.role != "id" for column in mention.columns
         )  # fmt: skip
         if scan.at(at, "by") or scan.word(at) in _GROUPING or is_named:
             raise UnclearError(f'I do not see what "{scan.text(start, end)}" is to be computed by')

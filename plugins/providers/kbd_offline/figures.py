@@ -171,9 +171,18 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
                 why = f": {column.why_text}" if column.why_text else ""
                 raise UnclearError(f'"{column.name}" holds no numbers{why}')
             clauses.figures.append(FigureClause(function, column, place=mention.start))
+    _check_things(scan, functions, place, end)
+    return end
+
+
+def _check_things(scan: Scan, functions: list[Aggregate], place: int, end: int) -> None:
+    """Check that "highest fee visits" is not taken for the highest fee.
+
+    Raises:
+        UnclearError: Words for rows stand behind a figure of one of them.
+    """
     if functions[0] in ("minimum", "maximum") and scan.is_noun(end) and not scan.column(end):
         raise UnclearError(f'"{scan.text(place, end + 1)}" may be rows, or a figure of them')
-    return end
 
 
 def fitting(function: Aggregate) -> Callable[[KnownColumn], bool]:

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 
 import msgspec
 
+from kbd_offline.day_ranges import month_behind
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.scan import Scan
 
@@ -346,11 +347,12 @@ def _day_of_month(scan: Scan, place: int) -> Period | None:
     day = _day_number(scan, place)
     if day is None:
         return None
-    at = place + 1 + scan.is_sign(place + 1, ".")
-    month = LEXICON.months.get(scan.word(scan.skip(at, "det")))
+    # "9 in May" may be an amount.
+    at = month_behind(scan.tokens, place + 1)
+    month = LEXICON.months.get(scan.word(at))
     if month is None:
         return None
-    return _with_year(scan, _one_day(month, day, scan.skip(at, "det") + 1))
+    return _with_year(scan, _one_day(month, day, at + 1))
 
 
 def joined(periods: Sequence[Period]) -> str:

@@ -4,19 +4,20 @@ from collections.abc import Sequence
 
 from kbd_offline.clauses import Clauses, FigureClause, RankClause
 from kbd_offline.facts import KnownColumn
-from kbd_offline.grouping import default_number, resolve_figures
+from kbd_offline.grouping import default_number
 from kbd_offline.names import tokens
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = [
-    "check_best", "check_day", "check_groups", "check_length", "check_persons", "take_spending",
-    "which_row",
+    "check_average", "check_best", "check_day", "check_groups", "check_length", "check_persons",
+    "take_spending", "which_row",
 ]  # fmt: skip
 
 _BEST = frozenset(
     ["best", "worst", "beste", "besten", "bester", "bestes", "schlechteste", "schlechtesten",
      "schlechtester", "schlechtestes"]
 )  # fmt: skip
+_WHICH = frozenset(["which", "welche", "welcher", "welches"])
 _SELLING = frozenset(["selling", "verkaufte", "verkauften", "verkauftes", "verkaufter"])
 _BETTER_HIGH = frozenset(
     ["revenue", "umsatz", "umsatze", "sales", "turnover", "profit", "gewinn", "earnings", "income",
@@ -28,6 +29,10 @@ _LENGTHS = frozenset(
      "langster", "kurzeste", "kurzesten", "kurzester", "schnellste", "schnellsten", "langsamste",
      "langsamsten", "schwerste", "schwersten", "leichteste", "leichtesten"]
 )  # fmt: skip
+_TIMELY = frozenset(
+    ["latest", "newest", "oldest", "earliest", "last", "first", "neueste", "alteste", "letzte",
+     "erste", "spateste", "fruheste", "jungste"]
+)  # fmt: skip
 _VERBS = frozenset(
     ["pay", "paid", "spend", "spent", "cost", "ausgegeben", "bezahlt", "gezahlt", "gekostet",
      "earn", "earned", "eingenommen", "verdient"]
@@ -38,9 +43,7 @@ _NAMES = frozenset(
 )  # fmt: skip
 
 
-def check_best(
-    scan: Scan, clauses: Clauses, rank: RankClause, column: KnownColumn | None
-) -> None:
+def check_best(scan: Scan, clauses: Clauses, rank: RankClause, column: KnownColumn | None) -> None:
     """Check that the best is not taken for the highest of what may be better when it is low.
 
     Args:
@@ -108,14 +111,32 @@ def check_groups(scan: Scan, clauses: Clauses, rank: RankClause) -> None:
         )  # fmt: skip
 
 
-def check_day(scan: Scan, subject: KnownColumn | None) -> None:
+def check_average(scan: Scan, figures: Sequence[FigureClause], keys: Sequence[KnownColumn]) -> None:
+    """Check that an average is not one of each single row: "average price per booking".
+
+    Raises:
+        UnclearError: Each row is a group of its own.
+    """
+    rows = scan.table.rows
+    single = [one for one in keys if one.distinct == rows and rows > 1 and not one.is_moment]
+    if single and any(one.function in ("average", "median") for one in figures):
+        raise UnclearError(
+            f'each row has a "{single[0].name}" of its own: leave it out to have one figure of all'
+        )
+
+
+def check_day(scan: Scan, rank: RankClause) -> None:
     """Check that days are ranked only where days are spoken of: visits are no Visit Date.
 
     Raises:
-        UnclearError: They are not.
+        UnclearError: They are not, or the first ones are meant, which no figure ranks.
     """
+    subject = rank.subject
     if subject is None or not subject.is_moment:
         return
+    led = range(rank.place, min(rank.place + 3, len(scan)))
+    if rank.is_plain or any(scan.word(at) in _FIRST for at in led):
+        raise UnclearError("name the first day and the last one")
     if not any(
         scan.at(at, "day", "week", "month", "quarter", "year") or scan.word(at) in _DATES
         or scan.kind(at) == "quoted" for at in range(len(scan))
@@ -123,15 +144,21 @@ def check_day(scan: Scan, subject: KnownColumn | None) -> None:
         raise UnclearError(f'it asks for a ranking, and does not speak of days ("{subject.name}")')
 
 
+_FIRST = frozenset(["first", "last", "ersten", "erste", "letzten", "letzte"])
 _DATES = frozenset(["date", "dates", "datum", "daten", "days", "tage", "tagen"])
 
 
 def check_persons(scan: Scan, clauses: Clauses, listed: Sequence[KnownColumn]) -> None:
-    """Check that what is listed for "who" are persons.
+    """Check that what is listed for "who" are persons, and for "which orders" the orders.
 
     Raises:
         UnclearError: A column of something else stands alone.
     """
+    texts = [one for one in listed if not one.is_number]
+    asks_rows = scan.word(0) in _WHICH and scan.is_noun(1) and scan.column(1) is None
+    if asks_rows and len(texts) == len(listed) == 1 and texts[0].distinct < scan.table.rows:
+        raise UnclearError(f'it asks which {scan.word(1)}, and I do not see what "{texts[0].name}"'
+                           " is for")  # fmt: skip
     if not clauses.is_who or not listed:
         return
     people = [
@@ -168,12 +195,27 @@ def take_spending(scan: Scan, clauses: Clauses) -> None:
 
 
 def which_row(scan: Scan, clauses: Clauses) -> RankClause | None:
-    """Return the ranking of "which visit was the most expensive", which asks for the row."""
-    is_which = scan.word(0) in ("which", "welche", "welcher", "welches") and scan.is_noun(1)
-    if not is_which or clauses.keys or clauses.across or len(clauses.figures) != 1:
+    """Return the ranking of "which visit was the most expensive", "the visit with the highest fee".
+
+    Such words ask for the row, and not for the amount alone.
+
+    Raises:
+        UnclearError: The latest is asked for, and no column of days is named.
+    """
+    is_which = scan.word(0) in _WHICH and scan.is_noun(1)
+    if (is_which and clauses.keys) or clauses.across or len(clauses.figures) != 1:
         return None
-    (figure,) = resolve_figures(scan, clauses)
-    if figure.function not in ("minimum", "maximum") or figure.column is None:
+    place = clauses.figures[0].place
+    is_with = any(
+        scan.word(at + 1) in ("with", "mit") and scan.skip(at + 2, "det") <= place <= at + 5
+        and not scan.at(at - 1, "by") for at in clauses.nouns
+    )  # fmt: skip
+    if not is_which and not is_with:
         return None
+    (figure,) = clauses.figures
+    if figure.function not in ("minimum", "maximum"):
+        return None
+    if figure.column is None and any(scan.word(at) in _TIMELY for at in (place, place + 1)):
+        raise UnclearError(f'it does not say by which column "{scan.text(place, len(scan))}" is')
     clauses.figures.clear()
     return RankClause(1, figure.function == "maximum", None, figure.column, place=figure.place)
