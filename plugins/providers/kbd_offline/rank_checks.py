@@ -174,24 +174,51 @@ def take_spending(scan: Scan, clauses: Clauses) -> None:
 
     Raises:
         SeveralError: There are several amounts.
-        UnclearError: There are none.
+        UnclearError: There are none, or something else is asked: when, or for what.
     """
-    others = (
-        clauses.figures or clauses.rank or clauses.selected or clauses.order or clauses.keys
-        or clauses.share or clauses.running or clauses.across
-        or any(not weak for _, _, weak in clauses.loose)
-    )  # fmt: skip
     verbs = [
         at for at in range(1, len(scan))
         if scan.word(at) in _VERBS and at not in clauses.condition_places
     ]  # fmt: skip
-    leads = scan.word(0) in ("what", "was") or scan.at(0, "how_much")
-    if not leads or not verbs or others:
+    is_amount = _counts_amounts(scan, clauses)
+    if is_amount and not verbs:
+        raise UnclearError(f'it does not say what "{scan.text(0, 1)}" is of')
+    leads = is_amount or scan.word(0) in ("what", "was") or scan.at(0, "how_much")
+    if not leads or not verbs:
         return
-    if any(scan.word(at) in ("not", "nicht", "noch", "never", "nie") for at in range(len(scan))):
+    words = {scan.word(at) for at in range(len(scan))}
+    last = len(scan) - 1 - scan.is_sign(len(scan) - 1, ".?!")
+    if scan.word(last) in _OPEN_ENDS or words & _ASKING:
+        raise UnclearError("it asks for more than what was paid: name the columns")
+    if is_amount:
+        clauses.figures.clear()
+    if _asks_more(clauses) or words & _DENYING:
         return
     column = default_number(scan, "sum", verbs[0])
     clauses.figures.append(FigureClause("sum", column, place=verbs[0]))
+
+
+_OPEN_ENDS = frozenset(["for", "on", "to", "from", "with", "at", "fur"])
+_ASKING = frozenset(["when", "wann", "why", "warum", "wofur", "whom", "wem"])
+_DENYING = frozenset(["not", "nicht", "noch", "never", "nie"])
+
+
+def _counts_amounts(scan: Scan, clauses: Clauses) -> bool:
+    """Tell whether "wie viel" was taken for a number of rows, of which it names none."""
+    is_asked = scan.word(0) == "wieviel" or (scan.word(0), scan.word(1)) == ("wie", "viel")
+    is_count = len(clauses.figures) == 1 and clauses.figures[0].of_rows
+    return is_asked and is_count and clauses.figures[0].subject is None and not any(
+        scan.is_noun(at) for at in range(len(scan))
+    )  # fmt: skip
+
+
+def _asks_more(clauses: Clauses) -> bool:
+    """Tell whether something is worked out or listed already."""
+    return bool(
+        clauses.figures or clauses.rank or clauses.selected or clauses.order or clauses.keys
+        or clauses.share or clauses.running or clauses.across
+        or any(not weak for _, _, weak in clauses.loose)
+    )  # fmt: skip
 
 
 def which_row(scan: Scan, clauses: Clauses) -> RankClause | None:

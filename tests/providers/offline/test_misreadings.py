@@ -333,6 +333,8 @@ def test_a_name_takes_no_groups(request_text: str) -> None:
         ("what did we pay Acme?", PAYMENTS, "Amount"),
         ("how much did we pay for the Lab?", PAYMENTS, "Amount"),
         ("Was haben wir 2024 für das Labor ausgegeben?", ZAHLUNGEN, "Betrag"),
+        ("Wie viel haben wir für das Labor ausgegeben?", ZAHLUNGEN, "Betrag"),
+        ("wieviel haben wir 2024 ausgegeben", ZAHLUNGEN, "Betrag"),
     ],
 )
 def test_what_was_paid_is_one_sum(request_text: str, table: KnownTable, column: str) -> None:
@@ -346,6 +348,9 @@ def test_what_was_paid_is_one_sum(request_text: str, table: KnownTable, column: 
         ("what did we pay for the Lab in 2024?", TWO_AMOUNTS),
         ("wie viel haben wir für Labor bezahlt", ZAHLUNGEN),
         ("what has not been paid yet?", PAYMENTS),
+        ("what did we pay for?", PAYMENTS),
+        ("what do we spend most on?", PAYMENTS),
+        ("what did we pay Acme and when?", PAYMENTS),
     ],
 )
 def test_what_was_paid_may_be_open(request_text: str, table: KnownTable) -> None:
