@@ -182,7 +182,12 @@ def take_spending(scan: Scan, clauses: Clauses) -> None:
     ]  # fmt: skip
     is_amount = _counts_amounts(scan, clauses)
     if is_amount and not verbs:
-        raise UnclearError(f'it does not say what "{scan.text(0, 1)}" is of')
+        raise UnclearError("it does not say of what it asks how much there is")
+    behind = scan.at(0, "how_much")
+    if behind and scan.is_noun(behind) and scan.column(behind) is None and any(
+        one.function == "sum" and one.column is None for one in clauses.figures
+    ):  # fmt: skip
+        raise UnclearError(f'how much of "{scan.word(behind)}" may be their number or a sum')
     leads = is_amount or scan.word(0) in ("what", "was") or scan.at(0, "how_much")
     if not leads or not verbs:
         return

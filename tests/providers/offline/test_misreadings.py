@@ -349,6 +349,8 @@ def test_what_was_paid_is_one_sum(request_text: str, table: KnownTable, column: 
         ("wie viel haben wir für Labor bezahlt", ZAHLUNGEN),
         ("what has not been paid yet?", PAYMENTS),
         ("what did we pay for?", PAYMENTS),
+        ("wie viel hat Labor?", ZAHLUNGEN),
+        ("wieviel Fahrten hat Anna", FAHRTEN),
         ("what do we spend most on?", PAYMENTS),
         ("what did we pay Acme and when?", PAYMENTS),
     ],
