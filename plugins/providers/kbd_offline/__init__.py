@@ -20,7 +20,7 @@ are requests near one that has no reading, `open_questions` what a table leaves 
 
     facts            tables, columns and values that are known
     lexicon          phrases by what they mean, of `english` and `german`; `names` compare
-    request_tokens   words, numbers, texts in quotes
+    request_tokens   words, numbers, texts in quotes; `day_ranges` gives days their month
     mentions         columns and values that a place names
     things           words for what the rows are
     scan             a request with all of that at hand
@@ -30,7 +30,7 @@ are requests near one that has no reading, `open_questions` what a table leaves 
                      `derivations`
     tidying          one spelling of each value, each value once
     composition      steps made of them: `row_composer`, `figure_composer`, `grouping`, `composed`;
-                     their texts are `expressions`
+                     their texts are `expressions`; `rank_checks` ask where a rank has two ways
 
 Of several tables `together` uses up the words for what is done with them, and reads the others
 against what comes of it: `unions`, `partners` (joins) and `comparisons`, by the words of

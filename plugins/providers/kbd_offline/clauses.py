@@ -88,7 +88,6 @@ class RankClause(msgspec.Struct, frozen=True):
         descending: Whether the largest come first.
         subject: The column whose values are ranked; None for rows.
         by: What tells the order: a column, or a figure.
-        per: Of each group.
         is_plain: Whether only a number of rows was said, as in "the first 10".
     """
 

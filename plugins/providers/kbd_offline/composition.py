@@ -36,6 +36,15 @@ from kbd_offline.grouping import (
     resolve_figures,
 )
 from kbd_offline.names import slug
+from kbd_offline.rank_checks import (
+    check_best,
+    check_day,
+    check_groups,
+    check_length,
+    check_persons,
+    take_spending,
+    which_row,
+)
 from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
 
 __all__ = ["compose"]
@@ -84,7 +93,8 @@ class _Composer(FigureComposer):
         if clauses.unique_list:
             return self._unique(clauses.unique_list)
         self._take_loose_keys()
-        clauses.rank = clauses.rank or self._who()
+        clauses.rank = clauses.rank or self._who() or which_row(self._scan, clauses)
+        take_spending(self._scan, clauses)
         if clauses.rank is not None and (found := self._ranked(clauses.rank)) is not None:
             return found
         figures = self._figures()
@@ -131,6 +141,9 @@ class _Composer(FigureComposer):
             rank = msgspec.structs.replace(
                 rank, descending=rank.descending if descending is None else descending
             )
+        check_day(scan, rank)
+        check_groups(scan, clauses, rank)
+        check_best(scan, clauses, rank, figure.column if figure is not None else by)
         if subject is not None and (figure is not None or subject.distinct < scan.table.rows):
             return self._ranked_groups(rank, subject, by, figure)
         if by is None:
@@ -156,6 +169,7 @@ class _Composer(FigureComposer):
             ]
             raise SeveralError("it does not say in which order the first rows are meant", options)
         found = [column for column in self._scan.table.columns if column.adds_up]
+        check_length(self._scan, rank)
         money = [c for c in self._scan.vocabulary.meaning("money", "revenue", "cost") if c.adds_up]
         found = money if len(money) == 1 else found
         if len(found) == 1:
@@ -337,6 +351,7 @@ class _Composer(FigureComposer):
             return
         ordered = {one.column.name for one in clauses.order if one.column is not None}
         loose = [column for column in loose if column.name not in ordered]
+        check_persons(self._scan, clauses, loose)
         is_unique = bool(loose) and loose[0].distinct == self._scan.table.rows
         if is_unique and len(loose) == 1 and clauses.conditions and not clauses.nouns and (
             not loose[0].is_number

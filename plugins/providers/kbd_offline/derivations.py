@@ -7,6 +7,7 @@ from kbd_offline import expressions
 from kbd_offline.changes import expression_at, is_computed, make_column
 from kbd_offline.clauses import Clauses
 from kbd_offline.facts import KnownColumn
+from kbd_offline.figures import figure_at, keys_at
 from kbd_offline.mentions import COMPOUND, STEM
 from kbd_offline.names import fold, stem
 from kbd_offline.scan import Scan, UnclearError
@@ -20,6 +21,7 @@ _ADDING = frozenset(
      "called", "named", "namens", "fuge", "hinzu", "please", "bitte", "und", "and"]
 )  # fmt: skip
 _PER = frozenset(["per", "pro", "je"])
+_GROUPING = _PER | frozenset(["by", "nach", "each", "every", "jede", "jeder", "jedes"])
 _MAX_GROUPS = 12
 """Different whole numbers that rows may be grouped by: more of them are amounts."""
 _DURATIONS = ("zeit", "dauer", "time", "duration")
@@ -42,20 +44,48 @@ def explained(scan: Scan, clauses: Clauses) -> None:
             start += 1
         if start == place:
             continue
-        end = place
-        for at in range(start + 1, place):
-            mention = scan.column(scan.at(at, "by")) if scan.at(at, "by") else None
-            if mention is not None and mention.end == place and not mention.columns[0].adds_up:
-                # "Stock value per warehouse (…)": groups of what is computed.
-                end = at
-                break
+        worded = start
+        while (figure := figure_at(scan, start)) is not None and figure[1] < place:
+            # "Average spend per country (…)": the figure is of what is computed.
+            start = scan.skip(figure[1], "det")
+        end = _before_groups(scan, start, place)
         name = scan.text(start, end)
         if name in {column.name for column in scan.table.columns}:
             continue
+        if not any(scan.word(at) in ("column", "spalte") for at in range(first, start)):
+            _check_name(scan, start, end)
         make_column(scan, clauses, name, made[0])
         clauses.passed[place] = made[1] + 1
-        if end == place:
+        if end == place and start == worded:
             clauses.passed[first] = made[1] + 1
+
+
+def _before_groups(scan: Scan, start: int, place: int) -> int:
+    """Return where the name of what is computed ends, before "per warehouse (…)" if that is it."""
+    for at in range(start + 1, place):
+        leads = scan.at(at, "by")
+        if not leads:
+            continue
+        keys, across, end = keys_at(scan, leads)
+        sums = [key for key in keys if key.column is not None and key.column.adds_up]
+        if keys and not across and not sums and end == place:
+            return at
+    return place
+
+
+def _check_name(scan: Scan, start: int, end: int) -> None:
+    """Check that a new column's name is not made of groups, or of columns that are there.
+
+    Raises:
+        UnclearError: It would be.
+    """
+    for at in range(start, end):
+        mention = scan.column(at)
+        is_named = mention is not None and mention.level <= STEM and end > start + 1 and not any(
+            column.is_number and column.role != "id" for column in mention.columns
+        )  # fmt: skip
+        if scan.at(at, "by") or scan.word(at) in _GROUPING or is_named:
+            raise UnclearError(f'I do not see what "{scan.text(start, end)}" is to be computed by')
 
 
 def drop_explained(scan: Scan, clauses: Clauses) -> None:

@@ -36,6 +36,7 @@ from kbd_offline.grouping import (
     resolve_figures,
 )
 from kbd_offline.names import slug
+from kbd_offline.rank_checks import check_average
 from kbd_offline.row_composer import RowComposer
 from kbd_offline.scan import SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
@@ -202,6 +203,7 @@ class FigureComposer(RowComposer):
             keys = [GroupKey(late.columns[0].name, late.columns[0])]
         if clauses.is_pivot and not across and len(keys) > 1:
             keys, across = keys[:-1], keys[-1:]
+        check_average(scan, figures, [key.column for key in (*keys, *across) if not key.derived])
         self._figure_words(figures, [*keys, *across])
         if across and keys:
             return self._pivoted(figures, keys, across)

@@ -171,7 +171,18 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
                 why = f": {column.why_text}" if column.why_text else ""
                 raise UnclearError(f'"{column.name}" holds no numbers{why}')
             clauses.figures.append(FigureClause(function, column, place=mention.start))
+    _check_things(scan, functions, place, end)
     return end
+
+
+def _check_things(scan: Scan, functions: list[Aggregate], place: int, end: int) -> None:
+    """Check that "highest fee visits" is not taken for the highest fee.
+
+    Raises:
+        UnclearError: Words for rows stand behind a figure of one of them.
+    """
+    if functions[0] in ("minimum", "maximum") and scan.is_noun(end) and not scan.column(end):
+        raise UnclearError(f'"{scan.text(place, end + 1)}" may be rows, or a figure of them')
 
 
 def fitting(function: Aggregate) -> Callable[[KnownColumn], bool]:
@@ -463,9 +474,13 @@ def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
         if not any(one.column == column for one in clauses.figures):
             clauses.figures.append(FigureClause("sum", column, place=at))
         return mention.end
-    if scan.is_noun(at) and not mention:
+    is_row = mention is not None and scan.at(mention.end, "by") and any(
+        column.distinct == scan.table.rows for column in mention.columns
+    )  # fmt: skip
+    if (scan.is_noun(at) and not mention) or is_row:
+        # "Percentage of bookings" is of rows, of which each is one.
         clauses.figures.append(FigureClause("count", of_rows=True, place=at))
-        return max(scan.at(at, "row_noun"), at + 1)
+        return max(scan.at(at, "row_noun"), at + 1 if mention is None else mention.end)
     if mention is not None and not clauses.keys and not clauses.conditions:
         column = mention.columns[0]
         value = scan.value(at)

@@ -2,6 +2,7 @@
 
 import re
 
+from kbd_offline.day_ranges import is_day_before_month
 from kbd_offline.facts import KnownColumn
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 
@@ -50,7 +51,7 @@ def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, 
     at = place + 1 if scan.word(place) in UNITS else place
     sign = scan.word(at) if scan.is_sign(at, "-+") else ""
     at += bool(sign)
-    if scan.kind(at) != "number":
+    if scan.kind(at) != "number" or (not sign and is_day_before_month(scan.tokens, at)):
         return None
     value = _value_of(scan, at, column)
     behind = at + 1

@@ -11,10 +11,11 @@ from datetime import date, timedelta
 
 import msgspec
 
+from kbd_offline.day_ranges import month_behind
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.scan import Scan
 
-__all__ = ["Period", "add_months", "period_at", "period_list_at", "years_between"]
+__all__ = ["Period", "add_months", "count_at", "period_at", "period_list_at", "years_between"]
 
 _YEARS = range(1900, 2101)
 _DAY_MONTH = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
@@ -119,7 +120,8 @@ def _made(start: date, end: date, behind: int, text: str, kind: str) -> Period:
     return Period(start, end, behind, text, kind)
 
 
-def _number(scan: Scan, place: int) -> int | None:
+def count_at(scan: Scan, place: int) -> int | None:
+    """Return the whole number at a place, in digits or as a word; None for none."""
     word = scan.word(place)
     if scan.kind(place) == "number" and word.isdigit():
         return int(word)
@@ -148,7 +150,7 @@ def _relative(scan: Scan, place: int) -> Period | None:
     for concept, behind in starts:
         if not behind:
             continue
-        count = _number(scan, behind) if concept == "last" else None
+        count = count_at(scan, behind) if concept == "last" else None
         unit = _unit(scan, behind + (count is not None))
         if unit is None:
             continue
@@ -284,7 +286,7 @@ def _quarter(scan: Scan, place: int) -> Period | None:
         at = place + 1 + scan.is_sign(place + 1, ".")
         behind = scan.at(at, "quarter") if number else 0
         if not number and (at := scan.at(place, "quarter")):
-            number = _number(scan, at)
+            number = count_at(scan, at)
             behind = at + 1 if number else 0
         if not number or number > 4 or not behind:
             return None
@@ -292,7 +294,7 @@ def _quarter(scan: Scan, place: int) -> Period | None:
 
 
 def _ordinal_number(scan: Scan, place: int) -> int | None:
-    return _number(scan, place) if scan.is_sign(place + 1, ".") else None
+    return count_at(scan, place) if scan.is_sign(place + 1, ".") else None
 
 
 def _half(scan: Scan, place: int) -> Period | None:
@@ -346,11 +348,12 @@ def _day_of_month(scan: Scan, place: int) -> Period | None:
     day = _day_number(scan, place)
     if day is None:
         return None
-    at = place + 1 + scan.is_sign(place + 1, ".")
-    month = LEXICON.months.get(scan.word(scan.skip(at, "det")))
+    # "9 in May" may be an amount.
+    at = month_behind(scan.tokens, place + 1)
+    month = LEXICON.months.get(scan.word(at))
     if month is None:
         return None
-    return _with_year(scan, _one_day(month, day, scan.skip(at, "det") + 1))
+    return _with_year(scan, _one_day(month, day, at + 1))
 
 
 def joined(periods: Sequence[Period]) -> str:

@@ -13,7 +13,7 @@ from kbd_offline.figures import PEOPLE, direction_at, figure_at, fitting, order_
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import STEM, ColumnMention
 from kbd_offline.names import singular, tokens
-from kbd_offline.periods import period_at
+from kbd_offline.periods import count_at, period_at
 from kbd_offline.scan import Scan, SeveralError, UnclearError
 
 __all__ = ["is_measure", "rank_by", "ranking"]
@@ -36,13 +36,6 @@ def _rank_word(scan: Scan, place: int) -> tuple[str, bool, int] | None:
     return best
 
 
-def _count_at(scan: Scan, place: int) -> int | None:
-    word = scan.word(place)
-    if scan.kind(place) == "number" and word.isdigit():
-        return int(word)
-    return LEXICON.numerals.get(word) if scan.kind(place) == "word" else None
-
-
 def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     """Read "top 10 customers by revenue", "the 5 largest orders" at a place; 0 where none is there.
 
@@ -56,7 +49,7 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
         return spent
     at = scan.skip(place, "det")
     first = _rank_word(scan, at)
-    count = _count_at(scan, first[2] if first else at)
+    count = count_at(scan, first[2] if first else at)
     second = None
     if first is None:
         second = _rank_word(scan, at + 1) if count else None

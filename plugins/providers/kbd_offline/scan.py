@@ -5,6 +5,7 @@ from datetime import date
 
 import msgspec
 
+from kbd_offline.day_ranges import with_months
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import (
@@ -73,7 +74,7 @@ class Scan:
             meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
             for meaning in LEXICON.meanings.get(singular(noun), ())
         )  # fmt: skip
-        self.tokens = tuple(self._spread(request_tokens))
+        self.tokens = tuple(with_months(self._spread(request_tokens), request))
         self._words = [token.word for token in self.tokens]
         self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
         self.corrections: tuple[str, ...] = tuple(
@@ -349,11 +350,34 @@ def _things(table: KnownTable) -> Iterator[str]:
             and column.distinct == table.rows == column.filled
         ):
             yield words[0]
+    moments = [column for column in table.columns if column.is_moment]
+    if len(moments) == 1:
+        yield from _happening(moments[0], table)
     first = table.columns[0] if table.columns else None
     if first is not None and first.distinct == table.rows == first.filled and not first.is_moment:
         words = tokens(first.name)
-        if len(words) == 1 and first.is_text and words[0] not in _NOT_THINGS:
+        is_key = first.is_text or first.role == "id"
+        if len(words) == 1 and is_key and words[0] not in _NOT_THINGS:
             yield words[0]
+
+
+def _happening(moment: KnownColumn, table: KnownTable) -> Iterator[str]:
+    """Yield what rows are by the only day that they have: "visits" have a Visit Date."""
+    words = tokens(moment.name)
+    others = {word for one in table.columns if one is not moment for word in tokens(one.name)}
+    thing = words[0] if len(words) == 2 and words[1] in ("date", "datum", "day", "tag") else ""
+    if len(words) == 1 and words[0].endswith("sdatum"):
+        thing = words[0].removesuffix("sdatum")
+    if thing and thing not in others | _ENDS:
+        yield thing
+
+
+_ENDS = frozenset(
+    ["start", "end", "due", "birth", "ship", "shipping", "hire", "join", "created", "closed",
+     "open", "opened", "begin", "entry", "exit", "delivery", "the", "last", "first", "next",
+     "geburt", "anfang", "beginn", "ende", "falligkeit", "lieferung", "eintritt", "austritt"]
+)  # fmt: skip
+"""What a day is of that is but a part of a row's life."""
 
 
 _NOT_THINGS = frozenset(["id", "name", "email", "mail", "code", "key", "sku", "date", "datum"])

@@ -27,7 +27,7 @@ from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import KINDS, read_clauses
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import SAME
+from kbd_offline.mentions import PART, SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, free_target
 from kbd_offline.request_tokens import RequestToken
@@ -219,11 +219,21 @@ def passed_over(scan: Scan, table: KnownTable, tables: Sequence[KnownTable]) -> 
         if alone.at(place, "filler") and alone.column(place) is None
         and alone.value(place) is None and not alone.is_noun(place)
     ]  # fmt: skip
-    for other in tables if fillers else ():
+    parts = [
+        place for place in range(len(alone))
+        if (mine := alone.column(place)) is not None and mine.level >= PART
+        and alone.value(place) is None and not alone.is_noun(place)
+    ]  # fmt: skip
+    names = {column.name for column in table.columns}
+    for other in tables if fillers or parts else ():
+        if other is table:
+            continue
         named = Scan(scan.request, scan.tokens, other, scan.today)
-        for place in fillers:
+        for place in (*fillers, *parts):
             mention = named.column(place)
-            if mention is not None and mention.level == SAME:
+            if mention is not None and mention.level == SAME and not any(
+                column.name in names for column in mention.columns
+            ):  # fmt: skip
                 return f'"{scan.text(place, mention.end)}" is a column of {other.label} alone'
     return ""
 
