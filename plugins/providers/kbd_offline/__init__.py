@@ -25,12 +25,13 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     things           words for what the rows are
     scan             a request with all of that at hand
     grammar          its clauses, from left to right, with `grammar_checks`; they are of `clauses`,
-                     read by `conditions` (with `numerals`, `value_texts`, `empty_fields`),
-                     `times` (with `periods`), `figures`, `ranking`, `changes` and
-                     `derivations`
-    tidying          one spelling of each value, each value once
-    composition      steps made of them: `row_composer`, `figure_composer`, `grouping`, `composed`;
-                     their texts are `expressions`; `rank_checks` ask where a rank has two ways
+                     read by `key_clauses`, `conditions` (with `value_conditions`, `numerals`,
+                     `value_texts`, `empty_fields`), `times` (with `periods`), `figures`,
+                     `ranking`, `changes` and `derivations`
+    cleanup          one spelling of each value, each value once
+    composition      steps made of them: `row_composer`, `figure_composer`, `group_composer`,
+                     `composed_job`; their texts are `expressions`; `rank_checks` ask where a rank
+                     has two ways
 
 Of several tables `together` uses up the words for what is done with them, and reads the others
 against what comes of it: `unions`, `partners` (joins) and `comparisons`, by the words of

@@ -8,7 +8,7 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, STEM, ColumnMention
 from kbd_offline.names import stem, tokens
 from kbd_offline.numerals import number_at
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
 __all__ = [
     "cleaned", "computed", "deduplicated", "expression_at", "is_computed", "left_out", "listed",
@@ -19,7 +19,7 @@ _OPERATORS = (("times", "*"), ("divided", "/"), ("added", "+"), ("less_than_by",
 _CAMEL_NAME = re.compile(r"\w")
 
 
-def computed(scan: Scan, clauses: Clauses, place: int) -> int:
+def computed(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "add a column Total = Qty * Price", "calculate margin as …"; 0 where none is there.
 
     Raises:
@@ -64,7 +64,7 @@ def computed(scan: Scan, clauses: Clauses, place: int) -> int:
     return scan.at(end, "added_suffix") or end
 
 
-def _raised(scan: Scan, clauses: Clauses, place: int) -> int:
+def _raised(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "increase salary by 5 %": the column takes the new values."""
     for concept, sign in (("raise", 1), ("reduce", -1)):
         end = scan.at(place, concept)
@@ -90,13 +90,13 @@ def is_computed(expression: str) -> bool:
     return any(f" {sign} " in expression for sign in "+-*/") or "(" in expression
 
 
-def make_column(scan: Scan, clauses: Clauses, name: str, expression: str) -> None:
+def make_column(scan: RequestScan, clauses: Clauses, name: str, expression: str) -> None:
     """Note a computed column; later words may name it."""
     clauses.derived.append(DeriveClause(name, expression, f"{name} = {expression}"))
     scan.add_column(KnownColumn(name, "float", filled=scan.table.rows))
 
 
-def _made_of_words(scan: Scan, clauses: Clauses, at: int) -> int:
+def _made_of_words(scan: RequestScan, clauses: Clauses, at: int) -> int:
     """Read "add a column with quantity times price", or "a margin column"."""
     made = expression_at(scan, scan.skip(at, "is_made_of", "det"))
     if made is not None and is_computed(made[0]):
@@ -108,7 +108,7 @@ def _made_of_words(scan: Scan, clauses: Clauses, at: int) -> int:
     return 0
 
 
-def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
+def profit_of(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "profit" or "margin" where two columns give it: what comes in less what it costs.
 
     Raises:
@@ -141,13 +141,13 @@ def profit_of(scan: Scan, clauses: Clauses, place: int) -> int:
     return place if _is_used(scan, place) else end
 
 
-def _is_used(scan: Scan, place: int) -> bool:
+def _is_used(scan: RequestScan, place: int) -> bool:
     """Tell whether a made column stands where a figure of it is meant."""
     before = max(place - 1, 0)
     return not scan.at(before, "add_column", "compute", "and")
 
 
-def _of_meaning(scan: Scan, meaning: str) -> list[KnownColumn]:
+def _of_meaning(scan: RequestScan, meaning: str) -> list[KnownColumn]:
     found = [one for one in scan.vocabulary.meaning(meaning) if one.adds_up]
     if meaning == "revenue" and not found:
         costs = scan.vocabulary.meaning("cost")
@@ -155,7 +155,7 @@ def _of_meaning(scan: Scan, meaning: str) -> list[KnownColumn]:
     return found
 
 
-def _vat(scan: Scan, clauses: Clauses, at: int) -> int:
+def _vat(scan: RequestScan, clauses: Clauses, at: int) -> int:
     """Read "add 19 % VAT to the price", "price with 19% VAT" behind a word that adds."""
     number = number_at(scan, at, None) if scan.kind(at) == "number" else None
     if number is None:
@@ -183,7 +183,7 @@ def _vat(scan: Scan, clauses: Clauses, at: int) -> int:
 
 
 def _with_percent(
-    scan: Scan, clauses: Clauses, column: KnownColumn, percent: str, word: str
+    scan: RequestScan, clauses: Clauses, column: KnownColumn, percent: str, word: str
 ) -> None:
     share = float(percent) / 100
     factor = f"{1 + share if word == 'with' else 1 - share:.12g}"
@@ -191,7 +191,7 @@ def _with_percent(
     make_column(scan, clauses, name, f"{expressions.column(column.name)} * {factor}")
 
 
-def percent_of(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
+def percent_of(scan: RequestScan, clauses: Clauses, mention: ColumnMention) -> int:
     """Read "price with 19 % VAT", "amount plus 10 %" behind a column; 0 where none is there."""
     for concept, word in (("plus_percent", "with"), ("minus_percent", "without")):
         end = scan.at(mention.end, concept)
@@ -208,7 +208,7 @@ def percent_of(scan: Scan, clauses: Clauses, mention: ColumnMention) -> int:
     return 0
 
 
-def _name(scan: Scan, at: int) -> tuple[str, int] | None:
+def _name(scan: RequestScan, at: int) -> tuple[str, int] | None:
     """Return the name of a new column, and where what it is made of begins."""
     if scan.kind(at) == "quoted":
         behind = scan.at(at + 1, "is_made_of", "added_suffix")
@@ -224,7 +224,7 @@ def _name(scan: Scan, at: int) -> tuple[str, int] | None:
     return (scan.text(at, end), behind) if end > at and behind else None
 
 
-def expression_at(scan: Scan, at: int) -> tuple[str, int] | None:
+def expression_at(scan: RequestScan, at: int) -> tuple[str, int] | None:
     """Return the sum, product … of columns and numbers at a place, and where it ends."""
     if days := _days_less(scan, at):
         return days
@@ -250,7 +250,7 @@ def expression_at(scan: Scan, at: int) -> tuple[str, int] | None:
             return text, end
 
 
-def _days_less(scan: Scan, at: int) -> tuple[str, int] | None:
+def _days_less(scan: RequestScan, at: int) -> tuple[str, int] | None:
     """Return "returned minus due": the days between two dates."""
     last = scan.column(at)
     behind = scan.at(last.end, "less_than_by") if last else 0
@@ -264,12 +264,12 @@ def _days_less(scan: Scan, at: int) -> tuple[str, int] | None:
     return f"days_between({', '.join(names)})", first.end
 
 
-def _marked(scan: Scan) -> KnownColumn | None:
+def _marked(scan: RequestScan) -> KnownColumn | None:
     """Return a column that tells the decimal mark of the table."""
     return next((column for column in scan.table.columns if column.decimal), None)
 
 
-def _operand(scan: Scan, at: int) -> tuple[str, int] | None:
+def _operand(scan: RequestScan, at: int) -> tuple[str, int] | None:
     if scan.word(at) == "(":
         inner = expression_at(scan, at + 1)
         if inner is None or scan.word(inner[1]) != ")":
@@ -293,7 +293,7 @@ def _operand(scan: Scan, at: int) -> tuple[str, int] | None:
     return expressions.column(column.name), mention.end
 
 
-def renamed(scan: Scan, clauses: Clauses, place: int) -> int:
+def renamed(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "rename X to Y and A to B" at a place; 0 where it is none."""
     end = scan.at(place, "rename")
     if not end:
@@ -319,13 +319,13 @@ def renamed(scan: Scan, clauses: Clauses, place: int) -> int:
     return done
 
 
-def _renamed_last(scan: Scan, place: int) -> bool:
+def _renamed_last(scan: RequestScan, place: int) -> bool:
     """Tell whether "Spalte Ort in Stadt umbenennen" begins at a place: the verb stands last."""
     last = len(scan) - 1 - scan.is_sign(len(scan) - 1, ".!")
     return place == 0 and scan.word(last) in ("umbenennen", "umnennen")
 
 
-def _new_name(scan: Scan, at: int) -> tuple[str, int]:
+def _new_name(scan: RequestScan, at: int) -> tuple[str, int]:
     if scan.kind(at) == "quoted":
         return scan.tokens[at].text, at + 1
     end = at
@@ -337,7 +337,7 @@ def _new_name(scan: Scan, at: int) -> tuple[str, int]:
     return scan.text(at, end), end
 
 
-def cleaned(scan: Scan, clauses: Clauses, place: int) -> int:
+def cleaned(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read changes of values: blanks off, capitals, rounding, what stands in empty fields."""
     for read in (_trimmed, _filled, _cased, _rounded):
         if end := read(scan, clauses, place):
@@ -349,7 +349,7 @@ def _changed(clauses: Clauses, column: KnownColumn, expression: str, text: str) 
     clauses.derived.append(DeriveClause(column.name, expression, text))
 
 
-def _trimmed(scan: Scan, clauses: Clauses, place: int) -> int:
+def _trimmed(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "trim")
     if not end:
         return 0
@@ -367,7 +367,7 @@ def _trimmed(scan: Scan, clauses: Clauses, place: int) -> int:
     return behind if columns else end
 
 
-def _cased(scan: Scan, clauses: Clauses, place: int) -> int:
+def _cased(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "upper-case the names", "make City upper case"."""
     for concept in ("upper", "lower"):
         end = scan.at(place, concept)
@@ -388,7 +388,7 @@ def _cased(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _rounded(scan: Scan, clauses: Clauses, place: int) -> int:
+def _rounded(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "round")
     if not end or scan.word(place) == "auf":
         return 0
@@ -418,7 +418,7 @@ def _rounded(scan: Scan, clauses: Clauses, place: int) -> int:
     return behind
 
 
-def _filled(scan: Scan, clauses: Clauses, place: int) -> int:
+def _filled(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "fill empty regions with 'unknown'", "replace missing amounts by 0"."""
     end = scan.at(place, "fill_empty")
     if not end:
@@ -455,7 +455,7 @@ def _filled(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def listed(scan: Scan, clauses: Clauses, place: int) -> int:
+def listed(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "name and email only", columns alone; 0 where no such list ends a request."""
     mentions, behind = scan.column_list(place)
     if not mentions or any(one.level > PART for one in mentions):
@@ -473,7 +473,7 @@ def listed(scan: Scan, clauses: Clauses, place: int) -> int:
     return end
 
 
-def selected(scan: Scan, clauses: Clauses, place: int) -> int:
+def selected(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "only name and email", "show date, amount" at a place; 0 where no columns are chosen."""
     end = scan.at(place, "select")
     if not end:
@@ -501,7 +501,7 @@ def selected(scan: Scan, clauses: Clauses, place: int) -> int:
     return behind
 
 
-def _asks_for_values(scan: Scan, mention: ColumnMention, place: int) -> bool:
+def _asks_for_values(scan: RequestScan, mention: ColumnMention, place: int) -> bool:
     """Tell whether "list all departments" asks for the different values of a column."""
     column = mention.columns[0]
     word = scan.word(mention.end - 1)
@@ -510,7 +510,7 @@ def _asks_for_values(scan: Scan, mention: ColumnMention, place: int) -> bool:
     return is_plural and is_listed and column.is_text and column.distinct < scan.table.rows
 
 
-def _plural_names(scan: Scan, mention: ColumnMention) -> bool:
+def _plural_names(scan: RequestScan, mention: ColumnMention) -> bool:
     """Tell whether a part of several names speaks of all: "the dates"."""
     word = scan.word(mention.end - 1)
     return len(mention.columns) > 1 and mention.level == PART and word.endswith("s") and not any(
@@ -518,7 +518,7 @@ def _plural_names(scan: Scan, mention: ColumnMention) -> bool:
     )  # fmt: skip
 
 
-def left_out(scan: Scan, clauses: Clauses, place: int) -> int:
+def left_out(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "without the phone column", "drop notes" at a place; 0 where no columns are."""
     end = scan.at(place, "drop_column")
     if not end:
@@ -543,7 +543,7 @@ def left_out(scan: Scan, clauses: Clauses, place: int) -> int:
     return behind
 
 
-def deduplicated(scan: Scan, clauses: Clauses, place: int) -> int:
+def deduplicated(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read a request to take duplicates out, or to list them, at a place; 0 where it is none.
 
     Raises:
@@ -572,7 +572,7 @@ def deduplicated(scan: Scan, clauses: Clauses, place: int) -> int:
     return at
 
 
-def _alike_columns(scan: Scan, end: int) -> tuple[list[ColumnMention], int]:
+def _alike_columns(scan: RequestScan, end: int) -> tuple[list[ColumnMention], int]:
     at = end
     while at < len(scan) and (scan.at(at, "row_noun") or scan.is_noun(at)):
         at = scan.at(at, "row_noun") or at + 1

@@ -28,7 +28,7 @@ from kbd_offline.partners import (
 )
 from kbd_offline.request_files import BOOK_SUFFIX, FileNames
 from kbd_offline.request_tokens import tokenize
-from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.together import Result, TablesTogether, passed_over, stem_of
 from kbd_offline.unions import is_same, named_union, per_file, periods_together, plain_union
@@ -53,7 +53,7 @@ def combined(
     """
     if len(tables) < 2:
         return None
-    scan = Scan(request, tokenize(request, names.spans), _every(tables), today)
+    scan = RequestScan(request, tokenize(request, names.spans), _every(tables), today)
     chosen = _meant(scan, tables, names)
     if len(chosen) < 2 or not len(scan):
         return None
@@ -64,7 +64,7 @@ def combined(
             return found
     if len(chosen) != 2 or (names.sources and len(names.sources) != 2):
         return None
-    owned = Scan(request, without_owners(scan, chosen), _every(tables), today)
+    owned = RequestScan(request, without_owners(scan, chosen), _every(tables), today)
     return _implied(scan, TablesTogether(owned, chosen, files, today))
 
 
@@ -74,7 +74,7 @@ def _every(tables: Sequence[KnownTable]) -> KnownTable:
     return KnownTable("tables", columns=tuple(columns.values()))
 
 
-def _meant(scan: Scan, tables: Sequence[KnownTable], names: FileNames) -> list[KnownTable]:
+def _meant(scan: RequestScan, tables: Sequence[KnownTable], names: FileNames) -> list[KnownTable]:
     """Return the tables that are put together, in the order in which they are named, or stand."""
     is_all = any(scan.at(place, "union_all") for place in range(len(scan)))
     if (
@@ -111,8 +111,8 @@ def _key(work: TablesTogether, left: KnownTable, right: KnownTable) -> dict[str,
 
 
 def _named_key(work: TablesTogether, left: KnownTable, right: KnownTable) -> dict[str, str] | None:
-    mine_scan = Scan(work.request, work.scan.tokens, left, work.today)
-    their_scan = Scan(work.request, work.scan.tokens, right, work.today)
+    mine_scan = RequestScan(work.request, work.scan.tokens, left, work.today)
+    their_scan = RequestScan(work.request, work.scan.tokens, right, work.today)
     for place in range(len(work.scan)):
         end = work.scan.at(place, "match_on")
         if not end or place in work.used:
@@ -185,7 +185,7 @@ def _added(work: TablesTogether, verb: int) -> tuple[KnownTable, KnownTable, lis
     """Read "add the city and phone from customers.csv": which columns of which table."""
     end = work.scan.at(verb, "join", "join_strong")
     for right in work.tables:
-        theirs = Scan(work.request, work.scan.tokens, right, work.today)
+        theirs = RequestScan(work.request, work.scan.tokens, right, work.today)
         at = theirs.skip(end, "det")
         mentions, behind = theirs.column_list(at)
         if not mentions:
@@ -315,7 +315,7 @@ def _compared_files(work: TablesTogether) -> Result | None:
     inputs = work.inputs()
     step = CompareStep(inputs[1].name, on, of=inputs[0].name, make="changes")
     told = f"What changed from {old.label} to {new.label} by {', '.join(on)}"
-    scan = Scan(work.request, work.rest(), KnownTable("changes"), work.today)
+    scan = RequestScan(work.request, work.rest(), KnownTable("changes"), work.today)
     clauses = read_clauses(scan)
     stem_text = f"{stem_of(old)}-{stem_of(new)}-changes"
     if clauses.is_question and not work.files.target and not clauses.suffix:
@@ -325,7 +325,7 @@ def _compared_files(work: TablesTogether) -> Result | None:
     return work.whole(scan, clauses, (step,), told, stem_text)
 
 
-def _has_figure(scan: Scan, end: int) -> bool:
+def _has_figure(scan: RequestScan, end: int) -> bool:
     """Tell whether a word for a figure stands before a place."""
     concepts = ("sum", "average", "count", "how_many", "top", "share")
     return any(scan.at(place, *concepts) for place in range(end))
@@ -353,7 +353,7 @@ _BETWEEN = word_set(
 )  # fmt: skip
 
 
-def _implied(scan: Scan, work: TablesTogether) -> Result | None:
+def _implied(scan: RequestScan, work: TablesTogether) -> Result | None:
     """Read a request that names columns of two tables, which have an evident key.
 
     Args:
@@ -388,13 +388,13 @@ def _implied(scan: Scan, work: TablesTogether) -> Result | None:
             work.used = set()
     if len(alone) != 1:
         return None
-    return read_table(Scan(work.request, work.scan.tokens, alone[0], work.today), work.files)
+    return read_table(RequestScan(work.request, work.scan.tokens, alone[0], work.today), work.files)
 
 
-def _reads_alone(scan: Scan, table: KnownTable, *, asks: bool = False) -> bool:
+def _reads_alone(scan: RequestScan, table: KnownTable, *, asks: bool = False) -> bool:
     """Tell whether a request has a reading against one table, perhaps one that asks."""
     found = [token for token in scan.tokens if token.kind != "file"]
-    alone = Scan(scan.request, found, table, scan.today)
+    alone = RequestScan(scan.request, found, table, scan.today)
     try:
         compose(alone, read_clauses(alone))
     except SeveralError:

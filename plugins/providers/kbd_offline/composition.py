@@ -15,8 +15,8 @@ from kbd.jobs.records import (
     TopStep,
 )
 from kbd_offline.clauses import Clauses, FigureClause, RankClause
-from kbd_offline.composed import (
-    Composed,
+from kbd_offline.composed_job import (
+    ComposedJob,
     SplitPart,
     not_summed,
     order_keys_of_rows,
@@ -25,7 +25,7 @@ from kbd_offline.composed import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figure_composer import FigureComposer
-from kbd_offline.grouping import (
+from kbd_offline.group_composer import (
     GroupKey,
     counted,
     default_number,
@@ -45,12 +45,12 @@ from kbd_offline.rank_checks import (
     take_spending,
     which_row,
 )
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
 __all__ = ["compose"]
 
 
-def compose(scan: Scan, clauses: Clauses) -> Composed:
+def compose(scan: RequestScan, clauses: Clauses) -> ComposedJob:
     """Return the steps that clauses ask for.
 
     Raises:
@@ -62,7 +62,7 @@ def compose(scan: Scan, clauses: Clauses) -> Composed:
     return composed
 
 
-def _check_used(scan: Scan, clauses: Clauses, composed: Composed) -> None:
+def _check_used(scan: RequestScan, clauses: Clauses, composed: ComposedJob) -> None:
     """Check that each column that was named is used by a step.
 
     Raises:
@@ -80,7 +80,7 @@ def _check_used(scan: Scan, clauses: Clauses, composed: Composed) -> None:
 class _Composer(FigureComposer):
     """Steps of a job, of whatever it asks."""
 
-    def composed(self) -> Composed:
+    def composed(self) -> ComposedJob:
         clauses = self._clauses
         self._derive()
         late = self._share_condition()
@@ -124,7 +124,7 @@ class _Composer(FigureComposer):
         ranked = FigureClause("sum", figure.column, place=figure.place) if is_sum else None
         return RankClause(1, figure.function == "maximum", subject, figure.column, ranked)
 
-    def _ranked(self, rank: RankClause) -> Composed | None:
+    def _ranked(self, rank: RankClause) -> ComposedJob | None:
         """Return the first rows or groups of an order; None where figures of groups are ranked."""
         clauses, scan = self._clauses, self._scan
         if rank.subject is None and (clauses.figures or clauses.share) and clauses.keys:
@@ -186,7 +186,7 @@ class _Composer(FigureComposer):
         subject: KnownColumn,
         by: KnownColumn | None,
         figure: FigureClause | None,
-    ) -> Composed:
+    ) -> ComposedJob:
         scan, clauses = self._scan, self._clauses
         if figure is None and by is not None:
             if not by.adds_up:
@@ -229,7 +229,7 @@ class _Composer(FigureComposer):
         if per:
             self._slugs.append(f"per-{'-'.join(slug(key.name) for key in per)}")
 
-    def _unique(self, columns: Sequence[KnownColumn]) -> Composed:
+    def _unique(self, columns: Sequence[KnownColumn]) -> ComposedJob:
         names = tuple(column.name for column in columns)
         self._steps += [
             SelectStep(names), DeduplicateStep(names, exact=self._clauses.exact),
@@ -240,7 +240,7 @@ class _Composer(FigureComposer):
         self._end_words()
         return self._made(is_figures=False, is_answer=self._clauses.is_question)
 
-    def _split(self) -> Composed:
+    def _split(self) -> ComposedJob:
         from_clauses = self._clauses
         clauses = from_clauses.split_keys or from_clauses.keys
         keys = keys_of(self._scan, from_clauses, clauses)
@@ -308,14 +308,14 @@ class _Composer(FigureComposer):
         own = GroupKey(key.name, key.column)
         return group_steps(clauses, [own], figures)
 
-    def _rows(self) -> Composed:
+    def _rows(self) -> ComposedJob:
         clauses, scan = self._clauses, self._scan
         self._loose_columns()
         order = order_keys_of_rows(scan, clauses)
         if order:
             self._steps.append(SortStep(order))
         if not (self._steps or clauses.selected or clauses.dropped or clauses.renamed):
-            return Composed((), "the whole table", "")
+            return ComposedJob((), "the whole table", "")
         dedupe = clauses.dedupe
         if dedupe is not None:
             of = (

@@ -10,7 +10,7 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import figure_at, keys_at
 from kbd_offline.mentions import COMPOUND, STEM
 from kbd_offline.names import fold, stem
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 
 __all__ = ["days_column", "drop_explained", "equation", "explained", "ratio"]
 
@@ -28,7 +28,7 @@ _DURATIONS = ("zeit", "dauer", "time", "duration")
 _DAYS = frozenset(["days", "day", "tage", "tagen", "tag"])
 
 
-def explained(scan: Scan, clauses: Clauses) -> None:
+def explained(scan: RequestScan, clauses: Clauses) -> None:
     """Make the column that brackets say how to compute, named by the words before them."""
     for place in range(1, len(scan)):
         if scan.word(place) != "(":
@@ -60,7 +60,7 @@ def explained(scan: Scan, clauses: Clauses) -> None:
             clauses.passed[first] = made[1] + 1
 
 
-def _before_groups(scan: Scan, start: int, place: int) -> int:
+def _before_groups(scan: RequestScan, start: int, place: int) -> int:
     """Return where the name of what is computed ends, before "per warehouse (…)" if that is it."""
     for at in range(start + 1, place):
         leads = scan.at(at, "by")
@@ -73,7 +73,7 @@ def _before_groups(scan: Scan, start: int, place: int) -> int:
     return place
 
 
-def _check_name(scan: Scan, start: int, end: int) -> None:
+def _check_name(scan: RequestScan, start: int, end: int) -> None:
     """Check that a new column's name is not made of groups, or of columns that are there.
 
     Raises:
@@ -88,7 +88,7 @@ def _check_name(scan: Scan, start: int, end: int) -> None:
             raise UnclearError(f'I do not see what "{scan.text(start, end)}" is to be computed by')
 
 
-def drop_explained(scan: Scan, clauses: Clauses) -> None:
+def drop_explained(scan: RequestScan, clauses: Clauses) -> None:
     """Take words for known that a condition in brackets behind them explains.
 
     "Unhappy people (satisfaction 1 or 2)", "Reisekosten (Kategorie Reise)": only a word right
@@ -117,7 +117,7 @@ def drop_explained(scan: Scan, clauses: Clauses) -> None:
         ]  # fmt: skip
 
 
-def equation(scan: Scan, clauses: Clauses, place: int) -> int:
+def equation(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "profit = revenue - cost", "quantity x unit cost as new column"; 0 where none is there.
 
     Raises:
@@ -144,7 +144,7 @@ def equation(scan: Scan, clauses: Clauses, place: int) -> int:
     return _behind_as_column(scan, made[1])[0]
 
 
-def _percent_named(scan: Scan, clauses: Clauses, start: int, end: int) -> int:
+def _percent_named(scan: RequestScan, clauses: Clauses, start: int, end: int) -> int:
     """Read "Skonto 2 % vom Brutto als neue Spalte"."""
     if end == start or scan.kind(end) != "number" or not scan.is_sign(end + 1, "%"):
         return 0
@@ -160,7 +160,7 @@ def _percent_named(scan: Scan, clauses: Clauses, start: int, end: int) -> int:
     return stop
 
 
-def _behind_as_column(scan: Scan, place: int) -> tuple[int, str]:
+def _behind_as_column(scan: RequestScan, place: int) -> tuple[int, str]:
     """Return the place behind "as a new column called X", and the name; the place if none."""
     at = place
     if scan.word(at) not in ("as", "als", "in", "into"):
@@ -177,7 +177,7 @@ def _behind_as_column(scan: Scan, place: int) -> tuple[int, str]:
     return at, ""
 
 
-def days_column(scan: Scan, clauses: Clauses, place: int) -> int:
+def days_column(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "days between order date and ship date", "Lieferzeit in Tagen"; 0 if none is there."""
     behind = scan.at(place, "add_column")
     while behind and scan.word(behind) in ("with", "mit", "for", "the", "den", "die", "der", "of"):
@@ -198,7 +198,7 @@ def days_column(scan: Scan, clauses: Clauses, place: int) -> int:
     return _behind_as_column(scan, end)[0]
 
 
-def _days_between(scan: Scan, place: int) -> tuple[KnownColumn, KnownColumn, int] | None:
+def _days_between(scan: RequestScan, place: int) -> tuple[KnownColumn, KnownColumn, int] | None:
     at = place + (scan.word(place) in ("number", "anzahl", "zahl"))
     while scan.word(at) in ("of", "der", "the", "die"):
         at += 1
@@ -215,19 +215,19 @@ def _days_between(scan: Scan, place: int) -> tuple[KnownColumn, KnownColumn, int
     return (first[0], last[0], last[1]) if last and last[0] != first[0] else None
 
 
-def _moment(scan: Scan, place: int) -> tuple[KnownColumn, int] | None:
+def _moment(scan: RequestScan, place: int) -> tuple[KnownColumn, int] | None:
     mention = scan.column(place) or scan.column(scan.skip(place, "det"))
     if mention is None or not any(one.is_moment for one in mention.columns):
         return None
     return scan.only(mention, lambda one: one.is_moment), mention.end
 
 
-def _other_moment(scan: Scan, column: KnownColumn) -> KnownColumn | None:
+def _other_moment(scan: RequestScan, column: KnownColumn) -> KnownColumn | None:
     others = [one for one in scan.table.columns if one.is_moment and one != column]
     return others[0] if len(others) == 1 else None
 
 
-def _days_to(scan: Scan, place: int) -> tuple[KnownColumn, KnownColumn, int] | None:
+def _days_to(scan: RequestScan, place: int) -> tuple[KnownColumn, KnownColumn, int] | None:
     """Read "days to close", of two columns of dates of which one is that."""
     if scan.word(place) not in _DAYS or scan.word(place + 1) not in ("to", "until", "till", "bis"):
         return None
@@ -241,7 +241,7 @@ def _days_to(scan: Scan, place: int) -> tuple[KnownColumn, KnownColumn, int] | N
     return other, named[0], at + 1
 
 
-def _duration(scan: Scan, place: int) -> tuple[KnownColumn, KnownColumn, int] | None:
+def _duration(scan: RequestScan, place: int) -> tuple[KnownColumn, KnownColumn, int] | None:
     """Read "Lieferzeit in Tagen", of two columns of dates, the first of which comes first."""
     at = place
     while scan.kind(at) == "word" and at - place < 3:
@@ -260,7 +260,7 @@ def _duration(scan: Scan, place: int) -> tuple[KnownColumn, KnownColumn, int] | 
     return first, last, at + 3
 
 
-def ratio(scan: Scan, clauses: Clauses, place: int) -> int:
+def ratio(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "per kg" behind an amount, where kg are amounts, too: each row's quotient.
 
     Raises:

@@ -4,12 +4,12 @@ from kbd_offline import expressions
 from kbd_offline.clauses import ConditionClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import slug
-from kbd_offline.scan import Scan
+from kbd_offline.scan import RequestScan
 
 __all__ = ["has_article", "of_emptiness"]
 
 
-def has_article(scan: Scan, start: int, end: int) -> bool:
+def has_article(scan: RequestScan, start: int, end: int) -> bool:
     """Tell whether "a" or "no" stands between two places."""
     return any(scan.word(at) in _ARTICLES for at in range(start, end))
 

@@ -16,15 +16,15 @@ from kbd.jobs.records import (
 )
 from kbd_offline import expressions
 from kbd_offline.clauses import ConditionClause, FigureClause
-from kbd_offline.composed import (
-    Composed,
+from kbd_offline.composed_job import (
+    ComposedJob,
     keys_from,
     order_keys_of_rows,
     order_text,
     resolved,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.grouping import (
+from kbd_offline.group_composer import (
     GroupKey,
     default_number,
     derive_keys,
@@ -194,7 +194,7 @@ class FigureComposer(RowComposer):
         if keys:
             self._slugs.append(f"by-{'-'.join(slug(key.name) for key in keys)}")
 
-    def _grouped(self, figures: list[FigureClause], late: ConditionClause | None) -> Composed:
+    def _grouped(self, figures: list[FigureClause], late: ConditionClause | None) -> ComposedJob:
         scan, clauses = self._scan, self._clauses
         keys = keys_of(scan, clauses, clauses.keys)
         across = keys_of(scan, clauses, clauses.across)
@@ -225,7 +225,7 @@ class FigureComposer(RowComposer):
 
     def _pivoted(
         self, figures: Sequence[FigureClause], keys: Sequence[GroupKey], across: Sequence[GroupKey]
-    ) -> Composed:
+    ) -> ComposedJob:
         if len(figures) > 1 or len(across) > 1:
             raise UnclearError("a table with columns across shows one figure, by one column across")
         self._steps += derive_keys([*keys, *across])
@@ -294,7 +294,7 @@ class FigureComposer(RowComposer):
         label = "Total" if is_sum else "All rows"
         self._form = msgspec.structs.replace(self._form, totals=totals, totals_label=label)
 
-    def _running(self, figures: Sequence[FigureClause]) -> Composed:
+    def _running(self, figures: Sequence[FigureClause]) -> ComposedJob:
         scan, clauses = self._scan, self._clauses
         running = clauses.running
         column = running.column if running else None
@@ -334,7 +334,7 @@ class FigureComposer(RowComposer):
         self._end_words()
         return self._made(is_figures=bool(times), is_answer=clauses.is_question)
 
-    def _duplicates(self, columns: Sequence[KnownColumn]) -> Composed:
+    def _duplicates(self, columns: Sequence[KnownColumn]) -> ComposedJob:
         chosen = columns or self._scan.table.columns
         keys = [GroupKey(column.name, column) for column in chosen]
         figure = FigureClause("count", of_rows=True, place=0)

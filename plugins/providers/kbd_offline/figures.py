@@ -17,7 +17,7 @@ from kbd_offline.clauses import (
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, SAME, STEM, SYNONYM, ColumnMention
 from kbd_offline.periods import period_at
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 
 __all__ = [
     "PEOPLE",
@@ -46,7 +46,7 @@ _ADVERBS: tuple[tuple[str, Part], ...] = (
 )  # fmt: skip
 
 
-def figure_at(scan: Scan, place: int) -> tuple[Aggregate, int] | None:
+def figure_at(scan: RequestScan, place: int) -> tuple[Aggregate, int] | None:
     """Return the function of a figure that is asked for at a place, and where its word ends."""
     best: tuple[Aggregate, int] | None = None
     for concept, function in _FUNCTIONS:
@@ -60,7 +60,7 @@ def figure_at(scan: Scan, place: int) -> tuple[Aggregate, int] | None:
     return best
 
 
-def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:  # noqa: C901 - a case a word
+def read_figures(scan: RequestScan, clauses: Clauses, place: int) -> int:  # noqa: C901 - a case a word
     """Read figures at a place: "total and average amount", "how many orders"; 0 where none are.
 
     Raises:
@@ -117,16 +117,18 @@ def read_figures(scan: Scan, clauses: Clauses, place: int) -> int:  # noqa: C901
     return _of_what(scan, clauses, functions, place, at)
 
 
-def _may_begin(scan: Scan, at: int) -> bool:
+def _may_begin(scan: RequestScan, at: int) -> bool:
     at = scan.skip(at, "det")
     return scan.column(at) is not None
 
 
-def _joined(scan: Scan, start: int, end: int) -> bool:
+def _joined(scan: RequestScan, start: int, end: int) -> bool:
     return any(scan.at(at, "and") or scan.is_sign(at) for at in range(start, end))
 
 
-def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
+def _of_what(
+    scan: RequestScan, clauses: Clauses, functions: list[Aggregate], place: int, at: int
+) -> int:
     if len(functions) > 1 and "count" in functions:
         # "Count and total amount": of the rows.
         clauses.figures.append(FigureClause("count", of_rows=True, place=place))
@@ -175,7 +177,7 @@ def _of_what(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
     return end
 
 
-def _check_things(scan: Scan, functions: list[Aggregate], place: int, end: int) -> None:
+def _check_things(scan: RequestScan, functions: list[Aggregate], place: int, end: int) -> None:
     """Check that "highest fee visits" is not taken for the highest fee.
 
     Raises:
@@ -194,7 +196,7 @@ def fitting(function: Aggregate) -> Callable[[KnownColumn], bool]:
     return lambda one: one.is_number
 
 
-def _numbers_list(scan: Scan, start: int) -> tuple[list[ColumnMention], int]:
+def _numbers_list(scan: RequestScan, start: int) -> tuple[list[ColumnMention], int]:
     """Return the columns that figures are of; a list ends before a column of texts."""
     found: list[ColumnMention] = []
     mentions, _ = scan.column_list(start)
@@ -211,7 +213,9 @@ def _numbers_list(scan: Scan, start: int) -> tuple[list[ColumnMention], int]:
     return found, found[-1].end if found else start
 
 
-def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: int, at: int) -> int:
+def _counted(
+    scan: RequestScan, clauses: Clauses, functions: list[Aggregate], place: int, at: int
+) -> int:
     """Read what is counted: rows, values of a column, pieces of a quantity."""
     start = scan.skip(at, "det")
     function = functions[0]
@@ -258,7 +262,7 @@ def _counted(scan: Scan, clauses: Clauses, functions: list[Aggregate], place: in
 
 
 def _sum_of(
-    scan: Scan, clauses: Clauses, mention: ColumnMention | None, place: int, start: int
+    scan: RequestScan, clauses: Clauses, mention: ColumnMention | None, place: int, start: int
 ) -> int:
     """Read what counts and means a sum: "how much revenue", "how many people attended"."""
     is_amount = bool(scan.at(place, "how_much")) and mention is not None and mention.level <= PART
@@ -279,7 +283,7 @@ PEOPLE = frozenset(["people", "persons", "personen", "leute", "menschen"])
 """Words for persons, which a column of numbers may count."""
 
 
-def _is_of_rows(scan: Scan, place: int, mention: ColumnMention | None) -> bool:
+def _is_of_rows(scan: RequestScan, place: int, mention: ColumnMention | None) -> bool:
     """Tell whether a word means the rows: no column that it may name has values more than once."""
     if not scan.is_noun(place):
         return False
@@ -296,7 +300,7 @@ def _and_more(clauses: Clauses, functions: list[Aggregate], place: int) -> None:
     clauses.figures += [FigureClause(one, None, place=place) for one in functions if one != "count"]
 
 
-def part_word(scan: Scan, place: int) -> tuple[Part, int] | None:
+def part_word(scan: RequestScan, place: int) -> tuple[Part, int] | None:
     """Return the part of dates that a word at a place speaks of."""
     for part in _PARTS:
         if end := scan.at(place, part):
@@ -304,7 +308,7 @@ def part_word(scan: Scan, place: int) -> tuple[Part, int] | None:
     return None
 
 
-def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], int]:
+def keys_at(scan: RequestScan, place: int) -> tuple[list[KeyClause], list[KeyClause], int]:
     """Return what rows are grouped by from a place on, what goes across, and where that ends."""
     keys: list[KeyClause] = []
     across: list[KeyClause] = []
@@ -339,7 +343,7 @@ def keys_at(scan: Scan, place: int) -> tuple[list[KeyClause], list[KeyClause], i
         place = scan.at(place, "by") or place
 
 
-def _key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
+def _key(scan: RequestScan, place: int) -> tuple[KeyClause, int] | None:
     mention = scan.column(place)
     part = part_word(scan, place)
     if mention is not None and (part is None or mention.level <= STEM or mention.end > part[1]):
@@ -363,12 +367,12 @@ def _key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
     return KeyClause(None, name, place), end
 
 
-def _key_column(scan: Scan, mention: ColumnMention) -> KnownColumn:
+def _key_column(scan: RequestScan, mention: ColumnMention) -> KnownColumn:
     texts = [one for one in mention.columns if not one.adds_up]
     return scan.only(mention, lambda one: one in texts, is_key=True)
 
 
-def adverb_key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
+def adverb_key(scan: RequestScan, place: int) -> tuple[KeyClause, int] | None:
     """Return the key that "monthly" stands for."""
     for concept, part in _ADVERBS:
         if end := scan.at(place, concept):
@@ -376,7 +380,7 @@ def adverb_key(scan: Scan, place: int) -> tuple[KeyClause, int] | None:
     return None
 
 
-def direction_at(scan: Scan, place: int) -> tuple[bool, int] | None:
+def direction_at(scan: RequestScan, place: int) -> tuple[bool, int] | None:
     """Return whether a way of sorting at a place descends, and where its words end."""
     at = place + 1 if scan.is_sign(place, ",(") else place
     for concept, descending in (
@@ -387,7 +391,7 @@ def direction_at(scan: Scan, place: int) -> tuple[bool, int] | None:
     return None
 
 
-def order_at(scan: Scan, clauses: Clauses, place: int) -> int:
+def order_at(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "sorted by date descending, then by name" at a place; 0 where none is there.
 
     Raises:
@@ -418,7 +422,9 @@ def order_at(scan: Scan, clauses: Clauses, place: int) -> int:
     raise UnclearError(f'there is no column "{word}" to sort by')
 
 
-def _order_items(scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int] | None) -> int:
+def _order_items(
+    scan: RequestScan, clauses: Clauses, at: int, before: tuple[bool, int] | None
+) -> int:
     end = 0
     while True:
         item = order_item(scan, at)
@@ -442,7 +448,7 @@ def _order_items(scan: Scan, clauses: Clauses, at: int, before: tuple[bool, int]
         at = scan.skip(then, "det", "by")
 
 
-def order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
+def order_item(scan: RequestScan, at: int) -> tuple[OrderClause, int] | None:
     """Return the column or figure to sort by at a place, and where it ends."""
     at = scan.behind_det(at)
     mention = scan.column(at)
@@ -461,7 +467,7 @@ def order_item(scan: Scan, at: int) -> tuple[OrderClause, int] | None:
     return (OrderClause(part=part[0]), part[1]) if part else None
 
 
-def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
+def read_share(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "share of revenue", "percentage of total per region" at a place."""
     end = scan.at(place, "share")
     if not end:
@@ -491,7 +497,7 @@ def read_share(scan: Scan, clauses: Clauses, place: int) -> int:
     return at
 
 
-def read_running(scan: Scan, clauses: Clauses, place: int) -> int:
+def read_running(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "running total of amount", "cumulative revenue" at a place."""
     end = scan.at(place, "running")
     if not end:

@@ -21,17 +21,15 @@ from kbd_offline.changes import (
     selected,
 )
 from kbd_offline.clauses import Clauses, ConditionClause, FigureClause, KeyClause, OrderClause
+from kbd_offline.cleanup import each_once, unified
 from kbd_offline.conditions import (
-    bare_value,
     column_condition,
     comparison,
-    empty_field,
     yes_or_no,
 )
 from kbd_offline.derivations import days_column, drop_explained, equation, explained, ratio
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figures import (
-    adverb_key,
     figure_at,
     keys_at,
     order_at,
@@ -41,13 +39,14 @@ from kbd_offline.figures import (
     read_share,
 )
 from kbd_offline.grammar_checks import check_signs, check_unknown
+from kbd_offline.key_clauses import by_clause
 from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.numerals import number_at
 from kbd_offline.periods import period_at
-from kbd_offline.ranking import is_measure, rank_by, ranking
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
-from kbd_offline.tidying import each_once, unified
+from kbd_offline.ranking import ranking
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 from kbd_offline.times import time_condition, versus
+from kbd_offline.value_conditions import bare_value, empty_field
 
 __all__ = ["KINDS", "read_clauses"]
 
@@ -58,7 +57,7 @@ KINDS = (
 )  # fmt: skip
 
 
-def read_clauses(scan: Scan) -> Clauses:
+def read_clauses(scan: RequestScan) -> Clauses:
     """Return the clauses of a request.
 
     Raises:
@@ -87,7 +86,7 @@ def read_clauses(scan: Scan) -> Clauses:
     return clauses
 
 
-def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
+def _clause(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read the clause that begins at a place; return where it ends, 0 where none does."""
     for read in _READERS:
         end = read(scan, clauses, place)
@@ -96,7 +95,7 @@ def _clause(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _read_moment(scan: Scan, clauses: Clauses) -> None:
+def _read_moment(scan: RequestScan, clauses: Clauses) -> None:
     """Note the only column of dates that a request names: all days are its."""
     named = set()
     for place in range(len(scan)):
@@ -113,7 +112,7 @@ def _read_moment(scan: Scan, clauses: Clauses) -> None:
         clauses.moment = scan.table.column(named.pop())
 
 
-def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
+def _verb_of(scan: RequestScan, place: int) -> tuple[KnownColumn, ...]:
     """Return the columns of dates that a verb speaks of: "shipped" of a Ship Date."""
     word = scan.word(place)
     if scan.kind(place) != "word" or len(word) < 5 or not word.endswith(("ed", "t", "en", "ing")):
@@ -133,7 +132,7 @@ def _verb_of(scan: Scan, place: int) -> tuple[KnownColumn, ...]:
     return tuple(found) if len(found) == 1 else ()
 
 
-def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
+def _connector(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "or")
     if end and scan.at(place, "or_more", "or_less") <= end:
         clauses.joint = "or"
@@ -143,11 +142,11 @@ def _connector(scan: Scan, clauses: Clauses, place: int) -> int:
     return place + 1 if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–" else 0
 
 
-def _is_sum(scan: Scan, place: int) -> bool:
+def _is_sum(scan: RequestScan, place: int) -> bool:
     return scan.word(place) in ("plus", "+") and scan.kind(place + 1) == "number"
 
 
-def _split(scan: Scan, clauses: Clauses, place: int) -> int:
+def _split(scan: RequestScan, clauses: Clauses, place: int) -> int:
     for concept, into in (("split_files", "files"), ("split", "sheets")):
         end = scan.at(place, concept)
         if not end or (concept == "split" and scan.at(place, "split_files")):
@@ -170,7 +169,7 @@ def _split(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _summary(scan: Scan, clauses: Clauses, place: int) -> int:
+def _summary(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "summary_sheet") if clauses.split else 0
     if end:
         clauses.has_summary = True
@@ -186,7 +185,7 @@ def _summary(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _kind(scan: Scan, clauses: Clauses, place: int) -> int:
+def _kind(scan: RequestScan, clauses: Clauses, place: int) -> int:
     leads = scan.at(place, "as_kind")
     if not leads:
         return 0
@@ -202,7 +201,7 @@ def _kind(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
+def _sort(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = order_at(scan, clauses, place)
     if end:
         return end
@@ -231,7 +230,7 @@ def _sort(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) -> None:
+def _direct(scan: RequestScan, clauses: Clauses, *, descending: bool, by_time: bool) -> None:
     if clauses.order and clauses.order[-1].descending is None:
         clauses.order[-1] = msgspec.structs.replace(clauses.order[-1], descending=descending)
         return
@@ -245,7 +244,7 @@ def _direct(scan: Scan, clauses: Clauses, *, descending: bool, by_time: bool) ->
     clauses.order.append(OrderClause(None, descending))
 
 
-def _crossed(scan: Scan, clauses: Clauses, place: int) -> int:
+def _crossed(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "status by country", "Mitarbeiter x Projekt", "campaign vs year": a table of both."""
     mention = scan.column(place)
     if mention is None or mention.level > STEM or scan.is_noun(place) or clauses.is_question:
@@ -267,7 +266,7 @@ def _crossed(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
+def _pivot(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if end := scan.at(place, "pivot"):
         clauses.is_pivot = True
         return end
@@ -291,115 +290,7 @@ def _pivot(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-_EACH = frozenset(["each", "every", "jede", "jeder", "jedes", "jeden"])
-
-
-def _check_amount_key(scan: Scan, clauses: Clauses, keys: list[KeyClause], place: int) -> None:
-    """Refuse to group by amounts, each of which is a group of its own.
-
-    Raises:
-        UnclearError: It is asked for.
-    """
-    column = keys[0].column if len(keys) == 1 else None
-    if column is None or not column.adds_up or column.type != "float":
-        return
-    is_bare = not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose
-    if clauses.rank is not None or is_bare:
-        raise UnclearError(f'I do not group by the amounts of "{column.name}"')
-
-
-def _sorted_by(scan: Scan, clauses: Clauses, keys: list[KeyClause], place: int, stop: int) -> int:
-    """Read "by revenue, descending", which sorts and does not group."""
-    # "Nach Umsatz absteigend" sorts.
-    way = scan.at(stop, "descending", "ascending")
-    sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
-    is_one = len(keys) == 1 and keys[0].column is not None
-    if sorts and is_one and scan.word(place) in ("nach", "by"):
-        descending = bool(scan.at(stop, "descending")) if way else None
-        clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
-        stop = way or stop
-        is_sort = scan.at(stop, "sort") and scan.word(stop) != "nach"
-        return scan.at(stop, "sort") if is_sort else stop
-    return 0
-
-
-def _ranked_by(scan: Scan, clauses: Clauses, place: int, at: int) -> int:
-    """Read what a rank that was named before goes by."""
-    rank = clauses.rank
-    is_open = rank is not None and rank.by is None and rank.figure is None
-    return ranking_by(scan, clauses, at) if is_open and scan.word(place) in ("by", "nach") else 0
-
-
-def _by(scan: Scan, clauses: Clauses, place: int) -> int:
-    if adverb := adverb_key(scan, place):
-        clauses.keys.append(adverb[0])
-        return adverb[1]
-    end = scan.at(place, "by")
-    if not end:
-        return 0
-    if scan.word(place) in _EACH and scan.is_noun(end):
-        return 0
-    rank = clauses.rank
-    at = scan.skip(end, "det")
-    if stop := _ranked_by(scan, clauses, place, at) or _is_moment_hint(scan, clauses, end):
-        return stop
-    keys, across, stop = keys_at(scan, end)
-    if not keys and not across and end > place + 1 and scan.at(place, "by"):
-        # "By each" may be by the column Each.
-        keys, across, stop = keys_at(scan, place + 1)
-    if not keys and not across:
-        return 0
-    if rank is not None and len(keys) == 1 and keys[0].column == rank.by and rank.by is not None:
-        return stop
-    if behind := _sorted_by(scan, clauses, keys, place, stop):
-        return behind
-    _check_amount_key(scan, clauses, keys, place)
-    for concept, into in (("own_file", "files"), ("own_sheet", "sheets")):
-        if behind := scan.at(stop, concept):
-            clauses.split = "files" if into == "files" else "sheets"
-            clauses.split_keys += keys
-            return behind
-    if not across and _is_the_moment(clauses, keys):
-        return stop
-    clauses.keys += [key for key in keys if not _has_key(clauses.keys, key)]
-    clauses.across += across
-    return stop
-
-
-def _is_the_moment(clauses: Clauses, keys: list[KeyClause]) -> bool:
-    """Tell whether a key only says which date the month before is of: "per month … by due date"."""
-    if len(keys) != 1 or keys[0].column is None or not keys[0].column.is_moment or keys[0].part:
-        return False
-    parts = [one for one in clauses.keys if one.part and one.column in (None, keys[0].column)]
-    if len(parts) != 1:
-        return False
-    clauses.keys[clauses.keys.index(parts[0])] = msgspec.structs.replace(
-        parts[0], column=keys[0].column
-    )
-    return True
-
-
-def _has_key(keys: list[KeyClause], key: KeyClause) -> bool:
-    return any((one.column, one.part) == (key.column, key.part) for one in keys)
-
-
-def _is_moment_hint(scan: Scan, clauses: Clauses, at: int) -> int:
-    """Read "by the date X", which an answer to "which date?" says."""
-    start = scan.skip(at, "det")
-    if scan.word(start) in ("date", "datum") and scan.kind(start + 1) == "quoted":
-        mention = scan.column(start + 1)
-        if mention is not None and mention.columns[0].is_moment:
-            clauses.moment = mention.columns[0]
-            return mention.end
-    return 0
-
-
-def ranking_by(scan: Scan, clauses: Clauses, at: int) -> int:
-    """Read what a ranking goes by, where it stands behind other words."""
-    return rank_by(scan, clauses, at) if is_measure(scan, at) else 0
-
-
-def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
+def _unique(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "unique_list")
     once = scan.at(place, "each_once")
     texts = [column for column, _, weak in clauses.loose if not weak and not column.is_number]
@@ -419,7 +310,7 @@ def _unique(scan: Scan, clauses: Clauses, place: int) -> int:
     return scan.at(behind, "only") or behind
 
 
-def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
+def _condition(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if end := empty_field(scan, clauses, place):
         return end
     for concept in ("where", "only"):
@@ -443,7 +334,7 @@ def _condition(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _except(scan: Scan, clauses: Clauses, place: int) -> int:
+def _except(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "except", "is_not")
     if not end:
         return 0
@@ -494,7 +385,7 @@ def _column(column: KnownColumn) -> str:
     return '"' + column.name.replace('"', '""') + '"'
 
 
-def _having(scan: Scan, clauses: Clauses, place: int) -> int:
+def _having(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "with total revenue over 1000": a condition on the figures of groups."""
     figure = figure_at(scan, place)
     if figure is None:
@@ -514,7 +405,7 @@ def _having(scan: Scan, clauses: Clauses, place: int) -> int:
     return stop
 
 
-def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
+def _bound(scan: RequestScan, place: int) -> tuple[str, str, int] | None:
     place = scan.skip(place, "det") if scan.at(place, "det") and not scan.at(place, "in") else place
     for concept, operator in (("more", ">"), ("at_least", ">="), ("less", "<"), ("at_most", "<=")):
         end = scan.at(place, concept)
@@ -524,7 +415,7 @@ def _bound(scan: Scan, place: int) -> tuple[str, str, int] | None:
     return None
 
 
-def _tells_date(scan: Scan, place: int) -> bool:
+def _tells_date(scan: RequestScan, place: int) -> bool:
     """Tell whether a verb says which date a period is of: "shipped in July"."""
     if not _verb_of(scan, place):
         return False
@@ -538,13 +429,13 @@ def _tells_date(scan: Scan, place: int) -> bool:
     )
 
 
-def _value(scan: Scan, clauses: Clauses, place: int) -> int:
+def _value(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if _tells_date(scan, place):
         return place + 1
     return bare_value(scan, clauses, place, is_negative=False, leads=False)
 
 
-def _after_preposition(scan: Scan, clauses: Clauses, place: int) -> int:
+def _after_preposition(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "in Berlin", "from Alice": a value behind a word that says so."""
     if scan.word(place) not in _PREPOSITIONS:
         return 0
@@ -556,7 +447,7 @@ _PREPOSITIONS = frozenset(
 )
 
 
-def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
+def _profit(scan: RequestScan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is not None:
         return percent_of(scan, clauses, mention)
@@ -564,7 +455,7 @@ def _profit(scan: Scan, clauses: Clauses, place: int) -> int:
     return _loose(scan, clauses, place) if end == place and scan.at(place, "profit") else end
 
 
-def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
+def _loose(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Keep a column that stands alone, until it is known what is made of it."""
     mention = scan.column(place)
     if mention is None:
@@ -593,7 +484,7 @@ def _loose(scan: Scan, clauses: Clauses, place: int) -> int:
     return mention.end
 
 
-def _file(scan: Scan, clauses: Clauses, place: int) -> int:
+def _file(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Pass over the name of a file: which it is was read before."""
     del clauses
     if scan.kind(place) == "file":
@@ -602,7 +493,7 @@ def _file(scan: Scan, clauses: Clauses, place: int) -> int:
     return end + 1 if end and scan.kind(end) == "file" else 0
 
 
-def _count_beside(scan: Scan, clauses: Clauses, place: int) -> None:
+def _count_beside(scan: RequestScan, clauses: Clauses, place: int) -> None:
     """Note that the rows are counted where a figure stands beside them: "members and total fee"."""
     clauses.nouns.add(place)
     behind = scan.at(place + 1, "and") or (place + 2 if scan.is_sign(place + 1) else 0)
@@ -610,14 +501,14 @@ def _count_beside(scan: Scan, clauses: Clauses, place: int) -> None:
         clauses.figures.append(FigureClause("count", of_rows=True, place=place))
 
 
-def _noun(scan: Scan, clauses: Clauses, place: int) -> int:
+def _noun(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if scan.is_noun(place):
         _count_beside(scan, clauses, place)
         return max(scan.at(place, "row_noun"), place + 1)
     return 0
 
 
-def _filler(scan: Scan, clauses: Clauses, place: int) -> int:
+def _filler(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if scan.at(place, "each_sheet"):
         return 0
     if end := scan.at(place, "convert"):
@@ -632,7 +523,7 @@ def _filler(scan: Scan, clauses: Clauses, place: int) -> int:
     return scan.at(place, "filler", "question", "select", "converted", "added_suffix", "each_own")
 
 
-def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
+def _dedupe_words(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if end := scan.at(place, "not_in_place"):
         return end
     if end := scan.at(place, "in_place"):
@@ -654,14 +545,14 @@ def _dedupe_words(scan: Scan, clauses: Clauses, place: int) -> int:
     return 0
 
 
-def _time(scan: Scan, clauses: Clauses, place: int) -> int:
+def _time(scan: RequestScan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is not None and mention.level <= STEM and scan.kind(place) != "number":
         return 0
     return time_condition(scan, clauses, place)
 
 
-def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
+def _dated(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "order date after …", where the column stands before."""
     mention = scan.column(place)
     if mention is None or mention.level > COMPOUND:
@@ -677,13 +568,13 @@ def _dated(scan: Scan, clauses: Clauses, place: int) -> int:
     return time_condition(scan, clauses, behind, from_column)
 
 
-_Reader = Callable[[Scan, Clauses, int], int]
+_Reader = Callable[[RequestScan, Clauses, int], int]
 _READERS: tuple[_Reader, ...] = (
     _file, _kind, _summary, _dedupe_words, deduplicated, each_once, _split, renamed, cleaned,
     unified, equation,
     days_column, computed, listed, ratio, _profit, versus, _pivot, _crossed, read_running, _sort,
     _unique, read_share, _having, ranking, yes_or_no, _condition, left_out, _dated,
     column_condition, _except, comparison, _time, read_figures, _value, _after_preposition,
-    selected, _by, _loose, _connector, _noun, _filler,
+    selected, by_clause, _loose, _connector, _noun, _filler,
 )  # fmt: skip
 """Readers of clauses, in the order in which they are tried."""

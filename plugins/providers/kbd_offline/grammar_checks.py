@@ -8,7 +8,7 @@ from kbd_offline.expressions import compared
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART
 from kbd_offline.names import tokens
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
 __all__ = ["UNKNOWN", "check_signs", "check_unknown"]
 
@@ -46,7 +46,7 @@ _SPENDING = frozenset(
 )
 
 
-def check_signs(scan: Scan, clauses: Clauses) -> None:
+def check_signs(scan: RequestScan, clauses: Clauses) -> None:
     """Check that what was spent is not taken for a sum of what came in as well.
 
     Raises:
@@ -86,7 +86,7 @@ _ACCOUNT = frozenset(
 )  # fmt: skip
 
 
-def _sign_of_account(scan: Scan, place: int) -> str:
+def _sign_of_account(scan: RequestScan, place: int) -> str:
     """Return the sign of what is spent or comes in, in a bank account; "" in other tables."""
     names = [scan.table.path.rpartition("/")[2].rpartition(".")[0], scan.table.sheet]
     names += [column.name for column in scan.table.columns]
@@ -115,7 +115,7 @@ def _only_sign(clauses: Clauses, column: KnownColumn, sign: str) -> None:
         clauses.rank = msgspec.structs.replace(rank, by=column, descending=not rank.descending)
 
 
-def check_unknown(scan: Scan, clauses: Clauses) -> None:
+def check_unknown(scan: RequestScan, clauses: Clauses) -> None:
     """Check that nothing was passed over.
 
     Raises:

@@ -4,7 +4,7 @@ import re
 
 from kbd_offline.day_ranges import is_day_before_month
 from kbd_offline.facts import KnownColumn
-from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
 __all__ = ["UNITS", "number_at"]
 
@@ -41,7 +41,7 @@ _MARKED = {
 _OTHER = {".": ",", ",": "."}
 
 
-def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, int] | None:
+def number_at(scan: RequestScan, place: int, column: KnownColumn | None) -> tuple[str, int] | None:
     """Return the number at a place as expressions have it, and where it ends with its unit.
 
     Raises:
@@ -64,7 +64,7 @@ def number_at(scan: Scan, place: int, column: KnownColumn | None) -> tuple[str, 
     return (f"-{value}" if sign == "-" else value), behind
 
 
-def _value_of(scan: Scan, place: int, column: KnownColumn | None) -> str:
+def _value_of(scan: RequestScan, place: int, column: KnownColumn | None) -> str:
     """Return a number as an expression has it.
 
     Where both marks give a number and nothing says which is meant, that is a question: "1.500" is

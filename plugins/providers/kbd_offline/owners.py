@@ -14,7 +14,7 @@ from kbd_offline.mentions import PART, STEM
 from kbd_offline.names import stem, tokens
 from kbd_offline.pair_words import MONEY, same_family, word_set
 from kbd_offline.request_tokens import RequestToken
-from kbd_offline.scan import Scan
+from kbd_offline.scan import RequestScan
 
 __all__ = ["without_owners"]
 
@@ -29,7 +29,7 @@ _LINKS = ("ungs", "ung", "s", "n", "en", "er", "")
 _ENDINGS = ("ungen", "ung", "en", "e", "s")
 
 
-def without_owners(scan: Scan, tables: Sequence[KnownTable]) -> tuple[RequestToken, ...]:
+def without_owners(scan: RequestScan, tables: Sequence[KnownTable]) -> tuple[RequestToken, ...]:
     """Return the tokens of a request without words for the owner of the column beside them.
 
     Args:
@@ -80,10 +80,12 @@ def _quoted(token: RequestToken, column: KnownColumn) -> RequestToken:
 
 
 class _Owners:
-    def __init__(self, scan: Scan, tables: Sequence[KnownTable]) -> None:
+    def __init__(self, scan: RequestScan, tables: Sequence[KnownTable]) -> None:
         self._scan = scan
         self._tables = tables
-        self._scans = [Scan(scan.request, scan.tokens, table, scan.today) for table in tables]
+        self._scans = [
+            RequestScan(scan.request, scan.tokens, table, scan.today) for table in tables
+        ]
         self._things = [{stem(word) for word in things(table)} for table in tables]
 
     def _owner(self, place: int) -> int | None:

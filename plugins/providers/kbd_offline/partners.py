@@ -8,7 +8,7 @@ from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.mentions import PART, SAME, ColumnMention
 from kbd_offline.names import fold, stem, tokens
 from kbd_offline.pair_words import ADDING, NEGATIVE, OFTEN, SMALL, same_family, word_set
-from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.together import Result, TablesTogether, stem_of
 
 __all__ = ["added_columns", "beside_names", "evident_key", "joined_with", "without_partner"]
@@ -105,7 +105,7 @@ def _missing_words(
     return None if between or last < 0 else used
 
 
-def _is_denied(scan: Scan, thing: int, verb: int, negative: int) -> bool:
+def _is_denied(scan: RequestScan, thing: int, verb: int, negative: int) -> bool:
     """Tell whether "never" is of the verb, and the verb of the thing, by their order."""
     if verb == negative:
         return True
@@ -253,7 +253,7 @@ def _check_figures(found: Result, columns: Sequence[KnownColumn], right: KnownTa
 
 def beside_names(work: TablesTogether, right: KnownTable) -> tuple[list[KnownColumn], set[int]]:
     """Return the columns in "with their names" at the end of a request, and its places."""
-    theirs: Scan = work.against(right)
+    theirs: RequestScan = work.against(right)
     for place in range(len(work.scan)):
         if place in work.used or work.scan.word(place) not in _WITH:
             continue

@@ -13,7 +13,7 @@ import msgspec
 
 from kbd_offline.day_ranges import month_behind
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.scan import Scan
+from kbd_offline.scan import RequestScan
 
 __all__ = ["Period", "add_months", "count_at", "period_at", "period_list_at", "years_between"]
 
@@ -85,7 +85,7 @@ def years_between(period: Period, first: date, last: date) -> list[int]:
     return found
 
 
-def period_at(scan: Scan, place: int) -> Period | None:
+def period_at(scan: RequestScan, place: int) -> Period | None:
     """Return the period that is named at a place."""
     at = scan.skip(place, "det")
     return (
@@ -99,7 +99,7 @@ def period_at(scan: Scan, place: int) -> Period | None:
     )
 
 
-def period_list_at(scan: Scan, place: int) -> list[Period]:
+def period_list_at(scan: RequestScan, place: int) -> list[Period]:
     """Return the periods of a list: "March and April 2024", "2023, 2024"."""
     first = period_at(scan, place)
     found = [] if first is None else [first]
@@ -120,7 +120,7 @@ def _made(start: date, end: date, behind: int, text: str, kind: str) -> Period:
     return Period(start, end, behind, text, kind)
 
 
-def count_at(scan: Scan, place: int) -> int | None:
+def count_at(scan: RequestScan, place: int) -> int | None:
     """Return the whole number at a place, in digits or as a word; None for none."""
     word = scan.word(place)
     if scan.kind(place) == "number" and word.isdigit():
@@ -128,13 +128,13 @@ def count_at(scan: Scan, place: int) -> int | None:
     return LEXICON.numerals.get(word) if scan.kind(place) == "word" else None
 
 
-def _year_number(scan: Scan, place: int) -> int | None:
+def _year_number(scan: RequestScan, place: int) -> int | None:
     word = scan.word(place)
     is_year = scan.kind(place) == "number" and len(word) == 4 and word.isdigit()
     return int(word) if is_year and int(word) in _YEARS else None
 
 
-def _relative(scan: Scan, place: int) -> Period | None:
+def _relative(scan: RequestScan, place: int) -> Period | None:
     today = scan.today
     if end := scan.at(place, "today"):
         return _made(today, today + timedelta(1), end, today.isoformat(), "day")
@@ -163,7 +163,7 @@ def _relative(scan: Scan, place: int) -> Period | None:
     return None
 
 
-def _closing(scan: Scan, kind: str, end: int, concept: str) -> Period | None:
+def _closing(scan: RequestScan, kind: str, end: int, concept: str) -> Period | None:
     """Return "the last quarter of 2024", which goes by that year and not by today."""
     year = _year_number(scan, scan.skip(end, "det"))
     if year is None or concept != "last" or kind not in ("quarter", "month"):
@@ -174,7 +174,7 @@ def _closing(scan: Scan, kind: str, end: int, concept: str) -> Period | None:
                  kind)  # fmt: skip
 
 
-def _unit(scan: Scan, place: int) -> tuple[str, int] | None:
+def _unit(scan: RequestScan, place: int) -> tuple[str, int] | None:
     for kind in ("year", "quarter", "month", "week", "day"):
         if end := scan.at(place, kind):
             return kind, end
@@ -215,7 +215,7 @@ def _last_units(today: date, count: int, kind: str, end: int) -> Period:
     return _made(start, now, end, f"{start} to {now - timedelta(1)}", "span")
 
 
-def _date(scan: Scan, place: int) -> Period | None:
+def _date(scan: RequestScan, place: int) -> Period | None:
     if scan.kind(place) != "date":
         return None
     text = scan.word(place)
@@ -250,7 +250,7 @@ def _days(text: str, order: str) -> list[date]:
     return list(dict.fromkeys(days))
 
 
-def _year(scan: Scan, place: int) -> Period | None:
+def _year(scan: RequestScan, place: int) -> Period | None:
     at = scan.at(place, "year") or place
     year = _year_number(scan, at)
     if year is None:
@@ -263,7 +263,7 @@ def _year(scan: Scan, place: int) -> Period | None:
     return _made(date(year, 1, 1), date(year + 1, 1, 1), behind, str(year), "year")
 
 
-def _with_year(scan: Scan, period: Period) -> Period:
+def _with_year(scan: RequestScan, period: Period) -> Period:
     """Return a period with the year that stands behind it, if any."""
     at = scan.skip(period.end_token, "det")
     if scan.is_sign(period.end_token):
@@ -278,7 +278,7 @@ def _with_year(scan: Scan, period: Period) -> Period:
     return period
 
 
-def _quarter(scan: Scan, place: int) -> Period | None:
+def _quarter(scan: RequestScan, place: int) -> Period | None:
     found = _QUARTER.fullmatch(scan.word(place))
     number, behind = (int(found[1]), place + 1) if found else (None, place)
     if number is None:
@@ -293,11 +293,11 @@ def _quarter(scan: Scan, place: int) -> Period | None:
     return _with_year(scan, _months(3 * number - 2, 3, behind, f"Q{number}", "quarter"))
 
 
-def _ordinal_number(scan: Scan, place: int) -> int | None:
+def _ordinal_number(scan: RequestScan, place: int) -> int | None:
     return count_at(scan, place) if scan.is_sign(place + 1, ".") else None
 
 
-def _half(scan: Scan, place: int) -> Period | None:
+def _half(scan: RequestScan, place: int) -> Period | None:
     found = _HALF.fullmatch(scan.word(place))
     if found:
         return _with_year(
@@ -316,7 +316,7 @@ def _months(first: int, count: int, behind: int, text: str, kind: str) -> Period
     return Period(start, add_months(start, count), behind, text, kind, has_year=False)
 
 
-def _month(scan: Scan, place: int) -> Period | None:
+def _month(scan: RequestScan, place: int) -> Period | None:
     number = LEXICON.months.get(scan.word(place)) if scan.kind(place) == "word" else None
     if number is None:
         return None
@@ -330,7 +330,7 @@ def _month(scan: Scan, place: int) -> Period | None:
     )
 
 
-def _day_number(scan: Scan, place: int) -> int | None:
+def _day_number(scan: RequestScan, place: int) -> int | None:
     found = (
         _ORDINAL_DAY.fullmatch(scan.word(place)) if scan.kind(place) in ("number", "word") else None
     )
@@ -343,7 +343,7 @@ def _one_day(month: int, day: int, behind: int) -> Period:
     return Period(start, start + timedelta(1), behind, text, "day", has_year=False)
 
 
-def _day_of_month(scan: Scan, place: int) -> Period | None:
+def _day_of_month(scan: RequestScan, place: int) -> Period | None:
     """Return a day that stands before its month: "5 March 2024", "5. März"."""
     day = _day_number(scan, place)
     if day is None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from kbd_offline.clauses import Clauses, FigureClause, RankClause
 from kbd_offline.facts import KnownColumn
-from kbd_offline.grouping import default_number
+from kbd_offline.group_composer import default_number
 from kbd_offline.names import tokens
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
 __all__ = [
     "check_average", "check_best", "check_day", "check_groups", "check_length", "check_persons",
@@ -43,7 +43,9 @@ _NAMES = frozenset(
 )  # fmt: skip
 
 
-def check_best(scan: Scan, clauses: Clauses, rank: RankClause, column: KnownColumn | None) -> None:
+def check_best(
+    scan: RequestScan, clauses: Clauses, rank: RankClause, column: KnownColumn | None
+) -> None:
     """Check that the best is not taken for the highest of what may be better when it is low.
 
     Args:
@@ -72,7 +74,7 @@ def check_best(scan: Scan, clauses: Clauses, rank: RankClause, column: KnownColu
     )
 
 
-def check_length(scan: Scan, rank: RankClause) -> None:
+def check_length(scan: RequestScan, rank: RankClause) -> None:
     """Check that the longest is not taken for what costs most.
 
     Raises:
@@ -88,7 +90,7 @@ def check_length(scan: Scan, rank: RankClause) -> None:
         )
 
 
-def check_groups(scan: Scan, clauses: Clauses, rank: RankClause) -> None:
+def check_groups(scan: RequestScan, clauses: Clauses, rank: RankClause) -> None:
     """Check that "revenue by rep, top 3" is not taken for rows of each rep.
 
     Raises:
@@ -111,7 +113,9 @@ def check_groups(scan: Scan, clauses: Clauses, rank: RankClause) -> None:
         )  # fmt: skip
 
 
-def check_average(scan: Scan, figures: Sequence[FigureClause], keys: Sequence[KnownColumn]) -> None:
+def check_average(
+    scan: RequestScan, figures: Sequence[FigureClause], keys: Sequence[KnownColumn]
+) -> None:
     """Check that an average is not one of each single row: "average price per booking".
 
     Raises:
@@ -125,7 +129,7 @@ def check_average(scan: Scan, figures: Sequence[FigureClause], keys: Sequence[Kn
         )
 
 
-def check_day(scan: Scan, rank: RankClause) -> None:
+def check_day(scan: RequestScan, rank: RankClause) -> None:
     """Check that days are ranked only where days are spoken of: visits are no Visit Date.
 
     Raises:
@@ -148,7 +152,7 @@ _FIRST = frozenset(["first", "last", "ersten", "erste", "letzten", "letzte"])
 _DATES = frozenset(["date", "dates", "datum", "daten", "days", "tage", "tagen"])
 
 
-def check_persons(scan: Scan, clauses: Clauses, listed: Sequence[KnownColumn]) -> None:
+def check_persons(scan: RequestScan, clauses: Clauses, listed: Sequence[KnownColumn]) -> None:
     """Check that what is listed for "who" are persons, and for "which orders" the orders.
 
     Raises:
@@ -169,7 +173,7 @@ def check_persons(scan: Scan, clauses: Clauses, listed: Sequence[KnownColumn]) -
         raise UnclearError(f'it asks who, and "{listed[0].name}" names nobody')
 
 
-def take_spending(scan: Scan, clauses: Clauses) -> None:
+def take_spending(scan: RequestScan, clauses: Clauses) -> None:
     """Take "what did we pay for the lab" for the sum of the only amounts that there are.
 
     Raises:
@@ -208,7 +212,7 @@ _ASKING = frozenset(["when", "wann", "why", "warum", "wofur", "whom", "wem"])
 _DENYING = frozenset(["not", "nicht", "noch", "never", "nie"])
 
 
-def _counts_amounts(scan: Scan, clauses: Clauses) -> bool:
+def _counts_amounts(scan: RequestScan, clauses: Clauses) -> bool:
     """Tell whether "wie viel" was taken for a number of rows, of which it names none."""
     is_asked = scan.word(0) == "wieviel" or (scan.word(0), scan.word(1)) == ("wie", "viel")
     is_count = len(clauses.figures) == 1 and clauses.figures[0].of_rows
@@ -226,7 +230,7 @@ def _asks_more(clauses: Clauses) -> bool:
     )  # fmt: skip
 
 
-def which_row(scan: Scan, clauses: Clauses) -> RankClause | None:
+def which_row(scan: RequestScan, clauses: Clauses) -> RankClause | None:
     """Return the ranking of "which visit was the most expensive", "the visit with the highest fee".
 
     Such words ask for the row, and not for the amount alone.

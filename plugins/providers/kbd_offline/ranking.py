@@ -14,7 +14,7 @@ from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import STEM, ColumnMention
 from kbd_offline.names import singular, tokens
 from kbd_offline.periods import count_at, period_at
-from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
 __all__ = ["is_measure", "rank_by", "ranking"]
 
@@ -25,7 +25,7 @@ _RANKS = (
 )  # fmt: skip
 
 
-def _rank_word(scan: Scan, place: int) -> tuple[str, bool, int] | None:
+def _rank_word(scan: RequestScan, place: int) -> tuple[str, bool, int] | None:
     if direction_at(scan, place):
         return None
     best: tuple[str, bool, int] | None = None
@@ -36,7 +36,7 @@ def _rank_word(scan: Scan, place: int) -> tuple[str, bool, int] | None:
     return best
 
 
-def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
+def ranking(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "top 10 customers by revenue", "the 5 largest orders" at a place; 0 where none is there.
 
     Raises:
@@ -68,7 +68,7 @@ def ranking(scan: Scan, clauses: Clauses, place: int) -> int:
     return _ranked(scan, clauses, place, at, (concept, descending, count))
 
 
-def _counted_with(scan: Scan, clauses: Clauses, place: int, count: int) -> int:
+def _counted_with(scan: RequestScan, clauses: Clauses, place: int, count: int) -> int:
     """Read "the four projects with the biggest budget": a number, things, and what is ranked by."""
     mention = scan.column(place + 1)
     is_noun = scan.is_noun(place + 1)
@@ -93,7 +93,7 @@ def _counted_with(scan: Scan, clauses: Clauses, place: int, count: int) -> int:
     return measure.end
 
 
-def _spent_most(scan: Scan, clauses: Clauses, place: int) -> int:
+def _spent_most(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "spent the most", "am meisten ausgegeben" behind who it was; 0 where it is none."""
     verb = place if scan.word(place) in _MONEY_VERBS else 0
     at = scan.skip(place + 1, "det") if verb else place
@@ -129,7 +129,7 @@ _MONEY_VERBS = _TAKING | frozenset(
 
 
 def _ranked(
-    scan: Scan, clauses: Clauses, place: int, at: int, rank: tuple[str, bool, int | None]
+    scan: RequestScan, clauses: Clauses, place: int, at: int, rank: tuple[str, bool, int | None]
 ) -> int:
     concept, descending, count = rank
     start = scan.skip(at, "det") if scan.at(at, "det") else at
@@ -164,7 +164,7 @@ def _ranked(
 
 
 def _ranked_thing(
-    scan: Scan, clauses: Clauses, place: int, start: int, rank: tuple[str, bool, int | None]
+    scan: RequestScan, clauses: Clauses, place: int, start: int, rank: tuple[str, bool, int | None]
 ) -> int:
     """Read what is ranked, rows or values of a column, and by what."""
     concept, descending, count = rank
@@ -215,7 +215,7 @@ def _ranked_thing(
     return rank_by(scan, clauses, behind) if behind and is_measure(scan, behind) else end
 
 
-def _most(scan: Scan, clauses: Clauses, place: int, start: int, *, descending: bool) -> int:
+def _most(scan: RequestScan, clauses: Clauses, place: int, start: int, *, descending: bool) -> int:
     """Read "who has the most open tickets": what has most rows, of which more is said behind.
 
     Raises:
@@ -242,7 +242,7 @@ _EITHER = frozenset((
 ))  # fmt: skip
 
 
-def _check_best(scan: Scan, place: int, at: int, mention: ColumnMention | None) -> None:
+def _check_best(scan: RequestScan, place: int, at: int, mention: ColumnMention | None) -> None:
     """Check that "the best grade" is not taken for the highest.
 
     Raises:
@@ -261,12 +261,12 @@ def _check_best(scan: Scan, place: int, at: int, mention: ColumnMention | None) 
 _BEST = frozenset(["best", "worst", "beste", "besten", "bester", "schlechteste", "schlechtesten"])
 
 
-def _is_person(scan: Scan, place: int) -> bool:
+def _is_person(scan: RequestScan, place: int) -> bool:
     word = scan.word(place)
     return any(LEXICON.means(one, "person") for one in (word, singular(word)))
 
 
-def _rank_column(scan: Scan, concept: str) -> KnownColumn | None:
+def _rank_column(scan: RequestScan, concept: str) -> KnownColumn | None:
     if concept in ("newest", "oldest"):
         moments = [column for column in scan.table.columns if column.is_moment]
         return moments[0] if len(moments) == 1 else None
@@ -281,7 +281,7 @@ def _rank_column(scan: Scan, concept: str) -> KnownColumn | None:
     return None
 
 
-def is_measure(scan: Scan, at: int) -> bool:
+def is_measure(scan: RequestScan, at: int) -> bool:
     """Tell whether what stands at a place can tell an order: a figure, a number, a date."""
     at = scan.skip(at, "det")
     if figure_at(scan, at) is not None:
@@ -292,7 +292,7 @@ def is_measure(scan: Scan, at: int) -> bool:
     )
 
 
-def rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
+def rank_by(scan: RequestScan, clauses: Clauses, at: int) -> int:
     """Read what a ranking goes by; return where it ends, 0 where it is nothing of that."""
     rank = clauses.rank
     if rank is None:
@@ -319,7 +319,7 @@ def rank_by(scan: Scan, clauses: Clauses, at: int) -> int:
 
 
 def _superlative(
-    scan: Scan, clauses: Clauses, place: int, start: int, concept: str, *, descending: bool
+    scan: RequestScan, clauses: Clauses, place: int, start: int, concept: str, *, descending: bool
 ) -> int:
     """Read "the highest revenue", "the most orders" behind what has it: "which customer has"."""
     subjects = [c for c, _, _ in clauses.loose if not c.is_number or c.role == "id"]

@@ -24,7 +24,7 @@ from kbd_offline.request_files import (
     named_files,
 )
 from kbd_offline.request_tokens import RequestToken, tokenize
-from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.sheet_conversion import sheets_converted
 from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, read_table
@@ -112,7 +112,7 @@ class _Attempt(msgspec.Struct, frozen=True):
     """A reading against one table, or why there is none."""
 
     table: KnownTable
-    scan: Scan
+    scan: RequestScan
     found: Understood | None
     error: UnclearError | None
 
@@ -241,7 +241,7 @@ def _beside_sheet(request: str, table: KnownTable, tables: Sequence[KnownTable])
 def _attempt(
     request: str, text: str, names: FileNames, table: KnownTable, files: JobFiles, today: date
 ) -> _Attempt:
-    scan = Scan(request, tokens_of(text, names), table, today)
+    scan = RequestScan(request, tokens_of(text, names), table, today)
     try:
         job, words, notes = read_table(scan, files)
     except UnclearError as unclear:
@@ -329,7 +329,7 @@ def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
     )
 
 
-def _places(scan: Scan) -> list[int]:
+def _places(scan: RequestScan) -> list[int]:
     """Return where a request names columns or values of a table."""
     found = []
     for place in range(len(scan)):
@@ -339,7 +339,7 @@ def _places(scan: Scan) -> list[int]:
     return found
 
 
-def _names(scan: Scan, place: int, level: int) -> bool:
+def _names(scan: RequestScan, place: int, level: int) -> bool:
     mention, value = scan.column(place), scan.value(place)
     return (mention is not None and mention.level < level) or (value is not None and value.is_plain)
 

@@ -14,12 +14,12 @@ from kbd.jobs.records import (
 )
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause
-from kbd_offline.composed import (
+from kbd_offline.composed_job import (
     MAX_SPELT,
-    Composed,
+    ComposedJob,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 from kbd_offline.times import moment_of
 
 __all__ = ["RowComposer"]
@@ -28,7 +28,7 @@ __all__ = ["RowComposer"]
 class RowComposer:
     """Steps of a job on one table, as they are put together."""
 
-    def __init__(self, scan: Scan, clauses: Clauses) -> None:
+    def __init__(self, scan: RequestScan, clauses: Clauses) -> None:
         self._scan = scan
         self._clauses = clauses
         self._steps: list[TableStep] = []
@@ -37,8 +37,8 @@ class RowComposer:
         self._form = SheetForm()
         self._notes = list(clauses.notes)
 
-    def _made(self, *, is_figures: bool, is_answer: bool = False) -> Composed:
-        return Composed(
+    def _made(self, *, is_figures: bool, is_answer: bool = False) -> ComposedJob:
+        return ComposedJob(
             tuple(self._steps), " ".join(self._words), "-".join(filter(None, self._slugs)),
             is_figures, is_answer, self._form, None, tuple(dict.fromkeys(self._notes)),
         )  # fmt: skip

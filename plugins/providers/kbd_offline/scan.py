@@ -1,4 +1,4 @@
-"""Scan of a request: its tokens, and what phrases, columns and values stand at each. Pure."""
+"""Scan of a request: its words, with the phrases, columns and values that begin at each place."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
@@ -21,7 +21,7 @@ from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.things import names_rows
 
-__all__ = ["Scan", "SeveralError", "UnclearError", "quoted"]
+__all__ = ["RequestScan", "SeveralError", "UnclearError", "quoted"]
 
 
 class UnclearError(Exception):
@@ -41,7 +41,7 @@ class SeveralError(UnclearError):
         self.options = tuple(options)
 
 
-class Scan:
+class RequestScan:
     """A request against one table.
 
     Args:

@@ -13,7 +13,7 @@ from kbd_offline.grammar import read_clauses
 from kbd_offline.names import slug, split_suffix
 from kbd_offline.request_files import BOOK_SUFFIX, FileNames, free_target
 from kbd_offline.request_tokens import tokenize
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 from kbd_offline.sheets import take_sheets, wants_each_sheet, without_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, input_of
 
@@ -44,7 +44,7 @@ def sheets_converted(
     if len(meant) < 2:
         return None
     found = [token for token in tokenize(text, names.spans) if token.kind != "file"]
-    scan = Scan(request, found, meant[0], today)
+    scan = RequestScan(request, found, meant[0], today)
     try:
         clauses = read_clauses(scan)
         composed = compose(scan, clauses)

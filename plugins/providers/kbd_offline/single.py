@@ -31,13 +31,13 @@ from kbd.jobs.records import (
 from kbd.jobs.terms import columns_of
 from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
-from kbd_offline.composed import Composed
+from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import fold, slug, split_suffix
 from kbd_offline.request_files import BOOK_SUFFIX, RESULT_SUFFIXES, TABLE_SUFFIXES, free_target
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 
 __all__ = ["JobFiles", "finish", "input_of", "label_of", "read_table", "value_types"]
 
@@ -59,7 +59,7 @@ class JobFiles(msgspec.Struct, frozen=True):
     today: str
 
 
-def read_table(scan: Scan, files: JobFiles) -> tuple[Job, str, tuple[str, ...]]:
+def read_table(scan: RequestScan, files: JobFiles) -> tuple[Job, str, tuple[str, ...]]:
     """Return the job that a request asks of a table, in words, and what must be said beside it.
 
     Raises:
@@ -89,7 +89,7 @@ def input_of(table: KnownTable, columns: dict[str, ValueType], taken: Sequence[s
     return Input(label_of(table, taken), table.path, table.sheet or None, columns)
 
 
-def value_types(columns: Sequence[KnownColumn], composed: Composed) -> dict[str, ValueType]:
+def value_types(columns: Sequence[KnownColumn], composed: ComposedJob) -> dict[str, ValueType]:
     """Return the columns that steps use, each with what it holds."""
     steps = [*composed.steps, *(composed.split.summary if composed.split else ())]
     names = {name for step in steps for name in _used(step)}
@@ -122,9 +122,9 @@ def _used(step: TableStep) -> Iterator[str]:
 
 
 def finish(
-    scan: Scan,
+    scan: RequestScan,
     clauses: Clauses,
-    composed: Composed,
+    composed: ComposedJob,
     inputs: tuple[Input, ...],
     before: tuple[TableStep, ...],
     files: JobFiles,
@@ -216,14 +216,14 @@ def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
     return tuple(RowCountCheck(name, 1) for name in made)
 
 
-def _check_rows(table: KnownTable, composed: Composed) -> None:
+def _check_rows(table: KnownTable, composed: ComposedJob) -> None:
     if not table.rows and composed.is_figures:
         raise UnclearError(
             "it has column names and no rows below them, so there is nothing to work out"
         )
 
 
-def _labelled(steps: Sequence[Step], composed: Composed) -> tuple[Step, ...]:
+def _labelled(steps: Sequence[Step], composed: ComposedJob) -> tuple[Step, ...]:
     """Return steps of which the last one's table has the name that outputs read."""
     if composed.split is None or not steps:
         return tuple(steps)
@@ -235,7 +235,7 @@ def _labelled(steps: Sequence[Step], composed: Composed) -> tuple[Step, ...]:
     )
 
 
-def _split_outputs(scan: Scan, composed: Composed, target: str) -> tuple[Step, ...]:
+def _split_outputs(scan: RequestScan, composed: ComposedJob, target: str) -> tuple[Step, ...]:
     split = composed.split
     if split is None:
         return ()
@@ -276,7 +276,9 @@ def _split_outputs(scan: Scan, composed: Composed, target: str) -> tuple[Step, .
     return tuple(outputs)
 
 
-def _target(scan: Scan, clauses: Clauses, composed: Composed, files: JobFiles, stem: str) -> str:
+def _target(
+    scan: RequestScan, clauses: Clauses, composed: ComposedJob, files: JobFiles, stem: str
+) -> str:
     """Return the name of the result: the requested one, else a free one that tells what it is.
 
     Raises:

@@ -10,12 +10,12 @@ from kbd_offline.clauses import Clauses, ConditionClause, KeyClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import slug
 from kbd_offline.periods import Period, period_at, period_list_at, years_between
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
 __all__ = ["moment_of", "time_condition", "versus"]
 
 
-def moment_of(scan: Scan, clauses: Clauses) -> KnownColumn:
+def moment_of(scan: RequestScan, clauses: Clauses) -> KnownColumn:
     """Return the column of dates that a request is about where it names none.
 
     Raises:
@@ -40,7 +40,7 @@ def moment_of(scan: Scan, clauses: Clauses) -> KnownColumn:
 
 
 def time_condition(
-    scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None = None
+    scan: RequestScan, clauses: Clauses, place: int, column: KnownColumn | None = None
 ) -> int:
     """Read a condition on days at a place; return where it ends, 0 where none is there.
 
@@ -63,7 +63,7 @@ def time_condition(
     return 0
 
 
-def _range(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None) -> int:
+def _range(scan: RequestScan, clauses: Clauses, place: int, column: KnownColumn | None) -> int:
     at = scan.at(place, "between", "since") or place
     first = period_at(scan, at)
     to = scan.at(first.end_token, "range_to") if first else 0
@@ -94,7 +94,7 @@ def _range(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None)
     return end
 
 
-def _bound(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None) -> int:
+def _bound(scan: RequestScan, clauses: Clauses, place: int, column: KnownColumn | None) -> int:
     for concept in ("since", "before", "after", "until"):
         at = scan.at(place, concept)
         period = period_at(scan, at) if at else None
@@ -153,7 +153,7 @@ def _year_bound(clauses: Clauses, column: KnownColumn, concept: str, year: int) 
     ))  # fmt: skip
 
 
-def _inside(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None) -> int:
+def _inside(scan: RequestScan, clauses: Clauses, place: int, column: KnownColumn | None) -> int:
     at = place
     is_negative = False
     if end := scan.at(place, "except"):
@@ -194,7 +194,7 @@ def _inside(scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None
     return end
 
 
-def _is_period_word(scan: Scan, place: int, period: Period) -> bool:
+def _is_period_word(scan: RequestScan, place: int, period: Period) -> bool:
     """Tell whether a number that may be a year is one: "over 2000" and "10 5" are none."""
     if period.kind != "year":
         return True
@@ -205,7 +205,7 @@ def _is_period_word(scan: Scan, place: int, period: Period) -> bool:
 
 
 def _column_behind(
-    scan: Scan, clauses: Clauses, place: int, column: KnownColumn | None
+    scan: RequestScan, clauses: Clauses, place: int, column: KnownColumn | None
 ) -> tuple[int, KnownColumn]:
     """Return where a condition ends and its column, which may stand behind it."""
     if column is not None:
@@ -221,7 +221,9 @@ def _column_behind(
     return place, next(one for one in scan.table.columns if one.role == "year")
 
 
-def _with_year(scan: Scan, period: Period, column: KnownColumn, start: int, end: int) -> Period:
+def _with_year(
+    scan: RequestScan, period: Period, column: KnownColumn, start: int, end: int
+) -> Period:
     """Return a period in the only year that the data have it in.
 
     Raises:
@@ -249,7 +251,7 @@ def _with_year(scan: Scan, period: Period, column: KnownColumn, start: int, end:
     return period.in_year(years[0])
 
 
-def _check_readings(scan: Scan, period: Period, place: int) -> None:
+def _check_readings(scan: RequestScan, period: Period, place: int) -> None:
     if not period.readings:
         return
     at = next(i for i in range(place, len(scan)) if scan.kind(i) == "date")
@@ -290,7 +292,7 @@ def _append(clauses: Clauses, condition: ConditionClause) -> None:
     clauses.joint = ""
 
 
-def versus(scan: Scan, clauses: Clauses, place: int) -> int:
+def versus(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "2023 vs 2024", which puts years or months beside each other."""
     at = scan.skip(place, "det", "filler")
     first = period_at(scan, at)

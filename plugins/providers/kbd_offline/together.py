@@ -21,7 +21,7 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd_offline.clauses import Clauses
-from kbd_offline.composed import Composed
+from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
 from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
@@ -31,7 +31,7 @@ from kbd_offline.mentions import PART, SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, free_target
 from kbd_offline.request_tokens import RequestToken
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 from kbd_offline.single import JobFiles, finish, input_of
 
 __all__ = ["Result", "TablesTogether", "passed_over", "stem_of"]
@@ -51,7 +51,7 @@ class TablesTogether:
     """
 
     def __init__(
-        self, scan: Scan, tables: Sequence[KnownTable], files: JobFiles, today: date
+        self, scan: RequestScan, tables: Sequence[KnownTable], files: JobFiles, today: date
     ) -> None:
         self.scan = scan
         self.request = scan.request
@@ -100,9 +100,9 @@ class TablesTogether:
         """Return the tokens that are not used."""
         return [token for place, token in enumerate(self.scan.tokens) if place not in self.used]
 
-    def against(self, table: KnownTable) -> Scan:
+    def against(self, table: KnownTable) -> RequestScan:
         """Return the whole request against a table."""
-        return Scan(self.request, self.scan.tokens, table, self.today)
+        return RequestScan(self.request, self.scan.tokens, table, self.today)
 
     def inputs(self) -> tuple[Input, ...]:
         """Return the tables as inputs of a job."""
@@ -166,7 +166,7 @@ class TablesTogether:
         Raises:
             UnclearError: What is left has no reading.
         """
-        scan = Scan(self.request, self.rest(), table, self.today, nouns=nouns)
+        scan = RequestScan(self.request, self.rest(), table, self.today, nouns=nouns)
         clauses = read_clauses(scan)
         clauses.suffix = clauses.suffix or self.suffix
         composed = compose(scan, clauses)
@@ -184,7 +184,12 @@ class TablesTogether:
         return msgspec.structs.replace(job, title=words), words, (*self.notes, *notes)
 
     def whole(
-        self, scan: Scan, clauses: Clauses, before: tuple[TableStep, ...], told: str, stem_text: str
+        self,
+        scan: RequestScan,
+        clauses: Clauses,
+        before: tuple[TableStep, ...],
+        told: str,
+        stem_text: str,
     ) -> Result:
         """Return the job that writes the table of the steps as it is.
 
@@ -211,9 +216,9 @@ _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invo
 """What rows may be, by whatever word."""
 
 
-def passed_over(scan: Scan, table: KnownTable, tables: Sequence[KnownTable]) -> str:
+def passed_over(scan: RequestScan, table: KnownTable, tables: Sequence[KnownTable]) -> str:
     """Return what means nothing to a table and is a column of another one, "" for nothing."""
-    alone = Scan(scan.request, scan.tokens, table, scan.today)
+    alone = RequestScan(scan.request, scan.tokens, table, scan.today)
     fillers = [
         place for place in range(len(alone))
         if alone.at(place, "filler") and alone.column(place) is None
@@ -228,7 +233,7 @@ def passed_over(scan: Scan, table: KnownTable, tables: Sequence[KnownTable]) -> 
     for other in tables if fillers or parts else ():
         if other is table:
             continue
-        named = Scan(scan.request, scan.tokens, other, scan.today)
+        named = RequestScan(scan.request, scan.tokens, other, scan.today)
         for place in (*fillers, *parts):
             mention = named.column(place)
             if mention is not None and mention.level == SAME and not any(
@@ -243,7 +248,7 @@ def stem_of(table: KnownTable) -> str:
     return slug(table.sheet or split_suffix(table.path.rpartition("/")[2])[0])
 
 
-def _with_beside(composed: Composed, key: str, beside: Sequence[KnownColumn]) -> Composed:
+def _with_beside(composed: ComposedJob, key: str, beside: Sequence[KnownColumn]) -> ComposedJob:
     """Return steps whose groups by a key tell what goes with it, too; rows have it already.
 
     Raises:

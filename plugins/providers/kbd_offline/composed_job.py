@@ -1,4 +1,4 @@
-"""Composed jobs on one table: steps, words and what the result is; orders of rows. Pure."""
+"""ComposedJob jobs on one table: steps, words and what the result is; orders of rows. Pure."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -17,15 +17,15 @@ from kbd_offline.clauses import (
     OrderClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.grouping import (
+from kbd_offline.group_composer import (
     default_number,
 )
-from kbd_offline.scan import Scan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.times import moment_of
 
 __all__ = [
     "MAX_SPELT",
-    "Composed",
+    "ComposedJob",
     "SplitPart",
     "keys_from",
     "not_summed",
@@ -45,7 +45,7 @@ class SplitPart(msgspec.Struct, frozen=True):
     form: SheetForm = SheetForm()
 
 
-class Composed(msgspec.Struct, frozen=True):
+class ComposedJob(msgspec.Struct, frozen=True):
     """A job on one table but for its files.
 
     Args:
@@ -74,7 +74,7 @@ def keys_from(columns: Sequence[KnownColumn]) -> list[KeyClause]:
     return [KeyClause(column) for column in columns]
 
 
-def resolved(scan: Scan, figure: FigureClause) -> FigureClause:
+def resolved(scan: RequestScan, figure: FigureClause) -> FigureClause:
     """Return a figure with its column."""
     if figure.of_rows or figure.column is not None:
         return figure
@@ -91,7 +91,7 @@ def resolved(scan: Scan, figure: FigureClause) -> FigureClause:
     )
 
 
-def order_keys_of_rows(scan: Scan, clauses: Clauses) -> tuple[SortKey, ...]:
+def order_keys_of_rows(scan: RequestScan, clauses: Clauses) -> tuple[SortKey, ...]:
     """Return the order of rows.
 
     Raises:
@@ -104,7 +104,7 @@ def order_keys_of_rows(scan: Scan, clauses: Clauses) -> tuple[SortKey, ...]:
     return tuple(found)
 
 
-def _row_order(scan: Scan, clauses: Clauses, order: OrderClause) -> KnownColumn:
+def _row_order(scan: RequestScan, clauses: Clauses, order: OrderClause) -> KnownColumn:
     if order.part:
         return moment_of(scan, clauses)
     if order.figure is not None and order.figure.column is not None:

@@ -7,7 +7,7 @@ from kbd_offline.clauses import Clauses, DeriveClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART
 from kbd_offline.pair_words import word_set
-from kbd_offline.scan import Scan, UnclearError
+from kbd_offline.scan import RequestScan, UnclearError
 
 __all__ = ["each_once", "unified"]
 
@@ -26,7 +26,7 @@ _EACH = word_set("each every jeweils je jede jeder jedes only just nur")
 _MAX_SPELLINGS = 60
 
 
-def unified(scan: Scan, clauses: Clauses, place: int) -> int:
+def unified(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "make the region names uniform", "Status einheitlich schreiben"; 0 where it is none.
 
     Raises:
@@ -81,7 +81,7 @@ def _unify(clauses: Clauses, column: KnownColumn) -> None:
     clauses.derived.append(DeriveClause(column.name, made, text))
 
 
-def each_once(scan: Scan, clauses: Clauses, place: int) -> int:
+def each_once(scan: RequestScan, clauses: Clauses, place: int) -> int:
     """Read "unique emails only", or ", each once" behind columns; 0 where it is none."""
     start = place + 1 if scan.word(place) in ("only", "nur") else place
     if scan.word(start) in _UNIQUE:
@@ -104,7 +104,7 @@ def each_once(scan: Scan, clauses: Clauses, place: int) -> int:
     return end
 
 
-def _once(scan: Scan, place: int) -> int:
+def _once(scan: RequestScan, place: int) -> int:
     """Return where "each once", "jeweils nur einmal" ends, 0 where it does not stand."""
     at = place
     while scan.word(at) in _EACH:

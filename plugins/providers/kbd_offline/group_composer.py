@@ -9,7 +9,7 @@ from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, FigureClause, KeyClause, OrderClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import tokens
-from kbd_offline.scan import Scan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 from kbd_offline.times import moment_of
 
 __all__ = [
@@ -35,7 +35,7 @@ class GroupKey(msgspec.Struct, frozen=True):
     part: str = ""
 
 
-def keys_of(scan: Scan, clauses: Clauses, keys: Iterable[KeyClause]) -> list[GroupKey]:
+def keys_of(scan: RequestScan, clauses: Clauses, keys: Iterable[KeyClause]) -> list[GroupKey]:
     """Return the columns that keys group by; parts of dates are columns to be made.
 
     Raises:
@@ -64,7 +64,7 @@ def derive_keys(keys: Iterable[GroupKey]) -> list[TableStep]:
     return [DeriveStep(made)] if made else []
 
 
-def default_number(scan: Scan, function: str, place: int) -> KnownColumn:
+def default_number(scan: RequestScan, function: str, place: int) -> KnownColumn:
     """Return the column that a figure without one is of: the only one that fits.
 
     Raises:
@@ -99,7 +99,7 @@ def default_number(scan: Scan, function: str, place: int) -> KnownColumn:
     raise UnclearError("no column holds numbers")
 
 
-def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
+def resolve_figures(scan: RequestScan, clauses: Clauses) -> list[FigureClause]:
     """Return the figures with their columns, each once.
 
     Raises:
@@ -125,7 +125,7 @@ def resolve_figures(scan: Scan, clauses: Clauses) -> list[FigureClause]:
     return list(once.values())
 
 
-def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
+def _loose_figure(scan: RequestScan, column: KnownColumn, place: int) -> FigureClause:
     if column.adds_up:
         return FigureClause("sum", column, place=place)
     raise SeveralError(
@@ -135,7 +135,7 @@ def _loose_figure(scan: Scan, column: KnownColumn, place: int) -> FigureClause:
     )  # fmt: skip
 
 
-def counted(scan: Scan, figure: FigureClause) -> FigureClause:
+def counted(scan: RequestScan, figure: FigureClause) -> FigureClause:
     """Return a count of what a column names, where it is that of the rows.
 
     Raises:
