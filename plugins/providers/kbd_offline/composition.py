@@ -148,6 +148,7 @@ class _Composer(FigureComposer):
             return self._ranked_groups(rank, subject, by, figure)
         if by is None:
             by = self._rank_default(rank)
+            check_best(scan, clauses, rank, by)
         keys = keys_of(scan, clauses, clauses.keys)
         self._steps += derive_keys(keys)
         order = (SortKey(by.name, rank.descending),)

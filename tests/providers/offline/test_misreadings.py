@@ -242,6 +242,7 @@ def test_days_are_ranked_where_they_are_named() -> None:
     ("request_text", "table"),
     [
         ("best runner of each category by minutes", RUNS),
+        ("best runner of each category", RUNS),
         ("best 3 runners by marks", RUNS),
         ("worst runner per category by price", RUNS),
         ("best minutes of each category", RUNS),
