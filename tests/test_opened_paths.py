@@ -89,7 +89,7 @@ BY_PATH = MappingProxyType(
             "sessions/search_access.py": 3,
             "watch/ingest.py": 5,
             "workbench/active_content.py": 1,
-            "workbench/call_files.py": 1,
+            "workbench/call_files.py": 2,
             "workbench/file_store.py": 8,
             "workbench/rows.py": 1,
             "workbench/transaction.py": 4,
