@@ -8,7 +8,7 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import PART, STEM, ColumnMention
 from kbd_offline.names import stem, tokens
 from kbd_offline.numerals import number_at
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
 __all__ = [
     "cleaned", "computed", "deduplicated", "expression_at", "is_computed", "left_out", "listed",
@@ -585,8 +585,3 @@ def _alike_columns(scan: RequestScan, end: int) -> tuple[list[ColumnMention], in
         if word and not scan.is_noun(behind):
             raise UnclearError(f'there is no column "{word}"')
     return (mentions, stop) if mentions else ([], at)
-
-
-def added_name(name: str) -> str:
-    """Return a name for a column in quotes, for a request."""
-    return quoted(name)

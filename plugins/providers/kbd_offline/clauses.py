@@ -10,7 +10,7 @@ from kbd_offline.facts import KnownColumn
 
 __all__ = [
     "Clauses", "ConditionClause", "DedupeClause", "DeriveClause", "FigureClause", "KeyClause",
-    "OrderClause", "RankClause", "RunningClause", "ShareClause", "TextChange",
+    "OrderClause", "RankClause", "RunningClause", "ShareClause",
 ]  # fmt: skip
 
 Part = Literal["", "year", "quarter", "month", "week", "day", "weekday"]
@@ -128,14 +128,6 @@ class DedupeClause(msgspec.Struct, frozen=True):
     columns: tuple[KnownColumn, ...] = ()
     keep: Literal["first", "last", "latest"] = "first"
     in_place: bool = False
-
-
-class TextChange(msgspec.Struct, frozen=True):
-    """A text replaced wherever it stands."""
-
-    search: str
-    replacement: str
-    match_case: bool = True
 
 
 class Clauses:

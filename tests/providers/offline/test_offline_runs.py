@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from kbd.providers import ModelRequest, ToolSchema
 from kbd.testing.providers import NoAccess, check_provider
 from kbd.types import Phase
 from kbd_offline import OfflineProvider, kbd_register_providers
+from kbd_offline.abilities import all_abilities
 from providers.offline.playing import Outcome, Player
 
 DATA = '''\
@@ -257,8 +259,42 @@ def test_what_comes_near_is_told_as_commands(tmp_path: Path) -> None:
 def test_all_abilities_are_told_when_asked_for(tmp_path: Path, request_text: str) -> None:
     """Each with an example, whatever is in the workbench."""
     _, outcome = play(tmp_path, request_text)
-    assert outcome.summary.count("\n- ") == 9
-    assert outcome.summary.count(': "') == 9
+    assert outcome.summary.count("\n- ") == len(EXAMPLES)
+    assert outcome.summary.count(': "') == len(EXAMPLES)
+
+
+ORDERS = """Date,Category,Region,Customer,Email,Price,Qty,Amount,Status
+2024-03-01,Food,North,Ann,a@x.org,3.5,2,7,paid
+2024-04-11,Rent,South,Bob,b@x.org,800,1,800,cancelled
+2024-05-02,Food,North,Cy,c@x.org,50,4,200,paid
+2024-05-03,Food,West,Ann,a@x.org,9.25,1,9.25,paid
+"""
+FILES = {
+    "orders.csv": ORDERS,
+    "customers.csv": "Customer,City\nAnn,Ulm\nBob,Bonn\nCy,Jena\n",
+    "old.csv": "Article,Price\nA,1\nB,2\n",
+    "new.csv": "Article,Price\nA,1\nB,3\nC,4\n",
+    "notes.txt": "Acme Ltd was here\n",
+}
+EXAMPLES = re.findall(r': "(.+)"$', all_abilities(), re.MULTILINE)
+OF_SEVERAL = {
+    "convert every": (), "add City": ("orders.csv", "customers.csv"),
+    "what changed": ("old.csv", "new.csv"), "merge all": ("old.csv", "new.csv"),
+    "replace": ("notes.txt",),
+}  # fmt: skip
+"""Files of the examples that are not about the orders alone; none where a workbook is needed."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_can_be_asked_for(tmp_path: Path, example: str) -> None:
+    """What is told as possible is understood and done."""
+    begin = next((begin for begin in OF_SEVERAL if example.startswith(begin)), "")
+    names = OF_SEVERAL.get(begin, ("orders.csv",))
+    if not names:
+        pytest.skip("the conversion of every sheet is tried with workbooks")
+    request = example.replace(" in all Word documents", "")
+    outcome = anyio.run(Player(tmp_path, {name: FILES[name] for name in names}).run, request)
+    assert outcome.summary.startswith(("I read this as: ", "What orders.csv holds")), outcome
 
 
 def test_no_table_at_all(tmp_path: Path) -> None:
