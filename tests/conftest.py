@@ -29,7 +29,7 @@ gc.set_threshold(50_000, 20, 100)
 THINNED = frozenset(
     (
         "test_alignment.py", "test_answer_limits.py", "test_answers.py", "test_carrying_out.py",
-        "test_clock_times.py", "test_crash_states.py", "test_csv_comparison.py",
+        "test_checks.py", "test_clock_times.py", "test_crash_states.py", "test_csv_comparison.py",
         "test_dependents_shown.py", "test_disk_faults.py", "test_docx_comparison.py",
         "test_docx_hostile.py", "test_docx_styles_hostile.py", "test_equality.py",
         "test_examples.py", "test_expression_sql.py", "test_failures.py", "test_faults.py",
@@ -40,13 +40,14 @@ THINNED = frozenset(
         "test_offline_jobs.py", "test_offline_kinds.py", "test_offline_readings.py",
         "test_offline_runs.py", "test_open_questions.py", "test_pdf_hostile.py",
         "test_pptx_comparison.py", "test_pptx_copying.py", "test_pptx_hostile.py",
-        "test_pptx_order.py", "test_publishing.py", "test_recipe_runs.py", "test_recipe_trials.py",
-        "test_rendered_text.py", "test_renderer.py", "test_results.py", "test_rows_below_totals.py",
-        "test_scan.py", "test_several_tables.py", "test_spellings.py", "test_statements.py",
+        "test_pptx_order.py", "test_provenance.py", "test_publishing.py", "test_recipe_runs.py",
+        "test_recipe_trials.py", "test_rendered_text.py", "test_renderer.py",
+        "test_request_words.py", "test_results.py", "test_rows_below_totals.py", "test_scan.py",
+        "test_several_tables.py", "test_shapes.py", "test_spellings.py", "test_statements.py",
         "test_step_sql.py", "test_sums_at_the_ends.py", "test_table_choice.py",
         "test_table_export.py", "test_table_looking.py", "test_table_query.py",
         "test_table_types.py", "test_told_readings.py", "test_totals.py", "test_trials.py",
-        "test_understanding.py", "test_unlabeled_totals.py", "test_watch_inbox.py",
+        "test_understanding.py", "test_unlabeled_totals.py", "test_watch_inbox.py", "test_words.py",
         "test_work_faults.py", "test_xlsx_charts.py", "test_xlsx_comparison.py",
         "test_xlsx_comparison_counts.py", "test_xlsx_hostile_parts.py",
     )

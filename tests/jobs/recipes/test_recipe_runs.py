@@ -110,6 +110,7 @@ def found_totals(result: ResultTable) -> dict[Any, tuple[Any, Any]]:
     }
 
 
+@pytest.mark.full
 @settings(max_examples=8, deadline=None)
 @given(st.sampled_from(sorted(JOBS)), ROWS, st.integers(0, 99))
 def test_recipes_give_the_same_figures(request_text: str, rows: list[TableRow], seed: int) -> None:
