@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, DECLINED, FAILED, USAGE, RequestRefused, Stop
@@ -32,9 +31,6 @@ from kbd.client.blocking import Client
 
 __all__ = ["command"]
 
-_JOB_MODEL = "offline:planner"
-"""The built-in provider, which carries a job out as it is written, without a model."""
-
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Add the arguments of `kbd run` and return what runs it."""
@@ -44,7 +40,6 @@ examples:
   kbd run "total by month" sales/* --out reports --yes
   kbd run "total by month" sales/* --json --publish | python -m json.tool
   kbd run "which customers left?" lists/* --model openai:NAME
-  kbd run --job monthly.toml sales/*
   kbd run --resume WORKBENCH
 
 Your files are copied; kbd never writes where they came from. What changes is shown first, then
@@ -57,7 +52,6 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
         "--out", metavar="PATH", default=".",
         help="the folder that results go to (default: .), or the name of the result",
     )  # fmt: skip
-    parser.add_argument("--job", metavar="FILE", help="a job as a file, in place of PROMPT")
     parser.add_argument("--publish", action="store_true", help="publish without asking")
     parser.add_argument("--keep", action="store_true", help="leave the draft, for `kbd review`")
     parser.add_argument("--resume", metavar="WB", help="go on with the run of this workbench")
@@ -66,8 +60,6 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.job:
-        _take_job(arguments)
     if bool(arguments.prompt) == bool(arguments.resume):
         raise Stop('what is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
     _take_result_name(arguments)
@@ -108,34 +100,13 @@ def _run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _take_job(arguments: argparse.Namespace) -> None:
-    """Let a job's own text be the prompt; what stood in its place is a file.
-
-    Raises:
-        Stop: The file cannot be read or is no job, or the run is one that goes on.
-    """
-    if arguments.resume:
-        raise Stop("--job begins a run, --resume goes on with one: give one of them", USAGE)
-    if arguments.prompt:
-        arguments.files.insert(0, arguments.prompt)
-    try:
-        arguments.prompt = Path(arguments.job).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise Stop(f"--job {arguments.job}: {reason}", USAGE) from None
-    if "[[steps]]" not in arguments.prompt and not arguments.prompt.lstrip().startswith("{"):
-        raise Stop(f"--job {arguments.job}: it is no job, which has steps, in TOML or JSON", USAGE)
-    arguments.name = arguments.name or Path(arguments.job).stem
-    arguments.model = arguments.model or _JOB_MODEL
-
-
 def _take_result_name(arguments: argparse.Namespace) -> None:
     """Let `--out FILE` say in the prompt how the result is called, and the folder where it goes."""
     folder, name = os.path.split(arguments.out)
     if os.path.isdir(arguments.out) or not os.path.splitext(name)[1]:
         return
     arguments.out = folder or "."
-    if arguments.prompt and not arguments.job:
+    if arguments.prompt:
         arguments.prompt = f"{arguments.prompt}\n\nWrite the result to {name}."
 
 

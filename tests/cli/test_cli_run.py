@@ -62,35 +62,6 @@ def test_out_may_name_the_result(daemon: ScriptedDaemon, kbd: Kbd, tmp_path: Pat
     assert daemon.params_of("WorkshopSendUserMessage")["text"] == "a sheet each"
 
 
-def test_a_job_as_a_file_is_the_request(daemon: ScriptedDaemon, kbd: Kbd, tmp_path: Path) -> None:
-    """Its text is sent as it is, all names are files, and no model is asked for it."""
-    job = tmp_path / "monthly.toml"
-    job.write_text('[[inputs]]\nname = "a"\nfile = "a.csv"\n\n[[steps]]\ndo = "report"\n')
-
-    assert kbd("run", "--job", str(job), "a.csv", "b.csv", "--publish") == 0
-
-    assert daemon.params_of("WorkshopSendUserMessage")["text"] == job.read_text()
-    assert daemon.params_of("WorkbenchCreate") == {"name": "monthly"}
-    paths = [os.path.abspath(name) for name in ("a.csv", "b.csv")]
-    assert daemon.params_of("WorkbenchFilesAdd")["source_paths"] == paths
-    assert daemon.params_of("WorkshopSetActiveModel")["model_id"] == "offline:planner"
-
-
-@pytest.mark.parametrize("text", [None, b"a,b\n1,2\n", b"\xff\xfe"], ids=["none", "csv", "bytes"])
-def test_a_file_that_is_no_job_is_refused(
-    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path, text: bytes | None
-) -> None:
-    """Before anything is asked of the daemon, with the reason."""
-    job = tmp_path / "job.toml"
-    if text is not None:
-        job.write_bytes(text)
-
-    assert kbd("run", "--job", str(job), "a.csv") == 2
-
-    assert capsys.readouterr().err.startswith(f"--job {job}: ")
-    assert daemon.methods() == []
-
-
 def test_a_skipped_file_is_an_error(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """Nothing runs when a file could not be added, and the reason is told."""
     skipped = {"source_path": "/x/a", "file_name": "a", "status": "skipped", "reason": "a symlink"}
