@@ -28,7 +28,7 @@ from kbd_offline.request_text import (
 )
 
 __all__ = [
-    "Figure",
+    "FigureClause",
     "columns_at",
     "countable",
     "counted_columns",
@@ -90,7 +90,7 @@ _NO_COLUMN = {
 }  # fmt: skip
 
 
-class Figure(NamedTuple):
+class FigureClause(NamedTuple):
     """A figure as it is asked for, with its column if one is named."""
 
     function: Function
@@ -224,7 +224,7 @@ _PLAIN_LIST = r"\b(?:only|select|keep|columns?)\b(?:\s+(?:the|columns?)\b)*\s*:?
 _CLAUSE_WORDS = ("order", "group", "sort", "sheet", "tab", "split", "by", "per", "each", "every")
 
 
-def take_clause_words(wording: Wording) -> list[Figure]:
+def take_clause_words(wording: Wording) -> list[FigureClause]:
     """Take figures of columns that are called as a clause begins; before all clauses."""
     found = []
     functions, names = "|".join(FUNCTION_WORDS), "|".join(_CLAUSE_WORDS)
@@ -234,7 +234,7 @@ def take_clause_words(wording: Wording) -> list[Figure]:
         start = figure.end()
         mention = wording.column_at(figure.start(2), exact=True)
         if mention is not None:
-            found.append(Figure(FUNCTION_WORDS[figure.group(1)], mention.only()))
+            found.append(FigureClause(FUNCTION_WORDS[figure.group(1)], mention.only()))
             wording.take(figure.start(), mention.end)
     return found
 
@@ -251,9 +251,9 @@ def take_plain_totals(wording: Wording) -> None:
             wording.take(*word.span())
 
 
-def take_figures(wording: Wording) -> list[Figure]:
+def take_figures(wording: Wording) -> list[FigureClause]:
     """Return the figures that are asked for, each with its column if one is named."""
-    found: list[Figure] = []
+    found: list[FigureClause] = []
     for word in re.finditer(r"[^\W_]+", wording.folded):
         if wording.folded[word.start()] == TAKEN or wording.is_quoted(word.start()):
             continue  # taken as part of an earlier figure, or the name of a column
@@ -267,7 +267,9 @@ def take_figures(wording: Wording) -> list[Figure]:
     return found
 
 
-def measures_of(figures: Sequence[Figure], columns: Sequence[ColumnIntent]) -> tuple[Measure, ...]:
+def measures_of(
+    figures: Sequence[FigureClause], columns: Sequence[ColumnIntent]
+) -> tuple[Measure, ...]:
     """Return figures with their columns; one without a column takes its neighbor's.
 
     Args:
@@ -292,7 +294,7 @@ _COUNTS = ("count", "distinct")
 _COUNT_WORDS = r"(?:number|count)s?"
 
 
-def counted_columns(figures: Sequence[Figure]) -> tuple[ColumnIntent, ...]:
+def counted_columns(figures: Sequence[FigureClause]) -> tuple[ColumnIntent, ...]:
     """Return the columns whose values a count may be of, rather than of the rows."""
     found = (one.column for one in figures if one.function == "count" and one.column is not None)
     return tuple(dict.fromkeys(one for one in found if not one.is_number or one.role == "id"))
@@ -323,12 +325,12 @@ def _is_of_count(wording: Wording, word: re.Match[str], function: Function) -> b
     return True
 
 
-def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure:
+def _figure(wording: Wording, word: re.Match[str], function: Function) -> FigureClause:
     different = _DIFFERENT.match(wording.folded, word.end()) if function == "count" else None
     unlike = wording.column_at(different.end()) if different else None
     if unlike is not None:
         wording.take(word.start(), unlike.end)
-        return Figure("distinct", unlike.only())
+        return FigureClause("distinct", unlike.only())
     whole = wording.column_at(word.start(), exact=True)
     filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
@@ -343,9 +345,9 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     if whole and not is_figure:
         wording.take(whole.start, whole.end)
         # "Count by Name" counts rows, although a column is called "Count".
-        return Figure(function, whole.only() if function != "count" else None)
+        return FigureClause(function, whole.only() if function != "count" else None)
     wording.take(word.start(), mention.end if mention else word.end())
-    return Figure(function, mention.only() if mention else None)
+    return FigureClause(function, mention.only() if mention else None)
 
 
 def _measure(function: Function, column: ColumnIntent) -> Measure:

@@ -14,7 +14,7 @@ import msgspec
 from kbd_offline.abilities import all_abilities, asks_for_abilities, nearest_abilities
 from kbd_offline.answers import NOT_DONE
 from kbd_offline.clauses import (
-    Figure,
+    FigureClause,
     countable,
     counted_columns,
     measures_of,
@@ -278,7 +278,7 @@ def _split(
     selection: RowSelection,
     keys: tuple[Key, ...],
     order: tuple[SortOrder, ...],
-    figures: list[Figure],
+    figures: list[FigureClause],
 ) -> Split:
     if len(keys) > 1:
         raise UnclearError(_ONE_KEY)
