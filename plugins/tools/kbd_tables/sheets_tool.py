@@ -46,7 +46,7 @@ from kbd_tables.named_tables import Answered, StatementCall, ask_many
 from kbd_tables.open_questions import check_figures
 from kbd_tables.read_tools import HowToRead, OtherTables, SourceSheet, TablePath, other_refs
 
-__all__ = ["FileExport", "FormArguments", "SheetExport", "SheetsArguments", "TableExportSheets"]
+__all__ = ["FileExport", "FormArguments", "SheetOutput", "SheetsArguments", "TableExportSheets"]
 
 _Width = Annotated[float, Meta(gt=0, le=255)]
 _MOST_SHEETS = 1_000
@@ -106,7 +106,7 @@ class FormArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
         )
 
 
-class SheetExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SheetOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Rows of a statement for one sheet."""
 
     query: Annotated[str, Meta(description="A reading SQL statement as in table_query.")]
@@ -121,7 +121,7 @@ class FileExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """A file with its sheets; a text table or parquet file has one."""
 
     target_path: Annotated[str, Meta(description="The file to write, in the draft.")]
-    sheets: Annotated[tuple[SheetExport, ...], Meta(min_length=1, max_length=_MOST_SHEETS)]
+    sheets: Annotated[tuple[SheetOutput, ...], Meta(min_length=1, max_length=_MOST_SHEETS)]
     format: Annotated[
         str | None, Meta(description="Its format, which must fit the suffix; that tells it, too.")
     ] = None
@@ -336,7 +336,7 @@ _FUNCTIONS: Mapping[TotalFunction, str] = MappingProxyType(
 )
 
 
-def _with_totals(found: Answered, sheet: SheetExport, label: str) -> Answered:
+def _with_totals(found: Answered, sheet: SheetOutput, label: str) -> Answered:
     """Return the answer of a statement as one that makes the totals of its sheet, too.
 
     What must be known of such figures is so told of both: sums that mean nothing, currencies.
