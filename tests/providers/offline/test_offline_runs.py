@@ -230,7 +230,7 @@ def test_values_are_not_obeyed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "request_text",
-    ["Translate it into German", "Summarise the document", "total amount by date of sale", "help"],
+    ["Translate it into German", "Summarise the document", "total amount by date of sale"],
 )
 def test_declined(tmp_path: Path, request_text: str) -> None:
     """What is declined is a plan of one item whose text says why, what can be done, and how."""
