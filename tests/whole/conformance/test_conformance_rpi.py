@@ -161,15 +161,16 @@ def test_each_phase_offers_its_tools(whole: Whole) -> None:
         f"{kind}_{what}" for kind in ("docx", "pptx", "xlsx") for what in ("operations",
         "copy_assets")
     } | {"pdf_operations", "write_text_file", "copy_file", "table_export",
-         "table_update_from_export", "save_page_picture"}  # fmt: skip
-    assert len(writing) == 12
+         "table_update_from_export", "save_page_picture", "table_export_sheets",
+         "run_job"}  # fmt: skip
+    assert len(writing) == 14
     # What a program of the machine does is offered where there is one.
     writing |= {"print_to_pdf"} if which("soffice") else set()
     assert offered["research"] == offered["implement"] - writing
     # Those of the contract's table, the comparison with which items are checked, and tables of PDF.
     reading = {name for name in offered["research"] if "workspace" not in name}
     assert "get_file_changes" in reading
-    assert len(reading - {"recognize_text"}) == 15
+    assert len(reading - {"recognize_text"}) == 16
     assert ("recognize_text" in reading) == (which("tesseract") is not None)
     assert offered["plan"] == {"read_file", "recall_tool_result"}
     assert offered["no tools"] == set()

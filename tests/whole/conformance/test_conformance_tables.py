@@ -139,5 +139,5 @@ def test_workers_tell_what_they_read(wire: Wired) -> None:
     assert "XlsxApplyOps" in formats["xlsx"]["methods"]
     assert {name for name in told["tool_methods"] if name.startswith("Tabular")} == {
         "TabularGetMap", "TabularDescribe", "TabularGetStats", "TabularReadRows", "TabularQuery",
-        "TabularExport", "TabularUpdateFromExport",
+        "TabularExport", "TabularExportSheets", "TabularUpdateFromExport",
     }  # fmt: skip
