@@ -16,10 +16,40 @@ from kbd.errors import ValidationFailed
 from kbd.jobs.records import VERSION, Job
 from kbd.jobs.toml_text import dump_toml, parse_toml
 
-__all__ = ["canonical_json", "decode_job", "encode_job_toml", "job_hash", "job_of"]
+__all__ = [
+    "canonical_json",
+    "decode_job",
+    "encode_job_toml",
+    "job_hash",
+    "job_of",
+    "parse_document",
+]
 
 _MAX_CHARACTERS = 1_000_000
 """Of a job's document; a hundred steps have some twenty thousand."""
+
+
+def parse_document(text: str, kind: str, max_characters: int) -> Any:
+    """Return the plain values of a document, in TOML or JSON.
+
+    Args:
+        text: The document.
+        kind: What it is, for messages, as `job`.
+        max_characters: As many it may have.
+
+    Raises:
+        ValidationFailed: It is neither, or too long; the message has the place.
+    """
+    if len(text) > max_characters:
+        raise ValidationFailed(f"the {kind} has more than {max_characters} characters")
+    is_json = text.lstrip().startswith("{")
+    try:
+        return msgspec.json.decode(text) if is_json else parse_toml(text)
+    except (ValueError, RecursionError) as error:
+        # Of TOML its message has the line and the column, of JSON the byte.
+        form = "JSON" if is_json else "TOML"
+        said = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise ValidationFailed(f"the {kind} is no {form}: {said[:1].lower()}{said[1:]}") from None
 
 
 def decode_job(text: str) -> Job:
@@ -28,17 +58,7 @@ def decode_job(text: str) -> Job:
     Raises:
         ValidationFailed: It is neither, or no job; the message has the path of each fault.
     """
-    if len(text) > _MAX_CHARACTERS:
-        raise ValidationFailed(f"the job has more than {_MAX_CHARACTERS} characters")
-    is_json = text.lstrip().startswith("{")
-    try:
-        value = msgspec.json.decode(text) if is_json else parse_toml(text)
-    except (ValueError, RecursionError) as error:
-        # Of TOML its message has the line and the column, of JSON the byte.
-        kind = "JSON" if is_json else "TOML"
-        said = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise ValidationFailed(f"the job is no {kind}: {said[:1].lower()}{said[1:]}") from None
-    return job_of(value)
+    return job_of(parse_document(text, "job", _MAX_CHARACTERS))
 
 
 def job_of(value: Any) -> Job:

@@ -12,10 +12,10 @@ import msgspec
 
 from kbd.arguments import record_of
 from kbd.errors import ValidationFailed
-from kbd.jobs.documents import encode_job_toml
+from kbd.jobs.documents import encode_job_toml, parse_document
 from kbd.jobs.recipes.records import RECIPE_VERSION, Recipe
 from kbd.jobs.records import VERSION
-from kbd.jobs.toml_text import dump_toml, parse_toml
+from kbd.jobs.toml_text import dump_toml
 
 __all__ = ["decode_recipe", "encode_recipe_toml", "recipe_hash", "recipe_of_plain"]
 
@@ -29,17 +29,7 @@ def decode_recipe(text: str) -> Recipe:
     Raises:
         ValidationFailed: It is neither, or no recipe; the message has the path of each fault.
     """
-    if len(text) > _MAX_CHARACTERS:
-        raise ValidationFailed(f"the recipe has more than {_MAX_CHARACTERS} characters")
-    is_json = text.lstrip().startswith("{")
-    try:
-        value = msgspec.json.decode(text) if is_json else parse_toml(text)
-    except RecursionError:
-        raise ValidationFailed("the recipe is nested too deep") from None
-    except ValueError as error:
-        kind = "JSON" if is_json else "TOML"
-        raise ValidationFailed(f"the recipe is no {kind}: {error}") from None
-    return recipe_of_plain(value)
+    return recipe_of_plain(parse_document(text, "recipe", _MAX_CHARACTERS))
 
 
 def recipe_of_plain(value: Any) -> Recipe:

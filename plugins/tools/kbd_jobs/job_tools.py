@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from kbd.errors import ValidationFailed
 from kbd.jobs.documents import job_hash
+from kbd.jobs.output_shapes import REPORTED
 from kbd.jobs.records import (
     ConvertStep,
     FillStep,
@@ -21,7 +22,6 @@ from kbd.types import Effect
 from kbd_jobs.document_outputs import convert_table, fill_template, replace_text
 from kbd_jobs.inputs import named_job
 from kbd_jobs.preparation import PreparedJob, prepare
-from kbd_jobs.reports import report
 from kbd_jobs.step_calls import StepCalls
 from kbd_jobs.table_outputs import write_tables
 
@@ -99,7 +99,7 @@ class RunJob(Tool):
         for number, step in enumerate(arguments.job.steps, 1):
             match step:
                 case ReportStep():
-                    answers.append(await report(calls, prepared, number, step))
+                    answers.append(await _report(calls, prepared, number, step))
                 case ConvertStep():
                     outputs += await convert_table(calls, prepared, step)
                 case ReplaceStep():
@@ -117,6 +117,31 @@ class RunJob(Tool):
             if isinstance(step, OutputStep) and not isinstance(step, ReportStep):
                 return step.file if step.file and "{" not in step.file else None
         return None
+
+
+async def _report(
+    calls: StepCalls, prepared: PreparedJob, number: int, step: ReportStep
+) -> dict[str, Any]:
+    """Return the answer of a report step: `{text, columns, rows, row_count}`."""
+    source = prepared.compiled.shapes.sources[number - 1]
+    assert source is not None
+    found = await calls.call(
+        "table_query",
+        **prepared.tables,
+        query=prepared.compiled.rows(source),
+        window_rows=step.rows,
+    )
+    columns, rows = list(found["columns"]), found["rows"]
+    text = step.text
+    if len(rows) == 1:
+        row = {name.casefold(): value for name, value in zip(columns, rows[0], strict=True)}
+        text = REPORTED.sub(lambda name: str(row.get(name.group(1).casefold(), "")), text)
+    return {
+        "text": text,
+        "columns": columns,
+        "rows": rows,
+        "row_count": int(found["total_row_count"]),
+    }
 
 
 def _described(prepared: PreparedJob) -> dict[str, Any]:
