@@ -68,7 +68,7 @@ examples:
   kbd review taxes && kbd publish taxes
 
 exit codes: 0 done, 1 failed, 2 usage, 3 consent or confirmation needed,
-  69 no daemon answers, 75 another daemon has the home, 130 cancelled
+  4 declined, 69 no daemon answers, 75 another daemon has the home, 130 cancelled
 `kbd COMMAND --help` says more about each."""
 
 
