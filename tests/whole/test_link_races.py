@@ -58,6 +58,12 @@ OPERATIONS = {
 }
 """What makes such a file, and changes it."""
 
+JOB = {
+    "inputs": [{"name": "t", "file": "sub/a.csv"}],
+    "steps": [{"do": "write", "file": "sub/job.xlsx"}],
+}
+OUTPUTS = [{"target_path": "sub/sheets.xlsx", "sheets": [{"query": "SELECT * FROM data"}]}]
+
 NOT_RACED = {"WorkspaceReloadIndex"}
 """Its database opens its files by their path: that is checked before, and not held."""
 
@@ -340,7 +346,7 @@ class _Raced:
             "path": "sub/a.csv", "source_path": "sub/a.csv", "target_path": "sub/new.xlsx",
             "content": "mine", "query": "SELECT * FROM data", "format": "xlsx", "sheet": "S",
             "mode": "replace_sheet", "row_start": 1, "row_count": 1, "operations": [],
-            "assets": ["x"], "entry_id": 1,
+            "assets": ["x"], "entry_id": 1, "job": JOB, "outputs": OUTPUTS,
         }  # fmt: skip
         arguments = {each: usual[each] for each in required} | given
         return "ToolsCall", {"name": name, "arguments": arguments}
