@@ -1,26 +1,17 @@
 """Runs of the everyday prompts through the real daemon, judged, as a table by kind.
 
-python -m tests.whole.prompt_runs [--ids ID …] [--kind KIND …] [--from FOLDER] [--verbose]
+python -m tests.whole.prompt_runs [--ids ID …] [--kind KIND …] [--from FOLDER] [--verbose] [--fast]
 """
 
 import argparse
-import csv
-import io
-import json
-import re
 import shutil
 import sys
 import tempfile
-import warnings
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-
-import msgspec
-from openpyxl import load_workbook
 
 # Run as a module the roots of the tests are not there yet.
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -28,25 +19,22 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from providers.offline.prompt_judge import (
     PromptEntry,
     PromptOutcome,
-    Verdict,
     judge,
     load_entries,
+)
+from providers.offline.prompt_plays import (
+    PlayedShop,
+    PromptRun,
+    is_question,
+    read_sheets,
+    told_by_kind,
 )
 from providers.offline.prompt_tables import PROMPTS, PromptTables
 from real_daemon import RealDaemon
 
-__all__ = ["PromptRun", "PromptShop", "main", "told_by_kind"]
+__all__ = ["PromptShop", "main"]
 
 MODEL = "offline:planner"
-VERDICTS: tuple[Verdict, ...] = ("right", "asked", "declined", "wrong")
-
-
-class PromptRun(msgspec.Struct, frozen=True):
-    """A run of an entry: what it led to and what that is worth."""
-
-    entry: PromptEntry
-    outcome: PromptOutcome
-    verdict: Verdict
 
 
 class PromptShop:
@@ -99,64 +87,21 @@ class PromptShop:
             published = self._daemon.home / "workbenches" / workbench_id / "published"
             for path in sorted(published.rglob("*")):
                 if path.is_file() and sources.get(path.name) != path.read_bytes():
-                    files[path.name] = read_sheets(path)
+                    files[path.name] = read_sheets(path, path.name)
         if run["status"] != "declined":
             return PromptOutcome("finished", files, said)
-        asked = _is_question(said.replace(run["request"], ""))
+        asked = is_question(said.replace(run["request"], ""))
         return PromptOutcome("asked" if asked else "declined", answer=said)
 
 
-def _is_question(answer: str) -> bool:
-    """Whether an answer asks something, outside what it gives to type."""
-    return "?" in re.sub(r"`[^`]*`|\"[^\"]*\"", "", answer)
-
-
-def read_sheets(path: Path) -> dict[str, list[list[Any]]]:
-    """Return the rows of each sheet of a file; of formulas what was stored as their results."""
-    match path.suffix:
-        case ".xlsx":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                book = load_workbook(path, data_only=True)
-            return {sheet.title: [list(row) for row in sheet.values] for sheet in book.worksheets}
-        case ".json" | ".jsonl" as suffix:
-            text = path.read_text(encoding="utf-8")
-            listed = json.loads(text) if suffix == ".json" else [
-                json.loads(line) for line in text.splitlines()
-            ]  # fmt: skip
-            names = list(dict.fromkeys(name for row in listed for name in row))
-            return {"": [names, *([row.get(name) for name in names] for row in listed)]}
-        case ".csv" | ".tsv":
-            text = path.read_text(encoding="utf-8-sig")
-            first = text.split("\n", 1)[0]
-            separator = max(",;\t", key=first.count)
-            return {"": [list(row) for row in csv.reader(io.StringIO(text), delimiter=separator)]}
-        case _:
-            return {}
-
-
-def told_by_kind(runs: Sequence[PromptRun]) -> str:
-    """Return a table by kind, the whole below it, and the names of those that are wrong."""
-    kinds: dict[str, list[PromptRun]] = defaultdict(list)
-    for run in runs:
-        kinds[run.entry.kind].append(run)
-    lines = [
-        f"{'kind':12}{'runs':>6}" + "".join(f"{verdict:>10}" for verdict in VERDICTS) + "  wrong"
-    ]
-    for kind, part in [*sorted(kinds.items()), ("all", list(runs))]:
-        counts = [sum(run.verdict == verdict for run in part) for verdict in VERDICTS]
-        wrong = [run.entry.id for run in part if run.verdict == "wrong"] if kind != "all" else []
-        lines.append(
-            f"{kind:12}{len(part):>6}" + "".join(f"{count:>10}" for count in counts)
-            + f"  {' '.join(wrong)}".rstrip()
-        )  # fmt: skip
-    for name, part in (
-        ("", list(runs)),
-        (" with a result", [run for run in runs if run.entry.sql]),
-    ):
-        right = sum(run.verdict == "right" for run in part)
-        lines.append(f"{right} of {len(part)}{name} right ({right / max(1, len(part)):.1%})")
-    return "\n".join(lines)
+@contextmanager
+def _opened(prompts: Path, *, is_fast: bool) -> Iterator[PromptShop | PlayedShop]:
+    if is_fast:
+        with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
+            yield PlayedShop(Path(folder), prompts)
+        return
+    with PromptShop.opened(prompts) as shop:
+        yield shop
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -166,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kind", nargs="*", default=[], help="only these kinds")
     parser.add_argument("--from", dest="folder", type=Path, default=PROMPTS, help="other prompts")
     parser.add_argument("--verbose", action="store_true", help="what was said of each not right")
+    parser.add_argument("--fast", action="store_true", help="in this process, without a daemon")
     chosen = parser.parse_args(arguments)
     entries = [
         entry
@@ -174,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         and (not chosen.kind or entry.kind in chosen.kind)
     ]
     runs = []
-    with PromptShop.opened(chosen.folder) as shop:
+    with _opened(chosen.folder, is_fast=chosen.fast) as shop:
         for entry in entries:
             runs.append(shop.run(entry))
             if chosen.verbose and runs[-1].verdict != "right":

@@ -85,8 +85,9 @@ def test_a_file_lands_and_its_workbook_is_delivered(shop: Watched) -> None:
     watch = inbox.settled(1)
 
     delivered = inbox.delivered()
-    assert list(delivered) == ["summary.xlsx"], watch
-    sheet = openpyxl.load_workbook(io.BytesIO(delivered["summary.xlsx"]), data_only=True)["Summary"]
+    assert list(delivered) == ["sales-sum-by-kind.xlsx"], watch
+    data = io.BytesIO(delivered["sales-sum-by-kind.xlsx"])
+    sheet = openpyxl.load_workbook(data, data_only=True)["Summary"]
     rows = list(sheet.iter_rows(values_only=True))
     assert rows == [("Kind", "Total Sum"), ("Food", 3.75), ("Rent", 700), ("Total", 703.75)]
     assert source.read_text() == SALES
@@ -94,7 +95,7 @@ def test_a_file_lands_and_its_workbook_is_delivered(shop: Watched) -> None:
 
     (ended,) = watch["recent"]
     assert ended["outcome"] == "published"
-    assert ended["delivered"] == [str(inbox.outbox / "summary.xlsx")]
+    assert ended["delivered"] == [str(inbox.outbox / "sales-sum-by-kind.xlsx")]
     _await_story(shop, inbox.watch_id)
     events = shop.daemon.events(ended["workbench_id"])
     assert _told(events, BENCH_STORY) == BENCH_STORY

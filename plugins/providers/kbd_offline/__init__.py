@@ -1,24 +1,41 @@
-"""The embedded provider: tables split, totaled, converted and merged, files searched, by rules.
+"""The embedded provider: everyday requests read as jobs, by rules, in English and German.
 
 It is not a model and says so. It plays a model's part by the same messages and tools, so that kbd
-does its main jobs with no network and no key.
+does its main jobs with no network and no key. What it reads is a job (`kbd.jobs`), which the tools
+`check_job` and `run_job` check and carry out.
 
     provider         its one model, and a turn of it
-    conversation     what the messages hold, read anew each turn
-    phases           research, plan, implement and summary
-    table_choice     which of several tables a request is about
-    table_research   a request about one table, completed by looking
-    intents          what a request was understood to ask
-    abilities        what can be asked for, told to who asked for another thing
-    findings         what research writes down, and an intent as the items of a plan
+    conversation     what the messages hold, read anew each turn; `answers` what was said in them
+    phases           plan, implement and summary; `summing_rows` the formulas of a copy
+    research         the files looked at, the request read, the job checked
+    inspection       the facts of tables, by tools that only look
+    intents          what goes from phase to phase
+    profiles         reports of what files hold, with `cells`
+    abilities        what can be asked for, told to who asked for that
 
-Reading a request: `request_text` finds phrases, columns and numbers and has the words that mean
-nothing more, `names` how names compare, `clauses` sorting, groups and figures, `conditions` those
-on rows; `interpretation` finds the kind of job and puts the rest together; `equality` tells which
-values count as one, `questions` what has to be asked about a table, `answers` what was said of it.
-Doing it: one table (`sql`, with `summing_rows` for the formulas of a copy), sheets to text
-(`conversion`), duplicates (`deduplication`), tables into one (`merge`), reports (`profiles`), find
-and replace (`replacement`, `found_texts`). They share `files` and `workbooks`.
+Reading is pure. `request` chooses the table, `single` makes a job of one, `combination` of several,
+`sheet_conversion` of the sheets of a workbook, `substitution` of find and replace; `suggestions`
+are requests near one that has no reading, `open_questions` what a table leaves open, and
+`request_files` and `sheets` the names in a request.
+
+    facts            tables, columns and values that are known
+    lexicon          phrases by what they mean, of `english` and `german`; `names` compare
+    request_tokens   words, numbers, texts in quotes; `day_ranges` gives days their month
+    mentions         columns and values that a place names
+    things           words for what the rows are
+    scan             a request with all of that at hand
+    grammar          its clauses, from left to right, with `grammar_checks`; they are of `clauses`,
+                     read by `key_clauses`, `conditions` (with `value_conditions`, `numerals`,
+                     `value_texts`, `empty_fields`), `times` (with `periods`), `figures`,
+                     `ranking`, `changes` and `derivations`
+    cleanup          one spelling of each value, each value once
+    composition      steps made of them: `row_composer`, `figure_composer`, `group_composer`,
+                     `composed_job`; their texts are `expressions`; `rank_checks` ask where a rank
+                     has two ways
+
+Of several tables `together` uses up the words for what is done with them, and reads the others
+against what comes of it: `unions`, `partners` (joins) and `comparisons`, by the words of
+`pair_words`, with `evident_keys` to match rows and `owners` for whose column is meant.
 """
 
 from collections.abc import Sequence

@@ -6,20 +6,24 @@ out"): then the request is the one that was asked about.
 """
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from kbd.types import ReadAs
-from kbd_offline.files import MAX_REQUEST_CHARACTERS
 from kbd_offline.names import fold
-from kbd_offline.request_text import QUOTED
+from kbd_offline.request_files import MAX_REQUEST_CHARACTERS
+from kbd_offline.request_tokens import QUOTED
 
-__all__ = ["NOT_DONE", "SaidReading", "decode_said", "encode_said", "said_in"]
+__all__ = ["NOT_DONE", "OPTIONS", "SaidReading", "decode_said", "encode_said", "said_in"]
 
 NOT_DONE = "This was not done, and nothing was changed."
 """How the message begins that declines a request, or asks about a table."""
+
+OPTIONS = "Say "
+"""How the line begins that offers requests, one of which is meant."""
 
 _MARK = "Tables are read as said: "
 _LEAVE = r"(?:leav\w*\s+(?:\w+\s+)?out|left\s+out|ignor\w+|skip\w*|exclud\w+|drop\w*|without)"
@@ -113,6 +117,8 @@ def said_in(request: str, earlier: str = "") -> SaidReading:
     """
     if len(request) > MAX_REQUEST_CHARACTERS:
         return SaidReading({}, request)
+    if (chosen := _chosen_option(request, earlier)) is not None:
+        request = chosen
     read_as, rest = _taken(request)
     while _EMPTY.fullmatch(rest) and read_as:
         before = _asked_about(earlier)
@@ -123,6 +129,26 @@ def said_in(request: str, earlier: str = "") -> SaidReading:
         # What was said last counts.
         read_as = said | read_as
     return SaidReading(read_as, rest if rest.strip() else request)
+
+
+def _chosen_option(request: str, earlier: str) -> str | None:
+    """Return the request that a message chooses of those which the last answer offers, if one.
+
+    By its number, by its words, or by words that only one of them has.
+    """
+    before = earlier.rpartition("\n\n[assistant] ")[2]
+    if not before.startswith(NOT_DONE):
+        return None
+    line = next((one for one in before.splitlines() if one.startswith(OPTIONS)), "")
+    try:
+        options = [shlex.split(one)[-1] for one in line.removeprefix(OPTIONS).split(" · ") if one]
+    except (ValueError, IndexError):
+        return None
+    said = request.strip().strip("\"'. !").casefold()
+    if said.isdigit() and 1 <= int(said) <= len(options):
+        return options[int(said) - 1]
+    fitting = [one for one in options if said and said in one.casefold()]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def encode_said(read_as: dict[str, Any]) -> tuple[str, ...]:

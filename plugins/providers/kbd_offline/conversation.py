@@ -18,6 +18,7 @@ What is read of the opening messages:
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from hashlib import sha256
 from itertools import islice
 from typing import Any
@@ -85,6 +86,12 @@ class PlannerConversation:
     def read_as(self) -> dict[str, Any]:
         """What is said about how tables are read: a plain `ReadAs`; every call on one has it."""
         return self._read_as
+
+    @property
+    def today(self) -> date | None:
+        """The day that the opening names, None where it names none."""
+        found = re.search(r"<today>(\d{4}-\d{2}-\d{2})</today>", self._opening)
+        return date.fromisoformat(found.group(1)) if found else None
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
-"""Names: folding them for comparison, free file names. Pure."""
+"""Names: folding them for comparison, their words and stems, and how far two are apart. Pure."""
 
 import re
 import unicodedata
-from collections.abc import Iterable
 
-__all__ = ["fold", "free_name", "split_suffix", "tokens"]
+__all__ = ["distance", "fold", "singular", "slug", "split_suffix", "stem", "tokens"]
 
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ENDINGS = ("en", "er", "e", "n")
 
 
 def fold(text: str) -> str:
@@ -22,8 +22,8 @@ def _fold_character(character: str) -> str:
 
 
 def tokens(name: str) -> tuple[str, ...]:
-    """Return the words of a name, folded and in the singular."""
-    return tuple(singular(word) for word in _WORD.findall(fold(_CAMEL.sub(" ", name))))
+    """Return the words of a name, folded."""
+    return tuple(_WORD.findall(fold(_CAMEL.sub(" ", name))))
 
 
 def singular(word: str) -> str:
@@ -38,18 +38,37 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
+def stem(word: str) -> str:
+    """Return a folded word without the endings of English and German plurals."""
+    one = singular(word)
+    for ending in _ENDINGS:
+        if one.endswith(ending) and len(one) - len(ending) >= 4:
+            return one.removesuffix(ending)
+    return one
+
+
 def split_suffix(path: str) -> tuple[str, str]:
     """Return a path without its suffix, and the suffix in lower case with its dot."""
-    stem, dot, suffix = path.rpartition(".")
+    head, dot, suffix = path.rpartition(".")
     # A name that only begins with a dot has no suffix.
-    return (stem, f".{suffix.lower()}") if dot and stem else (path, "")
+    return (head, f".{suffix.lower()}") if dot and head else (path, "")
 
 
-def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """Return a file name that is not among the taken ones: `summary.xlsx`, `summary-2.xlsx`."""
-    known = {other.casefold() for other in taken}
-    stem, suffix = split_suffix(wanted)
-    candidate, number = wanted, 2
-    while candidate.casefold() in known:
-        candidate, number = f"{stem}-{number}{suffix}", number + 1
-    return candidate
+def slug(text: str) -> str:
+    """Return a text as a part of a file's name: small letters and digits with hyphens."""
+    return "-".join(_WORD.findall(text.casefold()))
+
+
+def distance(first: str, second: str) -> int:
+    """Return how many letters have to be changed, added, removed or swapped with the next one."""
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for place, letter in enumerate(first, 1):
+        last, before, row = before, row, [place]
+        for other, against in enumerate(second, 1):
+            cost = min(before[other] + 1, row[-1] + 1, before[other - 1] + (letter != against))
+            swapped = place > 1 and other > 1 and letter == second[other - 2]
+            if swapped and first[place - 2] == against:
+                cost = min(cost, last[other - 2] + 1)
+            row.append(cost)
+    return row[-1]

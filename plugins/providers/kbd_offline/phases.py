@@ -1,60 +1,42 @@
 """Phases of a run: research, plan, implement and summary, each a function of the conversation.
 
-Research looks at the files, reads the request and writes down the intent: of one table its columns
-and, of what is asked, values and counts. Plan and summary are texts made from texts, without tools.
-Implement does one item, by its place in the plan.
+Research looks at the files, reads the request and writes the job down. The plan is one item, which
+runs the job. Plan and summary are texts made from texts, without tools.
 """
 
 import math
-from collections.abc import Callable, Sequence
+import shlex
 from typing import Any, assert_never
 
+import msgspec
+
 from kbd.errors import ValidationFailed
-from kbd.job_words import is_look
+from kbd.jobs.records import ConvertStep, DeduplicateStep, OutputStep, ReportStep
 from kbd.messages import Decline
-from kbd_offline import sql
-from kbd_offline.abilities import HOW_TO_ASK, asks_for_abilities, nearest_examples
-from kbd_offline.answers import encode_said
+from kbd_offline.abilities import HOW_TO_ASK, all_abilities, asks_for_abilities
+from kbd_offline.answers import NOT_DONE, OPTIONS, encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.conversion import convert_sheet, export_table, export_whole
-from kbd_offline.deduplication import deduplicate, research_deduplication
-from kbd_offline.files import MAX_REQUEST_CHARACTERS, without_names
-from kbd_offline.findings import Findings, describe_intent, plan_steps, report, row_count_text
 from kbd_offline.intents import (
-    ColumnIntent,
-    Declined,
-    Deduped,
-    Grouped,
+    DeclinedIntent,
     Intent,
-    Measure,
-    Merged,
-    Profiled,
-    Replaced,
-    RowsIntent,
-    SheetExport,
-    Sheets,
-    Split,
+    JobIntent,
+    ProfileIntent,
     TableIntent,
     decode_intent,
     encode_intent,
 )
-from kbd_offline.interpretation import (
-    NOT_A_MODEL,
-    JobKind,
-    decline_text,
-    job_of,
-    shortened,
-)
-from kbd_offline.merge import merge_tables, research_merge
 from kbd_offline.names import split_suffix
-from kbd_offline.profiles import research_look, research_profiles, write_profile
-from kbd_offline.replacement import not_found_text, replace_text, research_replacement
-from kbd_offline.request_text import UnclearError
-from kbd_offline.summing_rows import summing_rows
-from kbd_offline.table_research import research_table
-from kbd_offline.workbooks import Sheet, column_widths, fill_sheet
+from kbd_offline.profiles import write_profile
+from kbd_offline.research import profile_words, research_text, shortened
+from kbd_offline.summing_rows import kept_rows_text, summing_rows
 
 __all__ = ["implement", "plan", "refusal_of", "research", "summary"]
+
+NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."
+_A_MODEL = "connect a model (set OPENAI_API_KEY, then --model openai:NAME)"
+
+_MAX_ITEM_TEXT = 480
+"""An item of a plan is one line of at most 500 characters."""
 
 _EXACT_DECIMALS = 6
 """Figures are told with at most so many decimals, where they are not small."""
@@ -62,64 +44,33 @@ _EXACT_DECIMALS = 6
 _SMALL = 0.001
 """Below this a figure is told with four digits that count."""
 
+_MAX_LISTED = 8
+"""Sheets or files of an output that are listed one by one."""
+
 
 def research(conversation: PlannerConversation) -> str:
     """Return research.md; see `PlannerConversation.call` for what it raises."""
-    request = conversation.request
-    try:
-        if asks_for_abilities(request):
-            raise UnclearError("it asks what can be done, which is below")
-        # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
-        # is declined when the files are looked for.
-        job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
-        looks = job is JobKind.TABLE and is_look(request)
-        research_job = research_look if looks else _research_of_kind(job)
-        found = report(research_job(conversation, request))
-    except (CallFailedError, UnclearError) as failed:
-        found = report(Findings(Declined(shortened(request), str(failed))))
-    return "\n".join([found, *encode_said(conversation.read_as)])
-
-
-def _research_of_kind(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
-    match job:
-        case JobKind.TABLE:
-            return research_table
-        case JobKind.DEDUPE:
-            return research_deduplication
-        case JobKind.MERGE:
-            return research_merge
-        case JobKind.PROFILE:
-            return research_profiles
-        case JobKind.REPLACE:
-            return research_replacement
-        case _:
-            assert_never(job)
-
-
-MAX_LISTED = 3
-"""Items that a summary lists one by one; a hundred sheets are not."""
-
-MAX_COUNTED = 20
-"""The same where each item has a count of its own that the user asked for."""
+    return "\n".join([research_text(conversation), *encode_said(conversation.read_as)])
 
 
 def plan(conversation: PlannerConversation) -> str:
-    """Return plan.md: one item a sheet or file, and the intent in the notes."""
+    """Return plan.md: one item, and the intent in the notes."""
     intent = decode_intent(conversation.block("research") or conversation.request)
     if intent is None:
         reason = "the research was not made by this provider"
-        intent = Declined(shortened(conversation.request), reason)
-    items = [f"- [ ] {place}. {step.line}" for place, step in enumerate(plan_steps(intent), 1)]
+        intent = DeclinedIntent(shortened(conversation.request), reason)
+    words = " ".join(_words(intent).split())
+    item = _item(intent, words)
     return "\n".join(
         [
             "# Execution Plan",
             "",
             "## Task",
-            " ".join(describe_intent(intent).split()),
+            words,
             "",
             "## Items",
             "",
-            *items,
+            f"- [ ] 1. {item if len(item) <= _MAX_ITEM_TEXT else item[: _MAX_ITEM_TEXT - 1] + '…'}",
             "",
             "## Notes",
             *_notes(intent),
@@ -130,87 +81,55 @@ def plan(conversation: PlannerConversation) -> str:
     )
 
 
-def summary(conversation: PlannerConversation) -> str:
-    """Return the message to the user: answers as they are, else what changed and what failed."""
-    items = [dict(item) for item in conversation.json_block("results").get("items", [])]
-    changes = [dict(change) for change in conversation.json_block("changes").get("changes", [])]
-    intent = decode_intent(conversation.block("plan"))
-    failed = [item for item in items if item.get("state") == "failed"]
-    if not changes and not failed and items:
-        text = "\n\n".join(str(item.get("text", "")) for item in items)
-        text = "\n".join([text, *(f"- {note}." for note in _answer_notes(intent))])
-        return text if isinstance(intent, Declined) else f"{text}\n\n{NOT_A_MODEL}"
-    lines = [f"{_change(change)}." for change in changes] or ["Nothing was changed."]
-    if intent is not None and changes and not failed:
-        lines.append(f"{describe_intent(intent)}.")
-    done = [str(item.get("text", "")) for item in items if item not in failed]
-    most = MAX_LISTED if isinstance(intent, Split) else MAX_COUNTED
-    if len(done) > most:
-        lines.append(f"{len(done)} of {len(items)} items are done, among them:")
-    # The last ones: of a split, the sheet of totals is among them.
-    lines += [f"- {text}" for text in done[-most:]]
-    lines += [f"- {note}." for note in _answer_notes(intent)[:MAX_COUNTED]]
-    lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
-    return "\n".join([*lines, "", NOT_A_MODEL])
-
-
-def _answer_notes(intent: Intent | None) -> tuple[str, ...]:
-    """Return what the reader of the answer must know beside it."""
+def _words(intent: Intent) -> str:
     match intent:
-        case Merged() | Replaced():
-            return intent.notes
-        case Split() | Grouped() | RowsIntent() | Deduped():
-            return intent.selection.notes
-        case _:
-            return ()
-
-
-def _change(change: dict[str, Any]) -> str:
-    kind = str(change.get("change_type", "modified"))
-    return f"{kind.capitalize()}: {change.get('path')}"
-
-
-def _notes(intent: Intent) -> list[str]:
-    match intent:
-        case Split():
-            return [
-                f"- Source: {intent.selection.source}",
-                f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
-                "- Empty fields stay empty and are left out of totals and averages.",
-            ]
-        case Grouped() | RowsIntent() | Deduped():
-            target = intent.target or "none, the answer is a text"
-            return [f"- Source: {intent.selection.table.label}", f"- Target: {target}"]
-        case Sheets():
-            return [
-                f"- Source: {intent.source}",
-                "- Each sheet goes over as it is, into a new file.",
-            ]
-        case Merged():
-            return [
-                f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
-                "- Columns are matched by name, in the order of the first table.",
-                *(f"- {note}" for note in intent.notes),
-            ]
-        case Profiled(target=""):
-            return ["- Target: none, the answer is a text"]
-        case Profiled():
-            return [f"- Target: {intent.target} (new)", "- The files themselves are not changed."]
-        case Replaced():
-            case = "as it is written" if intent.match_case else "in capitals or not"
-            notes = (f"- {note}" for note in intent.notes)
-            return [f"- The text is searched {case}; only where it stands is changed.", *notes]
-        case Declined():
-            return [f"- Not done: {intent.reason}"]
+        case JobIntent():
+            return intent.words
+        case ProfileIntent():
+            return profile_words(intent)
+        case DeclinedIntent():
+            return intent.understood
         case _:
             assert_never(intent)
 
 
-_BOOK = ".xlsx"
-_SHEET = "Sheet1"
-_MAX_ANSWER_ROWS = 50
+def _item(intent: Intent, words: str) -> str:
+    match intent:
+        case JobIntent():
+            files = [
+                s.file
+                for s in intent.job.steps
+                if isinstance(s, OutputStep) and not isinstance(s, ReportStep)
+            ]
+            name = next((file for file in files if file and "{" not in file), "Answer")
+            return f"Final: {name} — {words}"
+        case ProfileIntent():
+            return f"Final: {intent.target or 'Answer'} — {words}"
+        case DeclinedIntent():
+            return "Final: Answer — Say what was understood and what can be done"
+        case _:
+            assert_never(intent)
 
-_Other = Sheets | Deduped | Merged | Profiled | Replaced | Declined
+
+def _notes(intent: Intent) -> list[str]:
+    match intent:
+        case JobIntent():
+            sources = ", ".join(dict.fromkeys(one.file for one in intent.job.inputs))
+            return [f"- Source: {sources}", *(f"- {note}" for note in intent.notes)]
+        case ProfileIntent():
+            return ["- The files themselves are not changed."]
+        case DeclinedIntent():
+            return [f"- Not done: {' '.join(intent.reason.split())}"]
+        case _:
+            assert_never(intent)
+
+
+def refusal_of(conversation: PlannerConversation) -> Decline | None:
+    """Return why the plan is that nothing is done; None where something is, or is answered."""
+    intent = decode_intent(conversation.block("plan"))
+    if not isinstance(intent, DeclinedIntent) or asks_for_abilities(intent.understood):
+        return None
+    return Decline(intent.reason, intent.understood, intent.options or (HOW_TO_ASK,))
 
 
 def implement(conversation: PlannerConversation) -> str:
@@ -221,215 +140,196 @@ def implement(conversation: PlannerConversation) -> str:
             the item fails with that reason.
     """
     intent = decode_intent(conversation.block("plan"))
-    number = conversation.item_number
-    if intent is None or not 1 <= number <= len(plan_steps(intent)):
+    if intent is None or conversation.item_number != 1:
         raise ValidationFailed("the offline provider can only carry out plans that it made itself")
     try:
-        if isinstance(intent, Split | Grouped | RowsIntent):
-            return _table_work(conversation, intent, number)
-        return _other_work(conversation, intent, number)
+        match intent:
+            case JobIntent():
+                return _run(conversation, intent)
+            case ProfileIntent():
+                return write_profile(conversation, intent)
+            case DeclinedIntent():
+                return decline_text(intent, conversation.paths)
+            case _:
+                assert_never(intent)
     except CallFailedError as failed:
         raise ValidationFailed(f"a tool refused: {failed}") from None
 
 
-def _table_work(
-    conversation: PlannerConversation, intent: Split | Grouped | RowsIntent, number: int
-) -> str:
-    match intent:
-        case Split():
-            return _split(conversation, intent, number)
-        case Grouped(target=str(target)):
-            return _grouped(conversation, intent, target)
-        case Grouped():
-            return _answer(conversation, intent)
-        case RowsIntent():
-            return _rows(conversation, intent)
+def _run(conversation: PlannerConversation, intent: JobIntent) -> str:
+    """Run a job and return what came of it."""
+    try:
+        done = conversation.call("run_job", job=msgspec.to_builtins(intent.job))
+    except CallFailedError as failed:
+        if _NOWHERE in str(failed):
+            return f"{str(failed).partition(': ')[2]}. Nothing was changed."
+        raise
+    lines = [_done_text(done)]
+    for step in intent.job.steps:
+        if isinstance(step, ConvertStep):
+            lines += _kept_totals(conversation, intent, step, done)
+        elif isinstance(step, DeduplicateStep):
+            lines += _removed(done)
+    return " ".join(line for line in lines if line)
 
 
-def _other_work(conversation: PlannerConversation, intent: _Other, number: int) -> str:
-    match intent:
-        case Sheets():
-            return convert_sheet(conversation, intent, number)
-        case Deduped():
-            return deduplicate(conversation, intent)
-        case Merged():
-            return merge_tables(conversation, intent, number)
-        case Profiled():
-            return write_profile(conversation, intent)
-        case Replaced(parts=()):
-            return not_found_text(intent)
-        case Replaced():
-            return replace_text(conversation, intent, number)
-        case Declined():
-            return decline_text(intent)
-        case _:
-            assert_never(intent)
+_NOWHERE = " is in none of "
+"""What `run_job` says where a text that is replaced is nowhere."""
 
 
-def refusal_of(conversation: PlannerConversation) -> Decline | None:
-    """Return why the plan is that nothing is done; None where something is, or is answered."""
-    intent = decode_intent(conversation.block("plan"))
-    if not isinstance(intent, Declined) or asks_for_abilities(intent.understood):
-        return None
-    suggestions = nearest_examples(intent.understood) or (HOW_TO_ASK,)
-    return Decline(intent.reason, intent.understood, suggestions)
+def _removed(done: dict[str, Any]) -> list[str]:
+    """Return how many rows a job took out, where it read one table and wrote one."""
+    if len(done["inputs"]) != 1 or len(done["outputs"]) != 1:
+        return []
+    before = int(done["inputs"][0]["row_count"])
+    sheets = done["outputs"][0].get("sheets") or [done["outputs"][0]]
+    count = before - int(sheets[0].get("row_count", before))
+    if not count:
+        return ["No row was there more than once."]
+    rows = "1 row was" if count == 1 else f"{count:,} rows were"
+    return [f"{rows} removed from {_rows(before)}."]
 
 
-def _split(conversation: PlannerConversation, intent: Split, number: int) -> str:
-    if number <= len(intent.parts):
-        return _part(conversation, intent, intent.parts[number - 1])
-    key, table = intent.key, intent.selection.table
-    figures = _overall(conversation, table, sql.overall(intent.selection, intent.measures))
-    query = sql.grouped(Grouped(intent.selection, (key,), intent.measures), for_sheet=True)
-    columns = (_key_column(key.label, key.column, key.part), *map(_figure, intent.measures))
-    totals = ("Total", *figures)
-    sheet = Sheet(
-        target=intent.target,
-        name=intent.summary_sheet,
-        table=table,
-        query=query,
-        columns=columns,
-        rows=len(intent.parts),
-        widths=_widths(conversation, table, query, columns, totals),
-        totals=totals,
-        functions=("", *map(_summing, intent.measures)),
-    )
-    fill_sheet(conversation, sheet)
-    figure_texts = ", ".join(_figure_texts(intent.measures, figures))
-    rows = row_count_text(sheet.rows)
-    return f'Sheet "{sheet.name}" has {rows} and a row of totals ({figure_texts}).'
+def _kept_totals(
+    conversation: PlannerConversation, intent: JobIntent, step: ConvertStep, done: dict[str, Any]
+) -> list[str]:
+    """Make rows that sum others up formulas in a workbook, and tell of them in any file."""
+    source = next(one for one in intent.job.inputs if one.name == step.table)
+    table = TableIntent(source.file, source.sheet or "")
+    if split_suffix(step.file)[1] != _BOOK:
+        return [kept_rows_text(conversation, table)]
+    arguments = {"path": step.file, "row_start": 1, "row_count": 1, "read_as": {"totals": "keep"}}
+    names = conversation.call("table_read_rows", **arguments)["columns"]
+    kept = summing_rows(conversation, table, names)
+    if kept.formulas:
+        written = next(one for one in done["outputs"] if one["target_path"] == step.file)
+        sheet = written["sheets"][0]["sheet"] or "Sheet1"
+        cells = [{"cell": cell, "value": text, "type": "formula"} for cell, text in kept.formulas]
+        operation = {"op": "set_cells", "sheet": sheet, "cells": cells}
+        conversation.call("xlsx_operations", path=step.file, operations=[operation])
+    return list(kept.notes)
 
 
-def _summing(measure: Measure) -> str:
-    """Return the function of sheets that makes a figure of all rows out of those of groups."""
-    match measure.function:
-        case "total" | "count":
-            return "SUM"
-        case "minimum" if measure.column is not None and measure.column.is_number:
-            return "MIN"
-        case "maximum" if measure.column is not None and measure.column.is_number:
-            return "MAX"
-        case _:
-            # The average of groups' averages is none of the rows.
-            return ""
+_BOOK = ".xlsx"
 
 
-def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -> str:
-    sheet = Sheet(
-        target=intent.target,
-        name=part.sheet,
-        table=intent.selection.table,
-        query=sql.rows(
-            intent.selection, intent.columns, intent.order, (intent.key, part.value), for_sheet=True
-        ),
-        columns=intent.columns,
-        rows=part.rows,
-        widths=intent.widths,
-    )
-    fill_sheet(conversation, sheet)
-    rows = row_count_text(part.rows)
-    return f'Sheet "{part.sheet}" in {intent.target} has {rows}; read back and counted.'
+def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
+    """Return what was asked, why it is not done, and commands to paste, in three lines.
+
+    Args:
+        intent: It.
+        paths: The files of the workbench.
+    """
+    if asks_for_abilities(intent.understood):
+        return f"{all_abilities()}\nFor anything else {_A_MODEL}."
+    first = f"{NOT_DONE} I read the request as: {intent.understood}"
+    files = " ".join(map(shlex.quote, paths[:3])) or "FILE"
+    if intent.is_question:
+        lines = [first, f"Which is meant? {intent.reason}"]
+        told = [
+            f"{n}: kbd run {files} {shlex.quote(one)}" for n, one in enumerate(intent.options, 1)
+        ]
+        return "\n".join([*lines, f"{OPTIONS}{' · '.join(told)}"] if told else lines)
+    near = [f"kbd run {files} {shlex.quote(one)}" for one in intent.options]
+    third = f"Near it: {' · '.join(near)} · or " if near else 'What can be done: ask "help", or '
+    return "\n".join([first, f"Why not: {intent.reason}", third + _A_MODEL])
 
 
-def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) -> str:
-    table = intent.selection.table
-    if split_suffix(target)[1] != _BOOK:
-        return export_table(conversation, table, target, sql.grouped(intent))
-    query = sql.grouped(intent, for_sheet=True)
-    first, overall = conversation.calls(
-        ("table_query", {**table.arguments, "query": query, "window_rows": 1}),
-        (
-            "table_query",
-            {**table.arguments, "query": sql.overall(intent.selection, intent.measures)},
-        ),
-    )
-    rows = int(first["total_row_count"])
-    keys = [_key_column(key.label, key.column, key.part) for key in intent.keys]
-    columns = (*keys, *map(_figure, intent.measures))
-    # The average of all rows is no sum of the averages above it.
-    is_sum = all(measure.function in ("total", "count") for measure in intent.measures)
-    label = "Total" if is_sum else "All rows"
-    figures = overall["rows"][0]
-    totals = (label, *(None for _ in keys[1:]), *figures) if keys else ()
-    sheet = Sheet(
-        target=target,
-        name="Summary",
-        table=table,
-        query=query,
-        columns=columns,
-        rows=rows,
-        widths=_widths(conversation, table, query, columns, totals or figures),
-        totals=totals,
-        functions=(*("" for _ in keys), *map(_summing, intent.measures)),
-    )
-    fill_sheet(conversation, sheet)
-    figure_texts = ", ".join(_figure_texts(intent.measures, figures))
-    return f"{target} has {row_count_text(rows)}; over all of them: {figure_texts}."
+def _done_text(done: dict[str, Any]) -> str:
+    """Return what came of a job: answers, then files with their rows."""
+    lines = [line for answer in done["answers"] for line in _answer_lines(answer)]
+    lines += [line for output in done["outputs"] for line in _output_lines(output)]
+    return "\n".join(lines) or "Nothing was written."
 
 
-def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
-    table, is_book = intent.selection.table, split_suffix(intent.target)[1] == _BOOK
-    query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
-    if not is_book:
-        if intent.is_whole:
-            return export_whole(conversation, table, intent.target, intent.rows)
-        return export_table(conversation, table, intent.target, query, intent.rows)
-    kept = summing_rows(conversation, table, intent.columns) if intent.is_whole else None
-    sheet = Sheet(
-        target=intent.target,
-        name=_SHEET,
-        table=table,
-        query=query,
-        columns=intent.columns,
-        rows=intent.rows,
-        widths=intent.widths,
-        formulas=kept.formulas if kept else (),
-    )
-    fill_sheet(conversation, sheet)
-    written = f"{intent.target} has {row_count_text(intent.rows)}; read back and counted."
-    return " ".join([written, *(kept.notes if kept else ())])
+_MAX_PLAIN = 4
 
 
-def _answer(conversation: PlannerConversation, intent: Grouped) -> str:
-    found = conversation.call(
-        "table_query",
-        **intent.selection.table.arguments,
-        query=sql.grouped(intent),
-        window_rows=_MAX_ANSWER_ROWS,
-    )
-    figures = len(intent.measures)
-    lines = []
-    for row in found["rows"]:
-        names = ", ".join(_value(value) for value in row[: len(row) - figures])
-        figure_texts = ", ".join(_figure_texts(intent.measures, row[len(row) - figures :]))
-        lines.append(f"- {names}: {figure_texts}" if names else figure_texts)
-    more = int(found["total_row_count"]) - len(lines)
+def _answer_lines(answer: dict[str, Any]) -> list[str]:
+    lines = [str(answer["text"])] if answer.get("text") else []
+    columns, rows = answer["columns"], answer["rows"]
+    for row in rows:
+        if len(columns) == 1:
+            only = _value(row[0])
+            lines.append(f"{columns[0]} {only}" if len(rows) == 1 else f"- {only}")
+        elif len(rows) == 1 and all(isinstance(value, int | float) for value in row):
+            lines.append(
+                ", ".join(
+                    f"{name} {_value(value)}" for name, value in zip(columns, row, strict=True)
+                )
+            )
+        else:
+            rest = zip(columns[1:], row[1:], strict=True)
+            # Of a row of many fields it must be seen where each begins.
+            mark = ":" if len(columns) > _MAX_PLAIN else ""
+            told = ", ".join(f"{name}{mark} {_value(value)}" for name, value in rest)
+            lines.append(f"- {_value(row[0])}: {told}")
+    more = int(answer["row_count"]) - len(rows)
     if more > 0:
         lines.append(f"… and {more} more; ask for a workbook to get all of them.")
-    return "\n".join(lines) or "No row is left to count."
+    return lines or ["No row is left."]
 
 
-def _overall(conversation: PlannerConversation, table: TableIntent, query: str) -> tuple[Any, ...]:
-    return tuple(conversation.call("table_query", **table.arguments, query=query)["rows"][0])
+def _output_lines(output: dict[str, Any]) -> list[str]:
+    path = output["target_path"]
+    if "replacements" in output:
+        return [f"{path}: replaced {int(output['replacements']):,} times."]
+    sheets = output.get("sheets", ())
+    if not sheets:
+        rows = output.get("row_count")
+        return [f"{path} has {_rows(int(rows))}." if rows is not None else f"{path} was written."]
+    if len(sheets) == 1:
+        return [f"{path} has {_rows(int(sheets[0]['row_count']))}{_totals_text(sheets[0])}."]
+    lines = [
+        f'- Sheet "{one["sheet"]}" in {path} has {_rows(int(one["row_count"]))}{_totals_text(one)}'
+        for one in sheets
+    ]
+    if (more := len(lines) - _MAX_LISTED) > 0:
+        lines = [*lines[: _MAX_LISTED - 1], f"- and {more} more sheets", lines[-1]]
+    return lines
 
 
-def _widths(
-    conversation: PlannerConversation,
-    table: TableIntent,
-    query: str,
-    columns: Sequence[ColumnIntent],
-    totals: Sequence[Any],
-) -> tuple[int, ...]:
-    """Return widths for the rows of a query and a row of totals below them."""
-    found = _overall(conversation, table, sql.widths(columns, f"({query})"))
-    last = (0 if value is None else len(str(value)) for value in totals)
-    longest = [max(length or 0, other) for length, other in zip(found, last, strict=True)]
-    return column_widths(columns, longest)
+def _totals_text(sheet: dict[str, Any]) -> str:
+    """Return what the totals of a sheet come to."""
+    totals = sheet.get("totals") or {}
+    told = ", ".join(f"{name} {_value(value)}" for name, value in totals.items())
+    return f"; over all of them: {told}" if told else ""
 
 
-def _figure_texts(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
-    pairs = zip(measures, figures, strict=True)
-    return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def summary(conversation: PlannerConversation) -> str:
+    """Return the message to the user: how it was read, what came of it, what failed."""
+    items = [dict(item) for item in conversation.json_block("results").get("items", [])]
+    changes = [dict(change) for change in conversation.json_block("changes").get("changes", [])]
+    intent = decode_intent(conversation.block("plan"))
+    failed = [item for item in items if item.get("state") == "failed"]
+    done = [str(item.get("text", "")) for item in items if item not in failed]
+    if isinstance(intent, DeclinedIntent):
+        return "\n".join(done) or NOT_DONE
+    lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
+    lines += done
+    told = "\n".join(done)
+    lines += [
+        _change(change)
+        for change in changes
+        if change.get("change_type") != "added" or str(change.get("path")) not in told
+    ]
+    notes = intent.notes if isinstance(intent, JobIntent) else ()
+    if notes and lines and lines[-1].rpartition("\n")[2].startswith("- "):
+        lines.append("")
+    lines += [f"- {note}." for note in notes]
+    lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
+    if failed and not changes:
+        lines.append("Nothing was changed.")
+    return "\n".join([*lines, NOT_A_MODEL])
+
+
+def _change(change: dict[str, Any]) -> str:
+    kind = str(change.get("change_type", "modified"))
+    return f"{kind.capitalize()}: {change.get('path')}."
 
 
 def _decimals(value: float) -> int:
@@ -450,15 +350,3 @@ def _value(value: Any) -> str:
         return f"{value:,.{_decimals(value)}f}"
     # To Python a bool is an int, and would be written as 1.
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def _key_column(label: str, column: ColumnIntent, part: str | None) -> ColumnIntent:
-    kind = column.type if part is None else "integer" if part == "year" else "string"
-    return ColumnIntent(label, kind)
-
-
-def _figure(measure: Measure) -> ColumnIntent:
-    if measure.function in ("count", "distinct") or measure.column is None:
-        return ColumnIntent(measure.label, "integer")
-    kind = "float" if measure.function == "average" else measure.column.type
-    return ColumnIntent(measure.label, kind)

@@ -11,22 +11,28 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd_offline.cells import HEADER, column_letters, typed_cell
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.files import READ_BOOKS, READ_TABLES, chosen_files, named_files, only_target
-from kbd_offline.findings import Findings
-from kbd_offline.intents import Profiled, TableIntent
-from kbd_offline.names import free_name, split_suffix
-from kbd_offline.request_text import PROFILING, UnclearError, Wording
-from kbd_offline.workbooks import HEADER, column_letters
+from kbd_offline.intents import ProfileIntent, TableIntent
+from kbd_offline.names import fold, singular, split_suffix, tokens
+from kbd_offline.request_files import (
+    READ_BOOKS,
+    READ_TABLES,
+    files_of_kinds,
+    free_target,
+    named_files,
+)
+from kbd_offline.request_tokens import QUOTED, tokenize
+from kbd_offline.scan import UnclearError
 
 __all__ = [
     "REPORT_SUFFIXES",
     "ColumnProfile",
     "FileProfile",
+    "asks_for_profile",
     "collect",
+    "parse_look",
     "parse_profiles",
-    "research_look",
-    "research_profiles",
     "write_profile",
     "write_report",
 ]
@@ -267,6 +273,7 @@ def _shown(value: Any) -> str:
 
 REPORT_SUFFIXES = (".docx", ".md", ".txt", ".xlsx")
 
+
 _MAX_OPERATIONS = 400
 """Of a call; the tools take 500."""
 
@@ -410,7 +417,7 @@ def _sheet_operations(
         min(max(len(str(value)) for value in column) + 2, _MAX_WIDTH)
         for column in zip(names, *rows, strict=True)
     ]
-    typed = [[_typed(value) for value in row] for row in rows]
+    typed = [[typed_cell(value) for value in row] for row in rows]
     shown = [{"column": column_letters(n), "width": width} for n, width in enumerate(widths, 1)]
     heading = [[{"value": one, "type": "string"} for one in names]]
     operations: list[dict[str, Any]] = [
@@ -422,13 +429,6 @@ def _sheet_operations(
     operations.append({"op": "set_column_widths", "sheet": name, "columns": shown})
     operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
     return operations
-
-
-def _typed(value: Any) -> dict[str, Any]:
-    """Return a value for a cell: counts are numbers, all else is text."""
-    if isinstance(value, int):
-        return {"value": value, "type": "number"}
-    return {"value": value or None, "type": "string" if value else "blank"}
 
 
 def _fields(column: ColumnProfile) -> tuple[Any, ...]:
@@ -481,65 +481,102 @@ _SUFFIXES = {
 }  # fmt: skip
 
 
-def research_profiles(conversation: PlannerConversation, request: str) -> Findings:
-    """Read a request for a report on files, and look at them.
+# A verb counts where a sentence or its next part begins: "by Profile" asks for none.
+_BEGINS = (
+    r"(?:^|[.,;:!]|\b(?:and|then|please|to|you|just|kindly|lets?|now|first|bitte|want|need)\b)\s*"
+    r"(?:(?:please|just|also|do)\s+)*"
+)
+_PROFILE = (
+    rf"{_BEGINS}profile\b|\b(?:a|an|the|data|file|quality)\s+(?:data\s+)?profile\s+(?:of|for|report)\b"
+    r"|\bdata\s+profiles?\b|\bprofiling\b"
+    r"|\b(?:summary|descriptive|column)\s+statistics\b"
+    r"|\b(?:data\s+quality|profile)\s+report\b|\binventory\s+of\b"
+    r"|\b(?:report|overview)\s+(?:of|on|about)\s+(?:(?:the|these|all|my|what)\s+)*"
+    r"(?:(?:csv|excel|word|data)\s+)?(?:files?|workbooks?|documents|tables)\b"
+    rf"|{_BEGINS}describe\s+(?:(?:the|these|all|my|data)\s+)*(?:files?|tables?|columns|data)\b"
+)
+_POLITE = """
+a all also an and any are as at be been both by called can contain contains could data do does each
+existing file files for from get give go has have hello here hi i in into is it its just kindly let
+like make me my name named need new now of on one ones only or our out output please produce put
+result results save so some table tables take thank thanks that the their them then there these
+they this those to too us use using want was we were which will with within workbench would write
+you your
+"""
+_PROFILING = """
+average averages blank blanks book books column columns complete containing content contents count
+counts create csv data deck decks describe described describing description detailed distinct doc
+docs document documents docx each empty every excel fields full generate heading headings how html
+include including inventory kind kinds list listing many markdown max maximum md mean means min
+minimum missing much names number numbers overview page pages pdf pdfs per plain powerpoint pptx
+prepare presentation presentations profile profiles profiling quality quick range ranges report
+reports row rows sheet sheets short show showing simple size sizes slides spreadsheet spreadsheets
+statistics stats structure summaries summary tell text tsv txt type types unique value values what
+word words workbook workbooks xlsx
+"""
+_WORDS = frozenset(_POLITE.split()) | frozenset(_PROFILING.split())
+"""Words that may be left over in a request for a report on files."""
 
-    Raises:
-        UnclearError: It has no reading, or names too many files.
-        PendingError, ValidationFailed: As for `PlannerConversation.call`.
-    """
-    intent = parse_profiles(request, conversation.paths)
-    profiles = collect(conversation, intent.paths)
-    lines = tuple(f"- {one.path}: {one.brief}" for one in profiles)
-    notes = tuple(f"{one.path}: {note}" for one in profiles for note in one.notes)
-    return Findings(intent, lines, notes)
+
+def asks_for_profile(request: str) -> bool:
+    """Tell whether a request asks for a report on what files hold."""
+    # What stands in quotes is a text or a name, and asks for nothing.
+    return re.search(_PROFILE, fold(re.sub(QUOTED, " ", request))) is not None
 
 
-def parse_profiles(request: str, paths: tuple[str, ...]) -> Profiled:
+def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     """Return which files a report is asked of, and its name.
 
     Raises:
         UnclearError: There is none, there are too many, or it asks for more than a profile.
     """
     named = named_files(request, paths)
-    target = only_target(named.targets, REPORT_SUFFIXES, "only docx, md, txt and xlsx reports")
-    wording = Wording(named.text)
-    kinds = _KIND.findall(wording.folded)
+    target = named.target
+    if target and split_suffix(target)[1] not in ("", *REPORT_SUFFIXES):
+        raise UnclearError(
+            f"I do not write {split_suffix(target)[1]} files, only docx, md, txt and xlsx reports"
+        )
+    bare = named.without_names(request)
+    kinds = _KIND.findall(fold(bare))
     suffix = _SUFFIXES.get(kinds[-1].split()[-1], ".md") if kinds else ".md"
-    chosen = chosen_files(named, paths)
-    wording.check_rest(PROFILING, chosen)
+    chosen = named.sources or files_of_kinds(bare, paths) or paths
+    things = {word for path in chosen for word in tokens(split_suffix(path)[0])}
+    for token in tokenize(request, named.spans):
+        if token.kind == "word" and token.word not in _WORDS and singular(token.word) not in things:
+            raise UnclearError(f'I do not know what to make of "{token.text}" here')
     if not chosen:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(chosen) > MAX_FILES:
         raise UnclearError(f"I report on up to {MAX_FILES} files, and these are {len(chosen)}")
-    if target is None:
-        target = free_name(f"profile{suffix}", paths)
+    if not target:
+        stem = split_suffix(chosen[0])[0] + "-" if len(chosen) == 1 else ""
+        target = free_target(f"{stem}profile{suffix}", paths, "new")
     elif not split_suffix(target)[1]:
         target += suffix
     if target.casefold() in {path.casefold() for path in paths}:
         raise UnclearError(f"{target} is in the workbench already: name another result")
-    return Profiled(tuple(chosen), target)
+    return ProfileIntent(tuple(chosen), target)
 
 
-def research_look(conversation: PlannerConversation, request: str) -> Findings:
+def parse_look(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     """Read the question what files hold: of those that it names, else of all.
 
     Raises:
         UnclearError: There is no file, or there are too many.
     """
-    paths = named_files(request, conversation.paths).sources or conversation.paths
+    paths = named_files(request, paths).sources or paths
     if not paths:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(paths) > MAX_FILES:
         raise UnclearError(f"I tell what up to {MAX_FILES} files hold, and these are {len(paths)}")
-    return Findings(Profiled(tuple(paths), ""))
+    return ProfileIntent(tuple(paths), "")
 
 
 _MAX_LOOK_LINES = 60
 """Of an answer; a report has all of them."""
 
 
-def write_profile(conversation: PlannerConversation, intent: Profiled) -> str:
+def write_profile(conversation: PlannerConversation, intent: ProfileIntent) -> str:
     """Write the report and tell what is in it; without a target tell what the report would.
 
     Raises:

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
+from kbd_offline.cells import column_letters
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.intents import ColumnIntent, TableIntent
-from kbd_offline.workbooks import column_letters
+from kbd_offline.intents import TableIntent
 
 __all__ = ["SummingRows", "kept_rows_text", "summing_rows"]
 
@@ -32,17 +32,17 @@ class SummingRows(msgspec.Struct, frozen=True):
 
 
 def summing_rows(
-    conversation: PlannerConversation, table: TableIntent, columns: Sequence[ColumnIntent]
+    conversation: PlannerConversation, table: TableIntent, columns: Sequence[str]
 ) -> SummingRows:
     """Return the formulas of a table that is written whole, its names in row 1 from A on.
 
     Args:
         conversation: See `PlannerConversation.call` for what it raises.
         table: It, with the rows that sum others up.
-        columns: Its columns in order.
+        columns: The names of its columns in order.
     """
-    found = conversation.call("table_get_map", **table.arguments).get("totals", ())
-    letters = {column.name: column_letters(n) for n, column in enumerate(columns, 1)}
+    found = _totals(conversation, table)
+    letters = {name: column_letters(n) for n, name in enumerate(columns, 1)}
     cells = [cell for row in found for cell in _cells(row, letters)]
     summed = sum(
         len(row["columns"]) * (last - first + 1) for row in found for first, last in row["ranges"]
@@ -68,7 +68,7 @@ def kept_rows_text(conversation: PlannerConversation, table: TableIntent) -> str
         conversation: See `PlannerConversation.call` for what it raises.
         table: It, with these rows.
     """
-    found = conversation.call("table_get_map", **table.arguments).get("totals", ())
+    found = _totals(conversation, table)
     summing = [row for row in found if row["columns"]]
     named = ", ".join(_label(row) for row in summing[:_MAX_NAMED])
     more = f" and {len(summing) - _MAX_NAMED:,} more" if len(summing) > _MAX_NAMED else ""
@@ -78,6 +78,12 @@ def kept_rows_text(conversation: PlannerConversation, table: TableIntent) -> str
         rows = "Row" if len(summing) == 1 else "Rows"
         notes.insert(0, f"{rows} {named}{more} {sums} kept.")
     return " ".join(notes)
+
+
+def _totals(conversation: PlannerConversation, table: TableIntent) -> Sequence[Mapping[str, Any]]:
+    found = conversation.call("table_get_map", **table.arguments, read_as={"totals": "keep"})
+    rows: Sequence[Mapping[str, Any]] = found.get("totals", ())
+    return rows
 
 
 def _label(row: Mapping[str, Any]) -> str:

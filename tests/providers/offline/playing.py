@@ -17,12 +17,13 @@ from kbd.messages import Message
 from kbd.providers import ModelReply, ModelRequest, ToolSchema
 from kbd.testing.providers import NoAccess
 from kbd.testing.tools import Workbench
-from kbd.tools import Tool
+from kbd.tools import Tool, ToolResult
 from kbd.types import Phase
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
+from kbd_jobs import kbd_register_tools as job_tools
 from kbd_ods import OdsFormat
 from kbd_offline import OfflineProvider
 from kbd_parquet import ArrowFormat, ParquetFormat
@@ -74,8 +75,9 @@ class Player:
         for name, data in files.items():
             self.workbench.add(name, data)
         formats = self.workbench.formats
-        tools = [*file_tools(formats), *table_tools({}, formats), *edits(formats)]
+        tools = [*file_tools(formats), *table_tools({}, formats), *edits(formats), *job_tools()]
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
+        self.workbench.tools.update(self._tools)
         self._calls: list[tuple[Phase, str]] = []
         self._ends: list[str] = []
         self._ids: set[str] = set()
@@ -108,6 +110,17 @@ class Player:
         looks = [] if self._has_worked else self._told[True]
         told = plans.append_told(summary, list(dict.fromkeys(self._told[False] + looks)))
         return Outcome(research, plan, answers, told, self._calls, self._ends)
+
+    @property
+    def made(self) -> str:
+        """The name of the only file that was added."""
+        (name,) = set(self.workbench.files.names()) - set(self._before)
+        return name
+
+    def written(self) -> list[str]:
+        """Return the names of the files that are there since, or were changed."""
+        files = self.workbench.files
+        return [name for name in files.names() if files.get(name).blob != self._before.get(name)]
 
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
@@ -144,12 +157,14 @@ class Player:
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
         self._told[result.is_look] += result.told
-        self._has_worked |= name.startswith("table_") and name not in _LOOKS
-        text = msgspec.json.encode(result.value).decode()
+        self._has_worked |= name == "run_job" or (name.startswith("table_") and name not in _LOOKS)
+        return self._shown(name, result)
+
+    def _shown(self, name: str, result: ToolResult) -> str:
         return truncate_result(
             name,
             self._entry,
-            text,
+            msgspec.json.encode(result.value).decode(),
             result.value,
             summary=result.summary,
             is_action=result.is_action,

@@ -9,7 +9,6 @@ import anyio
 import openpyxl
 import pytest
 
-from kbd_offline.equality import take_exactness
 from providers.offline.playing import Outcome, Player
 
 SPENT = "Status,Category,Amount\npaid,Food,1\nPaid ,food,2\nopen,FOOD,4\npaid,Food,8\nPAID,Car,16\n"
@@ -55,9 +54,9 @@ def test_groups_told_apart(tmp_path: Path) -> None:
 def test_filters(tmp_path: Path) -> None:
     """A value is found in capitals or not, blanks around it or not, unless "exactly" is said."""
     player, _ = play(tmp_path / "a", "only rows where status is PAID, sorted by amount, as csv")
-    assert [row[2] for row in rows(player, "spent-filtered.csv")[1:]] == ["1", "2", "8", "16"]
+    assert [row[2] for row in rows(player, player.made)[1:]] == ["1", "2", "8", "16"]
     player, _ = play(tmp_path / "b", "only rows where status is exactly paid, as csv")
-    assert [row[2] for row in rows(player, "spent-filtered.csv")[1:]] == ["1", "8"]
+    assert [row[2] for row in rows(player, player.made)[1:]] == ["1", "8"]
 
 
 def test_spellings_of_a_filter_are_said(tmp_path: Path) -> None:
@@ -80,10 +79,10 @@ def test_spellings_of_a_filter_are_said(tmp_path: Path) -> None:
 def test_sheets(tmp_path: Path) -> None:
     """One sheet for all spellings of a value, with the rows as the file has them."""
     player, _ = play(tmp_path, "one sheet per category with category and amount, and totals")
-    assert values(player, "summary.xlsx", "Food")[1:] == [
+    assert values(player, player.made, "Food")[1:] == [
         ["Food", 1], ["food", 2], ["FOOD", 4], ["Food", 8],
     ]  # fmt: skip
-    assert values(player, "summary.xlsx", "Summary")[1:] == [
+    assert values(player, player.made, "Summary")[1:] == [
         ["Car", 1, 16], ["Food", 4, 15], ["Total", 5, 31],
     ]  # fmt: skip
 
@@ -92,14 +91,15 @@ def test_sheets(tmp_path: Path) -> None:
 def test_duplicates(tmp_path: Path) -> None:
     """Rows alike but for capitals are duplicates, which is said; "exactly" keeps them."""
     player, outcome = play(tmp_path / "a", "remove duplicates by status and category, as csv")
-    assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "4", "16"]
-    assert '1 of them differs in capitals alone; say "exactly"' in outcome.summary
+    assert [row[2] for row in rows(player, player.made)[1:]] == ["1", "4", "16"]
+    assert (
+        '"PAID", "Paid" and "paid" count as one Status ("paid"); say "exactly"' in outcome.summary
+    )
     player, outcome = play(
         tmp_path / "b", "dedupe by status and category, case-sensitively, as csv"
     )
-    assert [row[2] for row in rows(player, "spent-deduped.csv")[1:]] == ["1", "2", "4", "16"]
-    assert "differs in capitals" not in outcome.summary
-    assert "(FOOD, food), and counts as another one" in outcome.summary
+    assert [row[2] for row in rows(player, player.made)[1:]] == ["1", "2", "4", "16"]
+    assert "count as one" not in outcome.summary
 
 
 def test_a_value_that_no_row_has(tmp_path: Path) -> None:
@@ -116,11 +116,14 @@ def test_a_value_that_no_row_has(tmp_path: Path) -> None:
     [
         ("rows where status is not payed, as csv", 'no row has "payed" as Status'),
         ("rows where category contains foot", 'in no row Category contains "foot"'),
-        ("rows where amount > 100, as csv", "no row of spent.csv is left where Amount > 100"),
+        ("rows where amount > 100, as csv", "no row is left: Rows where Amount is over 100"),
         ("rows where status is exactly PAD, as csv", 'no row has "PAD" as Status'),
         ("total amount per category where status is payed", 'did you mean "paid"?'),
         ("one sheet per category with amount where status is payed", 'did you mean "paid"?'),
-        ("rows where status is open and category is car, as csv", "is left where Status = open"),
+        (
+            "rows where status is open and category is car, as csv",
+            "no row is left: Rows where Status is open and Category is Car",
+        ),
     ],
 )
 def test_nothing_is_left(tmp_path: Path, request_text: str, reason: str) -> None:
@@ -130,12 +133,12 @@ def test_nothing_is_left(tmp_path: Path, request_text: str, reason: str) -> None
     assert reason in outcome.summary
 
 
-def test_words_for_exactness() -> None:
-    """They are taken out in place; what stands in quotes is a value."""
-    assert take_exactness("Status is exactly Paid") == (True, "Status is         Paid")
-    assert take_exactness("total per city, Case-Sensitive")[0]
-    assert take_exactness('Note is "exactly"') == (False, 'Note is "exactly"')
-    assert not take_exactness("the exact total per case")[0]
+def test_words_for_exactness(tmp_path: Path) -> None:
+    """What stands in quotes is a value."""
+    player, _ = play(
+        tmp_path, 'rows where category is "exactly", as csv', "Category\nexactly\nExactly\n"
+    )
+    assert len(rows(player, player.made)) == 3
 
 
 @pytest.mark.full
@@ -166,10 +169,10 @@ def test_totals_are_formulas(tmp_path: Path) -> None:
     """A row of totals is worked out by the sheet, and its values are stored with the formulas."""
     request = "total amount and number of rows per category, as xlsx"
     player, _ = play(tmp_path, request)
-    data = player.workbench.content("summary.xlsx")
+    data = player.workbench.content(player.made)
     sheet = openpyxl.load_workbook(io.BytesIO(data))["Summary"]
     assert [cell.value for cell in sheet[4]] == ["Total", "=SUM(B2:B3)", "=SUM(C2:C3)"]
-    assert values(player, "summary.xlsx", "Summary")[1:] == [
+    assert values(player, player.made, "Summary")[1:] == [
         ["Car", 16, 1], ["Food", 15, 4], ["Total", 31, 5],
     ]  # fmt: skip
 
@@ -186,7 +189,7 @@ def test_what_does_not_add_up_is_not_summed_unasked(tmp_path: Path) -> None:
     Asked for by name its sum is made: that is told by whoever sums it.
     """
     player, outcome = play(tmp_path / "a", "one sheet per kind, and a summary with totals", ORDERS)
-    found = values(player, "summary.xlsx", "Summary")
+    found = values(player, player.made, "Summary")
     assert found[0] == ["Kind", "Count", "Total Qty", "Total Amount"]
     assert found[-1] == ["Total", 3, 10, 29.5]
     note = 'Not summed: Einzel (unit price), Month (period); say "total Einzel"'
@@ -216,8 +219,8 @@ SOLD = (
         ("total number of rows", "Count 5"),
         ("how many different customers are there?", "Different Customer 3"),
         ("number of distinct Customers, exactly", "Different Customer 4"),
-        ("count unique customers by Region", "over all of them: Different Customer 3"),
-        ("total and count by Customer", "Total Amount 52.65, Count 5"),
+        ("count unique customers by Region", "Different Customer by Region, in spent-different-"),
+        ("total and count by Customer", "Total Amount, Count by Customer, in spent-amount-count"),
         ("average number of rows per Customer", "I do not make the average of a count"),
     ],
 )
@@ -232,7 +235,7 @@ def test_a_count_of_what_is_there_once_each_is_that_of_the_rows(tmp_path: Path) 
     _, outcome = play(tmp_path, "how many customers?", "Customer,Count\nAnn,4\nBob,5\n")
     assert "Count 2" in outcome.summary
     _, outcome = play(tmp_path / "b", "count by Customer", "Customer,Count\nAnn,4\nAnn,5\n")
-    assert "over all of them: Count 2" in outcome.summary
+    assert "Count by Customer, in spent-count-by-customer.xlsx" in outcome.summary
 
 
 @pytest.mark.parametrize(
@@ -246,7 +249,7 @@ def test_a_count_of_what_is_there_once_each_is_that_of_the_rows(tmp_path: Path) 
 def test_groups_by_their_figure(tmp_path: Path, request_text: str, first: str) -> None:
     """The first figure is meant, the largest or the smallest of it first."""
     player, _ = play(tmp_path, request_text, SOLD)
-    written = player.workbench.content("summary.csv").decode().splitlines()
+    written = player.workbench.content(player.made).decode().splitlines()
     assert written[1].startswith(first)
 
 

@@ -12,12 +12,11 @@ import pytest
 from openpyxl import load_workbook
 from pyarrow import ipc
 
-from kbd_offline.files import choose_files
-from kbd_offline.intents import ColumnIntent, Declined, Grouped, RowsIntent
-from kbd_offline.interpretation import understand
-from kbd_offline.request_text import UnclearError
+from kbd.jobs.records import ConvertStep
+from kbd_offline.request import Declined, Question
 from ods_books import ods_book, row, table, typed
 from providers.offline.playing import Outcome, Player
+from providers.offline.test_understanding import job, number, read, target, text, where
 
 ROWS = (("Food", 3.5), ("Rent", 12.0), ("Food", -1.25), ("Food", -1.25))
 
@@ -68,7 +67,7 @@ def test_groups_of_a_spreadsheet_and_an_arrow_file(tmp_path: Path) -> None:
     request = "total Amount by Category"
     expected = [("Category", "Total Amount"), ("Food", 1), ("Rent", 12), ("Total", 13)]
     player, _ = play(tmp_path / "ods", request, {"a.ods": spreadsheet(tmp_path)})
-    assert sheet(player, "summary.xlsx") == expected
+    assert sheet(player, player.made) == expected
     player, _ = play(tmp_path / "arrow", f"{request} into sums.csv", {"a.arrow": arrow()})
     assert player.workbench.content("sums.csv") == b"Category,Total Amount\nFood,1.00\nRent,12.00\n"
 
@@ -106,12 +105,12 @@ def test_they_are_merged_profiled_and_taken_apart(tmp_path: Path) -> None:
     player, _ = play(tmp_path / "m", "merge a.ods, b.arrow and c.csv into all.csv", files)
     assert len(player.workbench.content("all.csv").splitlines()) == 10
     player, _ = play(tmp_path / "p", "profile these files as a markdown report", files)
-    report = player.workbench.content("profile.md").decode()
+    report = player.workbench.content(player.made).decode()
     assert report.count("| Amount | float | 4 | 0 | 3 |") == 2
     player, _ = play(
         tmp_path / "s", "convert every sheet to csv", {"a.ods": spreadsheet(tmp_path, sheets=2)}
     )
-    assert {"a-S1.csv", "a-S2.csv"} <= set(player.workbench.files.names())
+    assert {"a-s1.csv", "a-s2.csv"} <= set(player.workbench.files.names())
 
 
 WORDS = {
@@ -123,42 +122,33 @@ WORDS = {
 @pytest.mark.parametrize("kind", WORDS)
 @pytest.mark.parametrize("source", ["a.csv", "a.tsv", "a.parquet", "a.arrow", "a.json", "a.jsonl"])
 def test_each_kind_that_is_read_becomes_each_that_is_written(source: str, kind: str) -> None:
-    """By its word, with a verb or without one; a total, too, and the source's kind may be said."""
-    columns = (ColumnIntent("Category"), ColumnIntent("Amount", "float"))
-    for words in ("convert {} to {}", "{} to {}", "export {} as {}", "turn the json of {} into {}"):
-        request = words.format(source, kind)
-        files = choose_files(request, [source])
-        intent = understand(request, files, columns)
-        assert isinstance(intent, RowsIntent)
-        assert intent.is_whole
-        assert intent.target.endswith(WORDS[kind])
-    request = f"total Amount by Category of {source} as {kind}"
-    intent = understand(request, choose_files(request, [source]), columns)
-    assert isinstance(intent, Grouped)
-    assert intent.target == f"summary{WORDS[kind]}"
+    """By its word, with a verb or without one; a total, too."""
+    columns = (text("Category"), number("Amount"))
+    for words in ("convert {} to {}", "{} to {}", "export {} as {}"):
+        found = job(words.format(source, kind), columns, (source,))
+        assert isinstance(found.steps[-1], ConvertStep)
+        assert str(target(found)).endswith(WORDS[kind])
+    found = job(f"total Amount by Category of {source} as {kind}", columns, (source,))
+    assert target(found) == f"a-amount-by-category{WORDS[kind]}"
 
 
 @pytest.mark.parametrize("kind", ["ods", "json", "jsonl", "arrow", "feather", "html", "xls"])
 def test_a_kind_that_is_not_written_is_refused_by_name(kind: str) -> None:
     """For a copy and for figures; a value may be called so all the same."""
-    columns = (ColumnIntent("Format"), ColumnIntent("Amount", "float"))
-    for words in ("convert a.csv to {}", "a.csv as {}", "total Amount by Format in {} format"):
-        request = words.format(kind)
-        intent = understand(request, choose_files(request, ["a.csv"]), columns)
-        assert isinstance(intent, Declined)
-        assert f"I do not write {kind} files, only xlsx, csv, tsv, psv and parquet" in intent.reason
-    request = f"rows where Format is equal to {kind}"
-    intent = understand(request, choose_files(request, ["a.csv"]), columns)
-    assert isinstance(intent, RowsIntent)
-    assert intent.selection.conditions[0].value == kind
+    columns = (text("Format", kind, "other"), number("Amount"))
+    for words in ("convert a.csv to {}", "a.csv as {}"):
+        found = read(words.format(kind), columns, ("a.csv",))
+        assert isinstance(found, Declined)
+        assert f"I do not write {kind} files, only xlsx, csv, tsv, psv and parquet" in found.reason
+    rows = job(f"rows where Format is equal to {kind}", columns, ("a.csv",))
+    assert where(rows) == f"same(Format, '{kind}')"
 
 
 def test_sheets_are_not_made_of_a_kind_without_them() -> None:
     """The word is not passed over."""
-    request = "one sheet per Category as parquet"
-    intent = understand(request, choose_files(request, ["a.csv"]), (ColumnIntent("Category"),))
-    assert isinstance(intent, Declined)
-    assert "sheets need a workbook" in intent.reason
+    found = read("one sheet per Category as parquet", (text("Category"),), ("a.csv",))
+    assert isinstance(found, Declined)
+    assert "sheets need a workbook" in found.reason
 
 
 def test_records_are_a_table(tmp_path: Path) -> None:
@@ -167,7 +157,7 @@ def test_records_are_a_table(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"a.jsonl": lines}
     player, _ = play(tmp_path / "g", "total Amount by Category as csv", files)
     assert (
-        player.workbench.content("summary.csv") == b"Category,Total Amount\nFood,1.00\nRent,12.00\n"
+        player.workbench.content(player.made) == b"Category,Total Amount\nFood,1.00\nRent,12.00\n"
     )
     player, _ = play(tmp_path / "p", "a.jsonl to parquet", files)
     assert parquet(player, tmp_path, "a.parquet")[1][1][0] == "Rent"
@@ -182,31 +172,29 @@ def test_every_sheet_becomes_a_parquet_file(tmp_path: Path) -> None:
     """As it becomes a text table."""
     made = spreadsheet(tmp_path, sheets=2)
     player, _ = play(tmp_path / "s", "every sheet to parquet", {"a.ods": made})
-    assert {"a-S1.parquet", "a-S2.parquet"} <= set(player.workbench.files.names())
-    assert len(parquet(player, tmp_path, "a-S1.parquet")[1]) == 4
+    assert {"a-s1.parquet", "a-s2.parquet"} <= set(player.workbench.files.names())
+    assert len(parquet(player, tmp_path, "a-s1.parquet")[1]) == 4
 
 
 @pytest.mark.parametrize(
-    ("request_text", "target"),
+    ("request_text", "result"),
     [
         ("rows where x > 1 into big.parquet", "big.parquet"),
         ('rows where x > 1 into "my big.parquet"', "my big.parquet"),
-        ('rows where Name = "J.Johnson"', None),
-        ("convert a.csv to Excel", None),
+        ('rows where Name = "J.Johnson"', "a-j-johnson.csv"),
+        ("convert a.csv to Excel", "a.xlsx"),
     ],
 )
-def test_when_a_result_is_named(request_text: str, target: str | None) -> None:
+def test_when_a_result_is_named(request_text: str, result: str) -> None:
     """By what leads to its name, in quotes or not."""
-    assert choose_files(request_text, ["a.csv"]).target == target
+    columns = (number("x"), text("Name", "J.Johnson", "K"))
+    assert target(job(request_text, columns, ("a.csv",))) == result
 
 
 def test_kinds_that_are_not_written_are_declined() -> None:
-    """With those that are; of a plain table and a Parquet file neither is guessed."""
+    """With those that are."""
     for name in ("b.ods", "b.arrow", "b.feather"):
-        with pytest.raises(
-            UnclearError, match=r"I do not write .*, only xlsx, csv, tsv, psv and parquet"
-        ):
-            choose_files(f"convert a.csv to {name}", ["a.csv"])
-    with pytest.raises(UnclearError, match=r"any of a\.csv, b\.parquet"):
-        choose_files("sort by x", ["a.csv", "b.parquet", "c.ods"])
-    assert choose_files("sort by x", ["c.ods", "d.pdf"]).source == "c.ods"
+        found = read(f"convert a.csv to {name}", (number("x"),), ("a.csv",))
+        assert not isinstance(found, Question)
+        assert isinstance(found, Declined)
+        assert "only xlsx, csv, tsv, psv and parquet" in found.reason

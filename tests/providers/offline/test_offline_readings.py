@@ -2,264 +2,259 @@
 
 import pytest
 
-from kbd_offline.deduplication import parse_deduplication
-from kbd_offline.files import RequestFiles, choose_files, chosen_files, named_files, without_names
-from kbd_offline.findings import FileFinding
-from kbd_offline.intents import (
-    ColumnIntent,
-    Declined,
-    Grouped,
-    Key,
-    Measure,
-    RowsIntent,
-    TableIntent,
+from kbd.jobs.records import (
+    CompareStep,
+    ConvertStep,
+    DeduplicateStep,
+    Job,
+    JoinStep,
+    ReplaceStep,
+    UnionStep,
+    WriteStep,
 )
-from kbd_offline.interpretation import JobKind, job_of, understand
-from kbd_offline.merge import match_columns, parse_merge, take_origin
-from kbd_offline.profiles import parse_profiles
-from kbd_offline.replacement import parse_replacement
-from kbd_offline.request_text import UnclearError
-from kbd_offline.workbooks import take_sheets, wants_each_sheet
+from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.profiles import asks_for_profile, parse_look, parse_profiles
+from kbd_offline.request import Declined, Question, Reading, Understood, read_request
+from kbd_offline.request_files import files_of_kinds, free_target
+from kbd_offline.scan import UnclearError
+from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
+from kbd_offline.substitution import replaced
+from providers.offline.test_understanding import (
+    TODAY,
+    day,
+    figures,
+    group,
+    job,
+    number,
+    order,
+    read,
+    text,
+)
 
-DAY = ColumnIntent("Date", "date")
-BUYER = ColumnIntent("Customer Name")
-AMOUNT = ColumnIntent("Amount", "float")
-UNIT = ColumnIntent("Unit Price", "float")
-EMAIL = ColumnIntent("Email")
+DAY, BUYER, AMOUNT = day("Date"), text("Customer Name"), number("Amount")
+UNIT, EMAIL = number("Unit Price", "unit price"), text("Email")
 COLUMNS = (DAY, BUYER, AMOUNT, EMAIL)
 
 
 @pytest.mark.parametrize(
-    ("request_text", "job"),
+    "request_text",
     [
-        ("remove duplicates", JobKind.DEDUPE),
-        ("please dedupe by email", JobKind.DEDUPE),
-        ("give me the list without duplicate rows", JobKind.DEDUPE),
-        ("get rid of all the repeated rows", JobKind.DEDUPE),
-        ("keep only unique rows", JobKind.DEDUPE),
-        ("merge these files", JobKind.MERGE),
-        ("Can you combine the csv files into one", JobKind.MERGE),
-        ("put both tables together", JobKind.MERGE),
-        ("append b to a", JobKind.MERGE),
-        ("profile the data", JobKind.PROFILE),
-        ("make a data quality report", JobKind.PROFILE),
-        ("a report on these files as docx", JobKind.PROFILE),
-        ("describe the columns", JobKind.PROFILE),
-        ("find and replace foo with bar", JobKind.REPLACE),
-        ("please replace 'foo' by 'bar' everywhere", JobKind.REPLACE),
-        ('change "foo" to "bar"', JobKind.REPLACE),
-        ("one sheet per Merge Status", JobKind.TABLE),
-        ("total amount by Duplicate Flag", JobKind.TABLE),
-        ("split by profile", JobKind.TABLE),
-        ("convert it to csv", JobKind.TABLE),
-        ("change it to xlsx", JobKind.TABLE),
-        ("rows where Note is 'merge'", JobKind.TABLE),
-        ('turn each "Category" into its own sheet', JobKind.TABLE),
-        ('turn "foo" into "bar"', JobKind.REPLACE),
-        ("the table has duplicates, please remove them", JobKind.DEDUPE),
-        ("remove rows with the same email", JobKind.DEDUPE),
-        ("remove the word 'foo' from a", JobKind.REPLACE),
+        "total spend per customer", "total cost by client", "total price per clients",
+        "total Kosten per Kunde", "Gesamtkosten je Kunde",
     ],
-)
-def test_jobs_are_told_apart(request_text: str, job: JobKind) -> None:
-    """A verb decides where it begins a sentence or a part of one, not in a column's name."""
-    assert job_of(request_text) is job
-
-
-def test_the_name_of_a_file_is_no_text() -> None:
-    """A file's name in quotes is not taken for a text to be replaced, nor its words for verbs."""
-    request = 'change "merge plan.csv" to "plan.xlsx"'
-
-    assert job_of(without_names(request, ["merge plan.csv"])) is JobKind.TABLE
-
-
-def test_two_jobs_are_declined() -> None:
-    """One is not done while the other is passed over."""
-    with pytest.raises(UnclearError, match="dedupe and merge"):
-        job_of("merge all files and remove duplicates")
-
-
-def test_files_that_are_spoken_of() -> None:
-    """Those that are named and all of a kind go together; one of several is not guessed."""
-    paths = ("a.csv", "b.csv", "c.xlsx", "d.xlsx")
-
-    def chosen(request: str) -> tuple[str, ...]:
-        return chosen_files(named_files(request, paths), paths)
-
-    assert chosen("all csv files and c.xlsx") == ("c.xlsx", "a.csv", "b.csv")
-    assert chosen("the sheets of the workbook c.xlsx") == ("c.xlsx",)
-    assert chosen("all csv files into a workbook") == ("a.csv", "b.csv")
-    assert chosen("these") == paths
-    with pytest.raises(UnclearError, match="but"):
-        parse_profiles("profile all files but a.csv", paths)
-    with pytest.raises(UnclearError, match=r"c\.xlsx, d\.xlsx"):
-        chosen("in the workbook")
-
-
-@pytest.mark.parametrize(
-    ("request_text", "column"),
-    [
-        ("total spend per customer", AMOUNT),
-        ("total cost by client", AMOUNT),
-        ("total price per clients", AMOUNT),
-        ("total Kosten per Kunde", AMOUNT),
-    ],
-)
-def test_columns_by_other_words(request_text: str, column: ColumnIntent) -> None:
+)  # fmt: skip
+def test_columns_by_other_words(request_text: str) -> None:
     """Everyday words for an amount and a customer find their columns, plurals too."""
-    intent = understand(request_text, choose_files(request_text, ["a.csv"]), COLUMNS)
+    found = job(request_text, COLUMNS, ("a.csv",))
 
-    assert isinstance(intent, Grouped)
-    assert intent.measures == (Measure("total", column),)
-    assert intent.keys == (Key(BUYER),)
+    assert figures(found) == [("sum", "Amount")]
+    assert group(found).by == ("Customer Name",)
 
 
 def test_month_of_the_date() -> None:
     """The dates of a month may be named; of two that fit, both are told."""
-    shipped, ordered = ColumnIntent("Ship Date", "date"), ColumnIntent("Order Date", "date")
-    request = "total amount by month of the order date"
-    files = choose_files(request, ["a.csv"])
+    columns = (day("Ship Date"), day("Order Date"), AMOUNT)
+    found = job("total amount by month of the order date", columns)
+    assert 'month_of("Order Date")' in str(found.steps[0])
 
-    intent = understand(request, files, (shipped, ordered, AMOUNT))
-    assert isinstance(intent, Grouped)
-    assert intent.keys == (Key(ordered, "month"),)
-    both = "total amount by month of the date"
-    unclear = understand(both, choose_files(both, ["a.csv"]), (shipped, ordered, AMOUNT))
-    assert isinstance(unclear, Declined)
-    assert '"Ship Date" or "Order Date"' in unclear.reason
+    both = read("total amount by month of the date", columns)
+    assert isinstance(both, Question)
+    assert '"Ship Date" or "Order Date"' in both.text
 
 
 def test_no_guess_between_synonyms() -> None:
     """Of two columns that a word fits equally well neither is taken; a unit price is no spend."""
-    request = "total spend by client"
-    files = choose_files(request, ["a.csv"])
-
-    net, gross = ColumnIntent("Net Cost", "float"), ColumnIntent("Gross Cost", "float")
-    two = understand(request, files, (net, gross, BUYER))
-    assert isinstance(two, Declined)
-    assert '"Net Cost" or "Gross Cost"' in two.reason
-    other = understand(request, files, (UNIT, ColumnIntent("Discount Amount", "float"), BUYER))
+    both = (number("Net Cost"), number("Gross Cost"), BUYER)
+    found = read("total spend by client", both)
+    assert isinstance(found, Question)
+    assert '"Net Cost" or "Gross Cost"' in found.text
+    other = read("total spend by client", (UNIT, number("Discount Amount"), BUYER))
     assert isinstance(other, Declined)
 
 
 def test_its_own_name_goes_before_a_synonym() -> None:
     """A column called Price is meant by "price" although there is an Amount."""
-    request = "sort by price"
-    intent = understand(request, choose_files(request, ["a.csv"]), (AMOUNT, UNIT))
+    assert order(job("sort by price", (AMOUNT, UNIT))) == [("Unit Price", False)]
 
-    assert isinstance(intent, RowsIntent)
-    assert intent.order[0].column == "Unit Price"
+
+def deduplication(request: str) -> tuple[DeduplicateStep, str | None]:
+    """Return the step that takes duplicates out, and the file that is written."""
+    table = KnownTable("list.csv", "", COLUMNS, 9, delimiter=",", encoding="utf-8")
+    found = read_request(request, [table], ("list.csv",), TODAY)
+    assert isinstance(found, Understood), found
+    steps = found.job.steps
+    written = next(step.file for step in steps if isinstance(step, WriteStep))
+    return next(step for step in steps if isinstance(step, DeduplicateStep)), written
+
+
+NEW = "list-without-duplicates.csv"
 
 
 @pytest.mark.parametrize(
-    ("request_text", "keys", "keeps_last", "target"),
+    ("request_text", "keys", "keep", "result"),
     [
-        ("remove duplicates", [], False, "list-deduped.csv"),
-        ("drop exact duplicate rows from list.csv", [], False, "list-deduped.csv"),
-        ("dedupe by email", [EMAIL], False, "list-deduped.csv"),
-        ("remove duplicate emails, keep the last one", [EMAIL], True, "list-deduped.csv"),
-        ("remove rows with duplicated Email and Date", [EMAIL, DAY], False, "list-deduped.csv"),
-        ("delete duplicates based on the columns date and client as clean.xlsx", [DAY, BUYER],
-         False, "clean.xlsx"),
-        ("keep one row for each customer, remove the duplicates", [BUYER], False,
-         "list-deduped.csv"),
-        ("remove duplicates in list.csv in place", [], False, "list.csv"),
-        ("remove duplicates, but don't change the original file", [], False, "list-deduped.csv"),
-        ("dedupe the lists into Excel", [], False, "list-deduped.xlsx"),
+        ("remove duplicates", (), "first", NEW),
+        ("drop exact duplicate rows from list.csv", (), "first", NEW),
+        ("dedupe by email", ("Email",), "first", NEW),
+        ("remove duplicate emails, keep the last one", ("Email",), "last", NEW),
+        ("remove rows with duplicated Email and Date", ("Email", "Date"), "first", NEW),
+        ("delete duplicates based on the columns date and client as clean.xlsx",
+         ("Date", "Customer Name"), "first", "clean.xlsx"),
+        ("keep one row for each customer, remove the duplicates", ("Customer Name",), "first", NEW),
+        ("remove duplicates in list.csv in place", (), "first", "list.csv"),
+        ("remove duplicates, but don't change the original file", (), "first", NEW),
+        ("dedupe the list into Excel", (), "first", "list-without-duplicates.xlsx"),
+        ("Duplikate entfernen nach Email", ("Email",), "first", NEW),
     ],
 )  # fmt: skip
-def test_duplicates(
-    request_text: str, keys: list[ColumnIntent], keeps_last: bool, target: str
-) -> None:
+def test_duplicates(request_text: str, keys: tuple[str, ...], keep: str, result: str) -> None:
     """By whole rows or columns, into a new file unless the file itself shall be changed."""
-    intent = parse_deduplication(choose_files(request_text, ["list.csv"]), COLUMNS)
+    step, written = deduplication(request_text)
 
-    assert list(intent.keys) == keys
-    assert (intent.keeps_last, intent.target) == (keeps_last, target)
+    assert (step.by, step.keep, written) == (keys, keep, result)
 
 
 @pytest.mark.parametrize(
     ("request_text", "why"),
     [
-        ("remove duplicates and sort by date", "sort"),
         ("dedupe by name of the street", "street"),
-        ("dedupe by Emial", 'did you mean "Email"'),
-        ("dedupe, keep the latest", "keep the first"),
-        ("remove all but the duplicates", "take duplicates out"),
-        ("keep only the duplicates", "take duplicates out"),
+        ("dedupe by Zebra", "Zebra"),
         ("remove duplicates where amount is large", "large"),
     ],
 )
 def test_duplicates_declined(request_text: str, why: str) -> None:
     """What else is asked, and what is no column, is told instead of passed over."""
-    columns = (*COLUMNS, ColumnIntent("Street"))[:4] if "street" in request_text else COLUMNS
-    with pytest.raises(UnclearError, match=why):
-        parse_deduplication(choose_files(request_text, ["list.csv"]), columns)
+    found = read(request_text, COLUMNS, ("list.csv",))
+    assert isinstance(found, Declined)
+    assert why in found.reason
 
 
-def seen(path: str, *columns: ColumnIntent) -> FileFinding:
-    return FileFinding(TableIntent(path), columns, 1, {}, (), ())
+def test_duplicates_are_listed() -> None:
+    """They are counted where they are asked for, not taken out."""
+    found = job("find duplicate emails", COLUMNS)
+    assert group(found).by == ("Email",)
+    assert "Count > 1" in str(found.steps)
+
+
+A = KnownTable("a.csv", "", (number("Order ID", "id", "integer"), BUYER, AMOUNT), 9)
+SAME_COLUMNS = KnownTable(
+    "b.csv", "", (number("amount"), number("order_id", "id", "integer"), text("customer name")), 9
+)
+PEOPLE = KnownTable("people.csv", "", (text("Customer Name", distinct=9), text("City")), 9)
+
+
+def together(request: str, *tables: KnownTable) -> Reading:
+    """Return the reading of a request about several tables."""
+    return read_request(request, tables, [table.path for table in tables], TODAY)
+
+
+def steps(request: str, *tables: KnownTable) -> Job:
+    """Return the job of a request about several tables."""
+    found = together(request, *tables)
+    assert isinstance(found, Understood), found
+    return found.job
+
+
+@pytest.mark.parametrize(
+    ("request_text", "result"),
+    [
+        ("merge the files", "merged.csv"),
+        ("combine them into one Excel workbook", "merged.xlsx"),
+        ("consolidate everything as tsv", "merged.tsv"),
+        ("append b.csv to a.csv", "merged.csv"),
+        ("beide Dateien zusammenführen", "merged.csv"),
+    ],
+)
+def test_merges(request_text: str, result: str) -> None:
+    """Tables with the same columns, whatever their case, signs and order, go below each other."""
+    found = steps(request_text, A, SAME_COLUMNS)
+
+    (step,) = (step for step in found.steps if isinstance(step, UnionStep))
+    assert set(step.tables) == {"a", "b"}
+    assert (step.origin, step.missing) == (None, "refuse")
+    (written,) = (step.file for step in found.steps if isinstance(step, WriteStep))
+    assert written == result
+
+
+def test_the_order_of_a_merge_is_that_of_the_request_or_of_the_files() -> None:
+    """The file that is named first comes first; without names it is the one given first."""
+    (step, *_) = steps("merge b.csv and a.csv", A, SAME_COLUMNS).steps
+    assert isinstance(step, UnionStep)
+    assert step.tables == ("b", "a")
+    (step, *_) = steps("merge all files", A, SAME_COLUMNS).steps
+    assert isinstance(step, UnionStep)
+    assert step.tables == ("a", "b")
 
 
 def test_columns_of_a_merge() -> None:
-    """Matched by name whatever case, signs and order; a missing one is named, or stays empty."""
-    first = seen("a.csv", ColumnIntent("Order ID", "integer"), AMOUNT)
-    second = seen("b.csv", ColumnIntent("amount", "integer"), ColumnIntent("order_id"))
-
-    columns, parts, notes = match_columns([first, second], has_gaps=False)
-    assert columns == (ColumnIntent("Order ID"), AMOUNT)
-    assert [part.names for part in parts] == [(), ("order_id", "amount")]
-    assert notes == (
-        '"Order ID" holds integer and string values', '"Amount" holds float and integer values',
-    )  # fmt: skip
-    third = seen("c.csv", AMOUNT)
-    with pytest.raises(UnclearError, match=r'c\.csv has no column "Order ID"'):
-        match_columns([first, third], has_gaps=False)
-    _, parts, notes = match_columns([first, third], has_gaps=True)
-    assert parts[1].names == (None, "Amount")
-    assert 'c.csv has no column "Order ID"' in notes
-    with pytest.raises(UnclearError, match="no column in common"):
-        match_columns([third, seen("d.csv", EMAIL)], has_gaps=True)
+    """One that is missing somewhere is named, or stays empty where the request says so."""
+    fewer = KnownTable("c.csv", "", (AMOUNT, BUYER), 9)
+    found = together("merge the files", A, fewer)
+    assert isinstance(found, Declined)
+    assert 'c.csv has no column "Order ID"' in found.reason
+    (step, *_) = steps("stack these tables, missing columns stay empty", A, fewer).steps
+    assert isinstance(step, UnionStep)
+    assert step.missing == "empty"
+    other = KnownTable("d.csv", "", (EMAIL,), 9)
+    found = together("merge the files, missing columns stay empty", A, other)
+    assert isinstance(found, Declined)
+    assert "no column in common" in found.reason
 
 
-@pytest.mark.parametrize(
-    ("request_text", "has_gaps", "target"),
-    [
-        ("merge the files", False, "merged.csv"),
-        ("combine them into one Excel workbook", False, "merged.xlsx"),
-        ("consolidate everything as tsv", False, "merged.tsv"),
-        ("stack these tables, missing columns stay empty", True, "merged.csv"),
-    ],
-)
-def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
-    """Gaps and the kind of the result are read."""
-    asked = parse_merge(
-        request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, ["a.csv", "b.csv"]
-    )
-
-    assert (asked.has_gaps, asked.target) == (has_gaps, target)
-
-
-@pytest.mark.parametrize(
-    ("request_text", "origin"),
-    [
-        ("merge the files", ""),
-        ("merge all the source files", ""),
-        ("merge all csv files, with a source column", "Source"),
-        ("merge both and add a column with the file name called Origin", "Origin"),
-        ("merge them with the source file in a column named From", "From"),
-    ],
-)
-def test_origins_of_a_merge(request_text: str, origin: str) -> None:
+def test_the_origin_of_a_merge() -> None:
     """A column that tells which file a row is from is made where it is asked for."""
-    assert take_origin(request_text)[0] == origin
+    (step, *_) = steps("merge all csv files, with a source column", A, SAME_COLUMNS).steps
+    assert isinstance(step, UnionStep)
+    assert step.origin == "Source"
 
 
-@pytest.mark.parametrize("request_text", ["join a and b on id", "merge by day", "merge and sort"])
-def test_merges_declined(request_text: str) -> None:
-    """Rows are put below each other, not matched by a value, and nothing else is done."""
-    with pytest.raises(UnclearError):
-        parse_merge(request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, [])
+def test_a_merge_and_what_comes_then() -> None:
+    """What else is asked is asked of the tables together."""
+    found = steps("merge all files and total amount by customer name", A, SAME_COLUMNS)
+    assert group(found).by == ("Customer Name",)
+    assert isinstance(found.steps[0], UnionStep)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "join a.csv and people.csv on customer name",
+        "join a and people",
+        "add the city from people.csv to a.csv",
+        "look up the city of each customer in people.csv",
+        "total amount by city",
+    ],
+)
+def test_joins(request_text: str) -> None:
+    """By a named key or the evident one: the column that both have and one of them has once."""
+    (step, *_) = steps(request_text, A, PEOPLE).steps
+
+    assert isinstance(step, JoinStep)
+    assert (step.of, step.other, step.on) == ("a", "people", {"Customer Name": "Customer Name"})
+    assert (step.kind, step.columns, step.many) == ("left", ("City",), False)
+
+
+def test_a_join_that_would_repeat_rows_is_declined() -> None:
+    """A key that several rows of the other table have is named."""
+    several = KnownTable("people.csv", "", (text("Customer Name"), text("City")), 9)
+    found = together("add the city from people.csv to a.csv", A, several)
+    assert isinstance(found, Declined)
+    assert "key" in found.reason or "several rows" in found.reason
+
+
+def test_rows_without_a_partner() -> None:
+    """Those of one table whose key the other one does not have."""
+    (step, *_) = steps("which customers of people.csv are not in a.csv?", PEOPLE, A).steps
+    assert isinstance(step, JoinStep)
+    assert (step.kind, step.of, step.other) == ("missing", "people", "a")
+
+
+def test_two_files_are_compared() -> None:
+    """By the column that is unique in both; the first one is the earlier one."""
+    new = KnownTable("new.csv", "", A.columns, 9)
+    (step, *_) = steps("what changed between a.csv and new.csv?", A, new).steps
+    assert isinstance(step, CompareStep)
+    assert (step.of, step.other, step.on) == ("a", "new", ("Order ID",))
 
 
 @pytest.mark.parametrize(
@@ -274,13 +269,17 @@ def test_merges_declined(request_text: str) -> None:
         ('replace "gone" with ""', ("gone", ""), True),
         ('replace "gone" with nothing', ("gone", ""), True),
         ('remove the word "gone" everywhere', ("gone", ""), True),
+        ('ersetze "alt" durch "neu"', ("alt", "neu"), True),
     ],
 )
 def test_replacements(request_text: str, texts: tuple[str, str], match_case: bool) -> None:
     """Both texts, with or without quotes, and whether capitals count."""
-    wish = parse_replacement(request_text)
+    found = replaced(request_text, ("a.csv",))
 
-    assert ((wish.search, wish.replacement), wish.match_case) == (texts, match_case)
+    assert found is not None
+    (step,) = found.steps
+    assert isinstance(step, ReplaceStep)
+    assert ((step.search, step.replacement), step.match_case) == (texts, match_case)
 
 
 @pytest.mark.parametrize(
@@ -289,52 +288,110 @@ def test_replacements(request_text: str, texts: tuple[str, str], match_case: boo
         'replace "a" with "b" in the column City',
         'replace "a" with "b" and "c" with "d"',
         'replace "a" with "b", whole words only',
-        "replace missing values with 0",
-        "replace foo with nothing",
         'replace "a" with "a"',
+        "replace foo with nothing but the best",
         "replace it",
     ],
 )
 def test_replacements_declined(request_text: str) -> None:
     """More than one plain text in whole files is not replaced by something near."""
-    with pytest.raises(UnclearError):
-        parse_replacement(request_text)
+    found = read(request_text, COLUMNS, ("a.csv",))
+    assert isinstance(found, Declined), found
 
 
 def test_profiles() -> None:
     """Which files, and the kind of report by the words for it."""
     paths = ("a.csv", "b.xlsx", "c.docx")
 
+    assert asks_for_profile("make a data quality report")
+    assert not asks_for_profile("one sheet per Profile")
+    assert not asks_for_profile('rows where Note is "profile the data"')
     assert parse_profiles("profile these files", paths).paths == paths
     word = parse_profiles("profile all csv files into a Word report", paths)
-    assert (word.paths, word.target) == (("a.csv",), "profile.docx")
+    assert (word.paths, word.target) == (("a.csv",), "a-profile.docx")
     assert parse_profiles("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
+    assert parse_look("what is in b.xlsx?", paths).paths == ("b.xlsx",)
     with pytest.raises(UnclearError, match="translate"):
         parse_profiles("profile and translate the files", paths)
+    with pytest.raises(UnclearError, match="but"):
+        parse_profiles("profile all files but a.csv", paths)
+
+
+def test_files_that_are_spoken_of() -> None:
+    """All of a kind, unless the kind is that of the result."""
+    paths = ("a.csv", "b.csv", "c.xlsx", "d.docx")
+    assert files_of_kinds("in all csv files", paths) == ("a.csv", "b.csv")
+    assert files_of_kinds("in all Word documents", paths) == ("d.docx",)
+    assert files_of_kinds("all csv files into a workbook", paths) == ("a.csv", "b.csv")
+    assert files_of_kinds("these", paths) == ()
 
 
 def test_sheets() -> None:
-    """Sheets are named beside the word; every sheet is told from one."""
+    """Sheets are named beside the word, or behind what leads to one."""
     sheets = ("Q1", "Q1 2024", "Notes")
 
     assert take_sheets("sheet Q1 2024 to csv", sheets)[0] == ("Q1 2024",)
     assert take_sheets('the sheets "Q1" and Notes as csv', sheets)[0] == ("Q1", "Notes")
     assert take_sheets("the Notes tab", sheets)[0] == ("Notes",)
     assert take_sheets("one sheet per Notes", sheets)[0] == ()
-    with pytest.raises(UnclearError, match='no sheet "Q9"'):
-        take_sheets('sheet "Q9"', sheets)
+    assert without_sheet("total of Notes", "Notes") == "total of      "
+    assert without_sheet("notes by Q1", "Notes") == "      by Q1"
+    assert without_sheet("total by Notes", "Notes") is None
     assert wants_each_sheet("every sheet as its own csv")
     assert not wants_each_sheet("one sheet per kind")
 
 
+def test_every_sheet_is_converted() -> None:
+    """Each into a file that is called by it."""
+    books = [KnownTable("book.xlsx", name, (EMAIL,), 3) for name in ("Q1", "Notes")]
+    found = read_request("convert every sheet to csv", books, ("book.xlsx",), TODAY)
+    assert isinstance(found, Understood)
+    files = [step.file for step in found.job.steps if isinstance(step, ConvertStep)]
+    assert files == ["book-q1.csv", "book-notes.csv"]
+
+
 def test_workbooks_are_read_where_no_plain_table_is() -> None:
-    """A csv goes before a workbook that nobody named; of two that are named none is guessed."""
-    assert choose_files("sort by x", ["a.csv", "b.xlsx"]).source == "a.csv"
-    assert choose_files("sort by x", ["b.xlsx", "c.pdf"]).source == "b.xlsx"
-    assert choose_files("sort b.xlsx by x", ["a.csv", "b.xlsx"]).source == "b.xlsx"
-    with pytest.raises(UnclearError, match="any of"):
-        choose_files("sort a.csv and b.xlsx", ["a.csv", "b.xlsx"])
-    read = RequestFiles("b.xlsx", None, "sort by date", ("b.xlsx",), "S")
-    intent = understand("sort by date", read, COLUMNS)
-    assert isinstance(intent, RowsIntent)
-    assert (intent.target, intent.selection.sheet) == ("b-sorted.xlsx", "S")
+    """A csv goes before a workbook that nobody named; what is named is read."""
+    plain = KnownTable("a.csv", "", (AMOUNT,), 3)
+    book = KnownTable("b.xlsx", "S", (AMOUNT,), 3)
+    paths = ("a.csv", "b.xlsx")
+
+    def source(request: str) -> str:
+        found = read_request(request, [plain, book], paths, TODAY)
+        assert isinstance(found, Understood), found
+        return found.job.inputs[0].file
+
+    assert source("sort by amount") == "a.csv"
+    assert source("sort b.xlsx by amount") == "b.xlsx"
+    asked = read_request("sort a.csv and b.xlsx by amount", [plain, book], paths, TODAY)
+    assert isinstance(asked, Question)
+
+
+def test_free_names() -> None:
+    """With the day behind them, then with a number."""
+    taken = ["a.csv", "A-2026-11-29.csv"]
+    assert free_target("b.csv", taken, "2026-11-29") == "b.csv"
+    assert free_target("a.csv", taken, "2026-11-29") == "a-2026-11-29-2.csv"
+
+
+def test_an_open_question_is_asked_only_where_a_job_hangs_on_it() -> None:
+    """Of a column that is compared, summed or grouped by, not of one that is only shown."""
+    asked = {
+        "about": "decimal", "columns": ["Amount"], "text": "Amount: is 1.234 1234 or 1.234?",
+        "options": [{"value": ",", "meaning": "1234"}, {"value": ".", "meaning": "1.234"}],
+    }  # fmt: skip
+    table = KnownTable("a.csv", "", COLUMNS, 9, (asked,))
+
+    def reading(request: str) -> Reading:
+        return read_request(request, [table], ("a.csv",), TODAY)
+
+    found = reading("total amount by customer name")
+    assert isinstance(found, Question)
+    assert 'Answer "decimal comma" or "decimal point"' in found.text
+    assert isinstance(reading("count rows by customer name"), Understood)
+    assert isinstance(reading("only date and amount"), Understood)
+
+
+def test_facts_are_plain() -> None:
+    """A column without values is none of the listed ones."""
+    assert not KnownColumn("x").is_listed

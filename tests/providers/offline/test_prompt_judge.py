@@ -240,6 +240,7 @@ def test_questions_and_declines(tables: PromptTables) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_every_entry_has_rows_and_is_right_by_itself(tables: PromptTables) -> None:
     """Each statement runs and gives rows; written as they are they are right, without one wrong."""
     for one in load_entries():

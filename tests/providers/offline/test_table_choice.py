@@ -33,7 +33,7 @@ def test_the_only_file_with_the_column_is_read_and_said(tmp_path: Path) -> None:
 def test_duplicates_go_by_the_column_that_is_named(tmp_path: Path) -> None:
     """The file that has it loses rows, in a copy."""
     player, outcome = play(tmp_path, "remove duplicates by Artikel", FILES)
-    assert player.workbench.content("stock-deduped.csv") == b"Artikel,Menge\nx,3\ny,4\n"
+    assert player.workbench.content("stock-without-duplicates.csv") == b"Artikel,Menge\nx,3\ny,4\n"
     assert 'stock.csv was read, of 3 tables the only one with "Artikel"' in outcome.summary
 
 
@@ -77,7 +77,7 @@ def test_a_parquet_file_and_sheets_are_chosen_alike(tmp_path: Path) -> None:
     book = ods_book(tmp_path / "made.ods", sheets).read_bytes()
     _, outcome = play(tmp_path / "s", "total Betrag", {"b.ods": book, "people.csv": PEOPLE})
     assert "Total Betrag 7" in outcome.summary
-    assert 'b.ods: Wieviel was read, of 3 tables the only one with "Betrag"' in outcome.summary
+    assert 'b.ods: Wieviel was read, of 2 tables the only one with "Betrag"' in outcome.summary
     _, outcome = play(tmp_path / "k", "count rows", {"b.ods": book})
     assert 'any of the sheets "Wer", "Wieviel"; say which one' in outcome.summary
 
@@ -113,16 +113,16 @@ def months(folder: Path) -> bytes:
         ('what is the total Betrag in "Q1 2024"?', "Total Betrag 3"),
         ("total Betrag of Q1 2024", "Total Betrag 3"),
         ("total Betrag of sheet Betrag", "Total Betrag 4"),
-        ("sort Jan by Betrag", "Rows of m.ods: Jan with Wer and Betrag sorted by Betrag"),
-        ("sort the rows of Feb by Wer", "Feb with Wer and Betrag sorted by Wer"),
-        ("convert jan to parquet", "m.parquet has 1 row"),
-        ("remove duplicates in Jan", "Only the first of the rows of m.ods: Jan"),
+        ("sort Jan by Betrag", "Rows sorted by Betrag, in m-jan-sorted.xlsx"),
+        ("sort the rows of Feb by Wer", "Rows sorted by Wer, in m-feb-sorted.xlsx"),
+        ("convert jan to parquet", "m-jan.parquet has 1 row"),
+        ("remove duplicates in Jan", "in m-jan-without-duplicates.xlsx"),
         # None is named, or what is named may be a column, or two are.
         ("total Betrag", "say which one"),
         ("total of Betrag", "say which one"),
-        ("total Betrag of Jan and Feb", "say which one"),
-        ("total Betrag of Mar", "say which one"),
-        ("total Betrag by Jan", "say which one"),
+        ("total Betrag of Jan and Feb", "This was not done"),
+        ("total Betrag of Mar", "Mar"),
+        ("total Betrag by Jan", "This was not done"),
         ("remove duplicates", "say which one"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_sheet_is_named_without_the_word_for_it(
     _, outcome = play(tmp_path / "one", request_text, files)
     assert figure in outcome.summary
     assert "the only one with" not in outcome.summary
-    if "say which" not in figure:
+    if "say which" not in figure and "not done" not in figure and figure != "Mar":
         more = {**files, "people.csv": PEOPLE}
         _, outcome = play(tmp_path / "two", request_text, more)
         assert figure in outcome.summary
@@ -154,7 +154,7 @@ def test_a_copy_of_a_sheet_keeps_its_totals(tmp_path: Path) -> None:
     sheets = "".join(table(rows=row("Wer", "Betrag") + rows, name=name) for name in MONTHS[:2])
     files: dict[str, str | bytes] = {"m.ods": ods_book(tmp_path / "m.ods", sheets).read_bytes()}
     player, outcome = play(tmp_path / "p", "convert Jan to csv", files)
-    assert player.workbench.content("m.csv").count(b"\n") == 4
+    assert player.workbench.content("m-jan.csv").count(b"\n") == 4
     assert "left out" not in outcome.summary
 
 

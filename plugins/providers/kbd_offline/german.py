@@ -1,0 +1,392 @@
+"""German words of requests, by what they mean; see `kbd_offline.english` for the form."""
+
+from collections.abc import Mapping
+
+__all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+
+PHRASES: Mapping[str, str] = {
+    "filler": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, diese, bringt,
+        brachte, erzielt, erzielte, dieser, dieses, diesen, diesem, mein, meine, meinen, meiner,
+        unser, unsere, unserer, unseren, ihr, ihre, bitte, mal, ich, wir, mir, uns, es, sie, man,
+        kannst du, konntest du, kann, konnen, mochte, mochten, will, wollen, brauche, brauchen,
+        hatte, gerne, gern, hier, da, dann, dazu, auch, so, ist, sind, war, waren, hat, haben,
+        hatten, wird, wurde, wurden, werden, gibt es, gibt, in, im, ins, an, am, auf, aus, von,
+        vom, zu, zum, zur, fur, bei, mit, und, daten, tabelle, tabellen, liste, listen, datei,
+        dateien, mappe, arbeitsmappe, blatt, zeige, zeig, zeigen, gib, geben, mach, mache, machen,
+        erstelle, erstell, erstellen, anzeigen, ausgeben, finde, finden, suche, welche, welcher,
+        welches, welchen, was, wer, wie, alle, aller, allen, alles, jeder, jede, jedes, neu, neue,
+        neuen, neuer, neues, ganze, ganzen, gesamte, gesamten, wert, werte, spalte, spalten, feld,
+        felder, namens, genannt, insgesamt, jeweils, nun, jetzt, zuerst, hallo, danke, ergebnis,
+        ergebnisse, schreibe, schreib, speichere, bericht, uber alle, ubersicht, kurz, einfach,
+        berechne, ermittle, ausrechnen, rechne, bestimme, um, als, daraus, davon, sortiere mal,
+        enthalten, haben wir, gemacht, verkauft, ausgegeben, eingenommen, betragt, lautet, her,
+        heraus, raus, nur, bzw, seit wann, wo, wann, steht, stehen, jeweilige, jeweiligen,
+        aufgeschlusselt, zusammenfassung, zusammengefasst, gruppiert, aus der, einzelne,
+        einzelnen, hatten wir, lag, liegt, behalte, behalten, verdient, verdienen, auf lager,
+        liegen, lagen, ging, gingen, ging an, gingen an, noch, bezahle, zahle ich""",
+    "row_noun": "zeile, zeilen, datensatz, datensatze, datensatzen, eintrag, eintrage, eintragen",
+    "and": "und, sowie, &",
+    "or": "oder",
+    "det": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, alle, aller, allen, von,
+        vom, fur, im, in, diese, dieser, diesen, jeder, jede, jedes, jeden, spalte, spalten, nur,
+        insgesamt""",
+    "sum": """summe, summen, summe der, summe von, gesamt, gesamtsumme, summiere, addiere, total,
+        insgesamt, aufsummieren, summieren, zusammen, zusammenzahlen""",
+    "average": """durchschnitt, durchschnittliche, durchschnittlicher, durchschnittlichen,
+        durchschnittliches, mittelwert, schnitt, durchschnittlich, mittlere, mittlerer, im
+        durchschnitt, im schnitt""",
+    "count": """
+        anzahl, anzahl der, anzahl von, zahl der, zahle, zahlen, haufigkeit, wie oft, anzahl an,
+        die zahl der, zahle die""",
+    "minimum": """
+        minimum, kleinste, kleinster, kleinsten, niedrigste, niedrigster, niedrigsten, geringste,
+        geringster, billigste, gunstigste, fruheste, frueheste, alteste, mindestwert, kleinstes,
+        niedrigstes""",
+    "maximum": """maximum, grosste, grosster, grossten, großte, großter, großten, hochste, hochster,
+        hochsten, teuerste, spateste, neueste, großtes, hochstes, meisten, meiste""",
+    "median": "median",
+    "distinct": """
+        verschiedene, verschiedenen, unterschiedliche, unterschiedlichen, eindeutige, eindeutigen,
+        wie viele verschiedene, wie viele unterschiedliche, wieviele verschiedene, anzahl
+        verschiedener, anzahl unterschiedlicher, anzahl der verschiedenen, anzahl der
+        unterschiedlichen, anzahl eindeutiger""",
+    "how_many": "wie viele, wieviele, wie viel",
+    "how_much": "wie viel, wieviel, wie hoch, wie hoch ist, wie groß, wie groß ist, wie hoch war",
+    "unique_list": """
+        alle verschiedenen, liste der verschiedenen, welche verschiedenen, alle unterschiedlichen,
+        liste aller""",
+    "by": """je, pro, nach, fur jede, fur jeden, fur jedes, gruppiert nach, je nach, aufgeschlusselt
+        nach, pro jeder, jede, jeder, jedes, jeden, zusammengefasst nach, aufgeteilt nach, in
+        jeder, in jedem""",
+    "year": "jahr, jahre, jahren, kalenderjahr",
+    "quarter": "quartal, quartale, quartalen",
+    "month": "monat, monate, monaten, kalendermonat",
+    "week": "woche, wochen, kalenderwoche, kw",
+    "day": "tag, tage, tagen, datum",
+    "weekday": "wochentag, wochentage, wochentagen",
+    "yearly": "jahrlich, jahrliche, jahrlicher, jahrlichen, jahresweise",
+    "quarterly": "quartalsweise, vierteljahrlich",
+    "monthly": "monatlich, monatliche, monatlicher, monatlichen, monatsweise",
+    "weekly": "wochentlich, wochentliche, wochenweise",
+    "daily": "taglich, tagliche, taglicher, tageweise",
+    "across": """
+        als spalten, in spalten, in den spalten, nebeneinander, quer, als spaltenuberschriften, in
+        die spalten""",
+    "down": "als zeilen, in zeilen, in den zeilen, in die zeilen",
+    "pivot": "pivot, pivottabelle, pivot-tabelle, kreuztabelle, matrix",
+    "where": """
+        wo, bei denen, deren, dessen, mit, wenn, falls, bei der, bei dem, die, filtere, filtern,
+        filtere nach, filter nach, gefiltert nach, nur zeilen mit, nur zeilen, in denen, fur die,
+        deren wert, zeige nur, nur die""",
+    "only": "nur, ausschließlich, lediglich, nur noch, behalte nur, zeige nur, nur die",
+    "except": """
+        außer, ausser, ohne, alle außer, alle ausser, alles außer, alles ausser, ausgenommen, aber
+        nicht, abgesehen von, nicht, bis auf, alle bis auf, exklusive, entferne, entfernen,
+        losche, loschen, lasse weg, weglassen, keine, kein, keinen, nicht aus, nicht in, mit
+        ausnahme von, alles bis auf""",
+    "is": "ist, sind, gleich, ist gleich, war, waren, lautet",
+    "is_not": """
+        ist nicht, nicht, ungleich, sind nicht, nicht gleich, war nicht, ist ungleich, ist kein,
+        ist keine""",
+    "more": """
+        mehr als, uber, großer als, hoher als, großer, oberhalb von, ist großer als, ist hoher
+        als, von mehr als, von uber, ist uber, alter als, langer als, teurer als, liegt uber,
+        großer ist als, ubersteigt, hoher""",
+    "at_least": """
+        mindestens, wenigstens, ab, nicht weniger als, ist mindestens, von mindestens,
+        nicht unter""",
+    "less": """
+        weniger als, unter, kleiner als, geringer als, niedriger als, kleiner, unterhalb von, ist
+        kleiner als, ist unter, von weniger als, von unter, billiger als, gunstiger als, liegt
+        unter, junger als, niedriger""",
+    "at_most": """
+        hochstens, maximal, nicht mehr als, ist hochstens, von hochstens, bis zu, nicht uber""",
+    "or_more": "oder mehr, oder hoher, oder großer, und mehr, und hoher, aufwarts",
+    "or_less": "oder weniger, oder niedriger, oder kleiner, und weniger",
+    "between": "zwischen, von, liegt zwischen, ist zwischen",
+    "range_to": "und, bis",
+    "negative": "negative, negativen, negativer",
+    "positive": "positive, positiven, positiver",
+    "contains": "enthalt, enthalten, enthalt das wort, beinhaltet, mit dem wort, vorkommt",
+    "not_contains": "enthalt nicht, enthalten nicht, ohne das wort",
+    "starts": "beginnt mit, beginnen mit, fangt an mit, fangen an mit, anfangt mit, beginnend mit",
+    "ends": "endet auf, enden auf, endet mit, enden mit, endend auf",
+    "empty": """
+        leer ist, ist leer, leer, fehlt, fehlen, leer sind, sind leer, nicht ausgefullt ist, nicht
+        ausgefullt, fehlend, fehlende, fehlenden, leere, leerem, leerer""",
+    "not_empty": """
+        nicht leer ist, ist nicht leer, nicht leer, ausgefullt, ausgefullt ist, nicht leer sind,
+        vorhanden, nicht fehlt, gefullt ist""",
+    "lacks": "ohne, keine, keinen, kein, denen",
+    "has_any": "die eine haben, mit einer, mit einem, mit vorhandener",
+    "one_of": "einer von, eine von, in, eines von",
+    "not_one_of": "nicht in, keiner von, keine von",
+    "since": "seit, ab, von, ab dem, seit dem, vom, beginnend",
+    "before": "vor, vor dem, fruher als",
+    "after": "nach, nach dem, spater als",
+    "until": "bis, bis zum, bis einschließlich, bis ende",
+    "last": """letzten, letzter, letztes, letzte, letztem, vorigen, voriges, vorige, vergangenen,
+        vergangenes, vergangene, vorherigen""",
+    "this": """diesen, dieses, diese, diesem, dieser, aktuellen, aktuelles, aktuelle, laufenden,
+        laufendes""",
+    "today": "heute, heutige, heutigen",
+    "yesterday": "gestern, gestrigen, gestrige",
+    "of_every_year": "jedes jahres, in jedem jahr, aller jahre, eines jeden jahres",
+    "half": "halbjahr",
+    "versus": "gegen, gegenuber, verglichen mit, im vergleich zu, vs, im vergleich mit",
+    "sort": """sortiere, sortiert, sortieren, sortiere nach, sortiert nach, sortieren nach, ordne,
+        geordnet, geordnet nach, ordne nach, sortierung nach, sortier, sortier nach, sortiere
+        alles nach, sortiere sie nach, sortiere die zeilen nach, nach, rangliste nach""",
+    "descending": """
+        absteigend, absteigende, absteigender, großte zuerst, großter zuerst, hochste zuerst, die
+        großten zuerst, hochster zuerst, der großte zuerst, groß nach klein, von groß nach klein,
+        die hochsten zuerst, großtes zuerst, großten zuerst, hochsten zuerst, in absteigender
+        reihenfolge, teuerste zuerst, der hochste zuerst, von hoch nach niedrig, meiste zuerst,
+        die meisten zuerst""",
+    "ascending": """
+        aufsteigend, aufsteigende, kleinste zuerst, niedrigste zuerst, die kleinsten zuerst, von
+        klein nach groß, alphabetisch, in aufsteigender reihenfolge, von a bis z, billigste
+        zuerst, kleinster zuerst, kleinsten zuerst, von a nach z""",
+    "newest_first": """
+        neueste zuerst, die neuesten zuerst, neuste zuerst, jungste zuerst, neuesten zuerst""",
+    "oldest_first": """
+        alteste zuerst, chronologisch, die altesten zuerst, altesten zuerst, in zeitlicher
+        reihenfolge""",
+    "then_by": "dann nach, danach nach, und dann nach, dann",
+    "top": "top, ersten, die ersten, besten, die besten, erste, die top, beste",
+    "bottom": "letzten, die letzten, schlechtesten, die schlechtesten, flop",
+    "largest": """
+        großten, großte, großter, großtes, hochsten, hochste, hochster, hochstes, starksten,
+        umsatzstarksten, starkste""",
+    "smallest": """kleinsten, kleinste, kleinster, niedrigsten, niedrigste, geringsten, geringste,
+        schwachsten""",
+    "newest": "neuesten, neueste, neuster, neusten, jungsten, jungste, aktuellsten",
+    "oldest": "altesten, alteste, altester",
+    "expensive": "teuersten, teuerste, teuerster, teuerstes",
+    "cheap": "billigsten, billigste, gunstigsten, gunstigste",
+    "most": "meisten, die meisten, am meisten",
+    "fewest": "wenigsten, die wenigsten, am wenigsten",
+    "share": """
+        anteil, anteil am, anteil an, prozentualer anteil, prozentanteil, anteile, prozent, anteil
+        am gesamten, anteil der, anteil von, prozentuale anteile, in prozent, anteil an der
+        gesamtsumme, anteil am gesamtumsatz, prozentsatz, wie viel prozent, anteil an der summe,
+        welcher anteil, prozentual, anteil in prozent""",
+    "running": """laufende summe, kumuliert, kumulierte, kumulierter, kumulierten, kumulierte summe,
+        laufende summe der, aufgelaufene summe, laufende summe von, kumulierte summe der,
+        fortlaufende summe, laufender saldo, kumuliertes""",
+    "totals_row": """
+        mit summenzeile, mit summe, mit gesamtsumme, mit einer summenzeile, und summenzeile, mit
+        summen, und eine summenzeile, mit gesamtzeile""",
+    "summary_sheet": """
+        und ein ubersichtsblatt, mit ubersicht, mit ubersichtsblatt, und eine ubersicht, mit einer
+        ubersicht, und ein blatt mit summen, und eine zusammenfassung, mit zusammenfassung, mit
+        einem ubersichtsblatt, mit summen, und ein summenblatt, mit summenblatt""",
+    "select": """
+        zeige, zeig mir, nur, nur die spalten, die spalten, behalte, behalte nur, zeige nur, gib
+        mir, wahle, spalten, nur spalten, mit den spalten, gib nur, behalte nur die spalten, zeig,
+        nur die spalte""",
+    "drop_column": """
+        ohne die spalte, ohne die spalten, entferne die spalte, entferne die spalten, losche die
+        spalte, losche die spalten, ohne spalte, ohne, spalte entfernen, alle spalten außer, alles
+        außer, entferne, losche, entferne spalte, losche spalte, alle spalten ausser, lass die
+        spalte weg, außer, lasse die spalte weg""",
+    "rename": """benenne, umbenennen, benenne die spalte, nenne, nenne die spalte, benenne spalte,
+        umbenenne, benenn, nenne spalte""",
+    "rename_to": "in, zu, als, um in, um zu, nach, ->",
+    "renamed": "um, umbenennen",
+    "add_column": """
+        spalte hinzufugen, neue spalte, fuge eine spalte hinzu, fuge spalte hinzu, mit einer
+        spalte, mit einer neuen spalte, fuge eine spalte, fuge eine neue spalte, eine neue spalte,
+        fuge, eine spalte, mit spalte, erganze eine spalte, erganze, fuge die spalte, mit neuer
+        spalte, erganze eine neue spalte""",
+    "added_suffix": "hinzu, ein, an, dazu, hinzufugen",
+    "compute": "berechne, rechne, ermittle, mit",
+    "is_made_of": "=, als, gleich, ist, aus, berechnet als, mit, die, fur, namens, berechnet aus",
+    "times": "mal, multipliziert mit, *, x, ×",
+    "divided": "geteilt durch, dividiert durch, durch, /",
+    "added": "plus, +",
+    "less_than_by": "minus, -, abzuglich, weniger",
+    "vat": "mwst, mehrwertsteuer, ust, umsatzsteuer",
+    "plus_percent": "plus, mit, inklusive, inkl, zuzuglich, zzgl, +, erhoht um",
+    "minus_percent": "minus, abzuglich, abzgl, reduziert um, -, ohne, verringert um",
+    "raise": "erhohe, erhohen, erhohe die, erhohe den, erhohe das",
+    "reduce": "senke, senken, reduziere, verringere",
+    "profit": "gewinn, rohgewinn, deckungsbeitrag, ertrag",
+    "margin": "marge, gewinnmarge, rohmarge",
+    "trim": """leerzeichen entfernen, entferne leerzeichen, entferne uberflussige leerzeichen,
+        uberflussige leerzeichen entfernen, trimme, leerzeichen weg, leerzeichen raus, leerzeichen
+        am rand entfernen, entferne die leerzeichen, losche leerzeichen""",
+    "upper": "großbuchstaben, in großbuchstaben, groß",
+    "lower": "kleinbuchstaben, in kleinbuchstaben, klein",
+    "round": "runde, gerundet, runden, gerundet auf, auf, runde auf, runden auf",
+    "decimals": "nachkommastellen, stellen, dezimalstellen, nachkommastelle, kommastellen",
+    "whole_numbers": """
+        ganze zahlen, auf ganze zahlen, ganze euro, volle euro, auf ganze euro, auf volle euro""",
+    "fill_empty": """
+        fulle leere, leere felder fullen, ersetze leere, fulle leere felder, ersetze leere felder,
+        fulle fehlende, fulle, ersetze fehlende""",
+    "fill_with": "mit, durch, in, als",
+    "clean": """
+        bereinige, bereinigen, saubere, wandle, schreibe, setze, normalisiere, mache, wandle um""",
+    "split": """
+        teile, aufteilen, ein blatt je, ein blatt pro, ein blatt fur jede, ein blatt fur jeden,
+        ein blatt fur jedes, teile auf nach, teile nach, splitte, aufteilen nach, je ein blatt
+        pro, ein tabellenblatt je, ein tabellenblatt pro, ein eigenes blatt je, ein eigenes blatt
+        pro, splitten nach, teile die datei nach, teile auf, blatt je, blatt pro, ein eigenes
+        blatt fur jede, ein eigenes blatt fur jeden, splitte nach, pro blatt, aufgeteilt auf, je
+        ein blatt fur jede, ein eigenes tabellenblatt pro, ein eigenes tabellenblatt je, ein
+        reiter pro, ein reiter je, trenne nach, trenne, jeweils ein blatt pro, jeweils ein blatt
+        je, ein eigenes blatt fur jedes, ein tabellenblatt fur jede, ein tabellenblatt fur jeden,
+        ein tabellenblatt fur jedes, aufgeteilt nach, teile die daten nach,
+        teile die tabelle nach""",
+    "split_files": """
+        eine datei je, eine datei pro, eine datei fur jede, eine datei fur jeden, eine eigene
+        datei je, eine eigene datei pro, eine csv je, eine csv pro, je eine datei pro, eine datei
+        fur jedes, je eine datei fur jede, dateien je, einzelne dateien nach, einzelne dateien je,
+        einzelne dateien pro, eine eigene datei fur jede, eine eigene datei fur jeden, jeweils
+        eine datei pro, jeweils eine datei je""",
+    "into_sheets": """
+        auf blatter, in blatter, in eigene blatter, auf eigene blatter, auf eigenem blatt, in
+        einzelne blatter, auf einzelne blatter, in tabellenblatter, auf ein eigenes blatt, in
+        eigene tabellenblatter, auf eigene tabellenblatter, in eine eigene tabelle, blatter, auf,
+        in einzelne tabellenblatter""",
+    "into_files": """
+        in dateien, in eigene dateien, in einzelne dateien, in separate dateien, in mehrere
+        dateien""",
+    "dedupe": """
+        entferne duplikate, duplikate entfernen, ohne duplikate, entferne doppelte, doppelte
+        entfernen, entferne doppelte zeilen, doppelte zeilen entfernen, losche duplikate, losche
+        doppelte, losche doppelte zeilen, dubletten entfernen, entferne dubletten, ohne doppelte,
+        keine duplikate, losche doppelte eintrage, entferne die duplikate, entferne alle
+        duplikate, entferne doppelte eintrage, doppelte eintrage entfernen, ohne doppelte zeilen,
+        losche die duplikate, losche dubletten, bereinige duplikate, dedupliziere""",
+    "one_row_per": """
+        nur eine zeile pro, nur eine zeile je, eine zeile pro, eine zeile je, nur die erste zeile
+        je, nur die erste zeile pro""",
+    "duplicates": "duplikate, doppelte, dubletten, doppelte zeilen, doppelten",
+    "alike_in": """
+        nach, anhand, anhand der, mit gleicher, mit gleichem, mit der gleichen, mit derselben, je,
+        pro, bezuglich, mit gleichen, anhand von, anhand des, auf basis von, bei""",
+    "keep_first": """
+        behalte die erste, behalte den ersten, behalte jeweils die erste, behalte jeweils den
+        ersten""",
+    "keep_last": """
+        behalte die letzte, behalte den letzten, behalte jeweils die letzte, behalte jeweils den
+        letzten""",
+    "keep_latest": "behalte den neuesten, behalte die neueste, behalte das neueste",
+    "in_place": "in der datei selbst, direkt in der datei, an ort und stelle",
+    "join": """verknupfe, verbinde, verknupfen, fuge, hinzufugen, erganze, nachschlagen, sverweis,
+        verheirate, join, hole, fuhre, ordne, mit""",
+    "join_strong": """
+        verknupfe, verbinde, verknupfen, nachschlagen, sverweis, join, joine, sverweise""",
+    "union": """zusammenfuhren, fuhre, zusammenfassen, kombiniere, vereinige, hange, untereinander,
+        zusammen, fuge, fasse, mische, zusammenfugen""",
+    "union_strong": "untereinander, hange, vereinige, aneinander",
+    "union_suffix": """
+        zusammen, aneinander, untereinander, an, zusammenfuhren, zu einer, in eine, zu einer
+        tabelle, zu einer datei, in einer datei, in eine datei, in einer tabelle, zu einer liste""",
+    "union_all": """
+        alle dateien, beide dateien, die dateien, alle csv-dateien, alle blatter, die blatter,
+        alle tabellen, beide tabellen, alle csv dateien, diese dateien, die beiden dateien, beide,
+        die csv-dateien, alle csv""",
+    "origin": """
+        mit einer spalte quelle, mit dateinamen, mit dem dateinamen, mit quellspalte, mit einer
+        quellspalte, mit dem dateinamen als spalte, mit dateiname, mit dateiname als spalte""",
+    "match_on": """
+        uber, anhand, anhand der, anhand von, nach, auf, per, uber die, uber die spalte, mittels,
+        anhand des""",
+    "inner": "nur treffer, nur ubereinstimmende",
+    "missing_in": "nicht in, die nicht in, fehlen in, ohne eintrag in, fehlt in, die in, ohne",
+    "compare": """
+        vergleiche, vergleich, unterschied, unterschiede, was hat sich geandert, anderungen, was
+        ist anders, geandert, was ist neu, vergleichen, unterscheiden sich""",
+    "between_files": "zwischen, und, von, mit, zu, gegen, gegenuber, vom",
+    "replace": "ersetze, ersetzen, suche und ersetze, tausche, ersetze alle, ersetze uberall",
+    "replace_with": "durch, mit, gegen, in",
+    "nothing": "nichts",
+    "ignoring_case": """
+        groß-/kleinschreibung ignorieren, ohne groß- und kleinschreibung, egal ob groß oder klein,
+        groß- und kleinschreibung egal""",
+    "everywhere": """
+        uberall, in allen dateien, in allen dokumenten, in der datei, in den dateien, im dokument,
+        in den dokumenten""",
+    "convert": """
+        konvertiere, wandle, exportiere, speichere, umwandeln, mache, konvertieren, speichern,
+        exportieren, wandle um, mach""",
+    "converted": "um, umwandeln, konvertieren",
+    "each_sheet": "jedes blatt, alle blatter, jedes tabellenblatt, alle tabellenblatter",
+    "sheet": "blatt, tabellenblatt, dem blatt, reiter, das blatt",
+    "as_kind": """
+        als, in, nach, zu, in eine, als eine, in ein, in eine neue, als neue, zu einer, in einer,
+        als ein""",
+    "kind_xlsx": "excel, xlsx, exceldatei, excel-datei, arbeitsmappe, exceltabelle, excel-tabelle",
+    "kind_csv": "csv, csv-datei, csv-dateien",
+    "kind_tsv": "tsv, tsv-datei",
+    "kind_parquet": "parquet, parquet-datei",
+    "into_name": """
+        in, als, namens, nach, speichere als, speichere in, unter, und speichere es als, speichere
+        es als, unter dem namen, und nenne sie, nenne sie, in die datei, in einer datei namens, in
+        der datei""",
+    "exactly": """
+        exakt, genau so geschrieben, groß-/kleinschreibung beachten, case-sensitive, mit groß- und
+        kleinschreibung""",
+    "question": "was, wie, welche, welcher, welches, wer, wieviel, wieviele",
+    "most_frequent": "haufigsten, haufigste, am haufigsten, haufigster",
+    "each_own": "jede, jeder, jedes",
+    "chart": """
+        diagramm, grafik, schaubild, balkendiagramm, liniendiagramm, kreisdiagramm, diagramme""",
+    "translate": "ubersetze, ubersetzen, ubersetzung",
+    "prose": """
+        brief, schreibe einen, schreibe eine mail, erklare, warum, fasse das dokument zusammen""",
+    "forecast": """
+        prognose, vorhersage, trend, korrelation, wachstum, vorhersagen, standardabweichung,
+        entwicklung in prozent, steigerung""",
+    "style": """
+        farbe, einfarben, farbig, markiere, markieren, fett, formel, formatierung, hervorheben""",
+    "documents": "folien, prasentation, worddokument, word-dokument",
+    "money_change": "wahrung, wechselkurs, in dollar, umrechnen",
+    "each_once": "jeweils einmal, jede einmal, jeder einmal, jedes einmal, je einmal",
+    "over_time": "im zeitverlauf, uber die zeit, im verlauf",
+    "own_sheet": """
+        ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt, ein reiter,
+        ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter, ein extra blatt""",
+    "own_file": "eine datei, eine eigene datei, eigene datei, eine csv, eine csv-datei",
+}
+
+MONTHS = """
+januar, februar, marz maerz, april, mai, juni, juli, august, september, oktober okt, november,
+dezember dez
+"""
+WEEKDAYS = "montag, dienstag, mittwoch, donnerstag, freitag, samstag sonnabend, sonntag"
+NUMERALS = "eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf"
+PREFIXES: Mapping[str, str] = {
+    "gesamt": "summe", "durchschnitts": "durchschnitt", "monats": "monatlich", "jahres": "jahrlich",
+    "quartals": "quartalsweise", "tages": "taglich", "wochen": "wochentlich", "hochst": "maximum",
+    "mindest": "minimum", "maximal": "maximum", "minimal": "minimum",
+}  # fmt: skip
+"""First parts of compound words, each with the word that it stands for: "Gesamtumsatz"."""
+
+MEANINGS: Mapping[str, str] = {
+    "money": "betrag betrage kosten preis ausgaben ausgabe wert summe kosten",
+    "revenue": "umsatz umsatze einnahmen erlos erlose verkauf verkaufe nettoumsatz bruttoumsatz",
+    "cost": "kosten ausgaben aufwand einkauf",
+    "quantity": "menge stuck stuckzahl mengen einheiten",
+    "unit_price": "preis einzelpreis stuckpreis",
+    "salary": "gehalt gehalter lohn lohne verdienst einkommen",
+    "moment": "datum tag zeit",
+    "customer": "kunde kunden",
+    "supplier": "lieferant lieferanten handler",
+    "category": "kategorie kategorien art warengruppe gruppe typ",
+    "description": "beschreibung bemerkung notiz kommentar",
+    "product": "artikel produkt produkte produkten ware",
+    "country": "land lander landern",
+    "city": "stadt stadte stadten ort orte",
+    "person": "mitarbeiter mitarbeiterin angestellte verkaufer",
+    "department": "abteilung abteilungen",
+    "phone": "telefon telefonnummer",
+    "mail": "email mail",
+    "status": "status zustand",
+    "region": "region regionen gebiet",
+    "order": "bestellung bestellungen auftrag auftrage",
+    "invoice": "rechnung rechnungen",
+}

@@ -1,0 +1,127 @@
+"""Lexicon of requests: phrases by what they mean, of all languages at once. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kbd_offline import english, german
+from kbd_offline.names import fold, singular
+from kbd_offline.request_tokens import word_texts
+
+__all__ = ["LEXICON", "Lexicon"]
+
+_LANGUAGES = (english, german)
+_VALUES = """\
+paid bezahlt
+cancelled canceled storniert
+open offen
+shipped versandt verschickt
+delivered geliefert
+returned retourniert zuruckgegeben
+pending ausstehend
+refunded erstattet
+overdue uberfallig
+active aktiv
+inactive inaktiv
+closed geschlossen
+north northern nord norden
+south southern sud suden
+east eastern ost osten
+west western westen
+germany deutschland german
+france frankreich french
+italy italien italian
+spain spanien spanish
+austria osterreich austrian
+switzerland schweiz swiss
+"""
+"""Frequent values, on each line words that mean the same."""
+
+
+class Lexicon(msgspec.Struct, frozen=True):
+    """Phrases of requests.
+
+    Args:
+        phrases: By their first word the phrases that begin with it, each with its concept.
+        words: All words of phrases, folded.
+        months: Numbers of months by their names.
+        weekdays: Numbers of weekdays, Monday first, by their names.
+        numerals: Numbers by their words.
+        prefixes: First parts of compound words, each with the word it stands for.
+        meanings: By a word, folded and in the singular, the things that it may mean.
+        values: By a word for a frequent value the words that mean the same, of all languages.
+    """
+
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    words: frozenset[str]
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    numerals: Mapping[str, int]
+    prefixes: Mapping[str, str]
+    meanings: Mapping[str, frozenset[str]]
+    values: Mapping[str, frozenset[str]]
+
+    def ends(self, words: Sequence[str], start: int) -> Mapping[str, int]:
+        """Return by concept where the longest phrase of it that begins at a place ends.
+
+        Args:
+            words: The words of a request, folded.
+            start: The place.
+        """
+        found: dict[str, int] = {}
+        for phrase, concept in self.phrases.get(words[start], ()):
+            end = start + len(phrase)
+            if end > found.get(concept, 0) and tuple(words[start:end]) == phrase:
+                found[concept] = end
+        return found
+
+    def means(self, word: str, meaning: str) -> bool:
+        """Tell whether a folded word in the singular may mean a thing."""
+        return meaning in self.meanings.get(word, ())
+
+
+def _phrases() -> Iterator[tuple[tuple[str, ...], str]]:
+    for language in _LANGUAGES:
+        for concept, listed in language.PHRASES.items():
+            for phrase in listed.split(","):
+                if words := tuple(word_texts(fold(phrase))):
+                    yield words, concept
+
+
+def _numbered(texts: Iterable[str], parts: str) -> dict[str, int]:
+    lists = ([part.split() for part in text.split(parts)] for text in texts)
+    return {
+        word: number for names in lists for number, some in enumerate(names, 1) for word in some
+    }
+
+
+def _meanings() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for language in _LANGUAGES:
+        for meaning, words in language.MEANINGS.items():
+            for word in words.split():
+                one = singular(fold(word))
+                found[one] = found.get(one, frozenset()) | {meaning}
+    return found
+
+
+def _lexicon() -> Lexicon:
+    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for phrase, concept in dict.fromkeys(_phrases()):
+        phrases.setdefault(phrase[0], []).append((phrase, concept))
+    numerals: dict[str, int] = {}
+    for language in _LANGUAGES:
+        numerals |= {word: n for n, word in enumerate(language.NUMERALS.split(), 1)}
+    return Lexicon(
+        {first: tuple(some) for first, some in phrases.items()},
+        frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),
+        _numbered((language.MONTHS for language in _LANGUAGES), ","),
+        _numbered((language.WEEKDAYS for language in _LANGUAGES), ","),
+        numerals,
+        {prefix: word for language in _LANGUAGES for prefix, word in language.PREFIXES.items()},
+        _meanings(),
+        {word: frozenset(line.split()) for line in _VALUES.splitlines() for word in line.split()},
+    )
+
+
+LEXICON = _lexicon()

@@ -1,0 +1,406 @@
+"""Mentions of columns and values in a request: by names, parts of them, other words, misspellings.
+
+A column's own name goes before a part of one, and that before another word for it. Of two that fit
+equally well both are returned: whoever needs one asks.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.lexicon import LEXICON
+from kbd_offline.names import distance, fold, singular, stem, tokens
+from kbd_offline.request_tokens import RequestToken
+
+__all__ = ["BESIDE", "SAME", "SYNONYM", "ColumnMention", "ValueMention", "Vocabulary"]
+
+SAME, STEM, PART, COMPOUND, SYNONYM = range(5)
+"""How a column is named: in full, but for its ending, by a part, within a compound, otherwise."""
+
+_FORMS: tuple[tuple[int, Callable[[str], str]], ...] = (
+    (SAME, str), (SAME, singular), (STEM, stem),
+)  # fmt: skip
+"""Forms in which words are compared, with how near that is."""
+
+_MAX_WORDS = 8
+_NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
+_SUMS = frozenset(("money", "revenue", "cost"))
+BESIDE = frozenset(
+    [
+        "discount",
+        "discounts",
+        "rabatt",
+        "tax",
+        "taxes",
+        "vat",
+        "mwst",
+        "ust",
+        "steuer",
+        "shipping",
+        "versand",
+        "fee",
+        "fees",
+        "tip",
+        "tips",
+        "gebuhr",
+        "rate",
+        "quote",
+    ]
+)
+"""Words of names of money that is not what something brings or costs."""
+_FUNCTIONS = (
+    "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by",
+    "filler",
+    "last", "this", "top", "bottom", "largest", "smallest", "newest", "oldest", "and", "or", "only",
+    "except", "descending", "ascending", "year", "month", "quarter", "week", "weekday", "det",
+    "sort", "more", "less", "between", "since", "before", "after", "until", "share", "where",
+    "select", "split", "running", "row_noun", "add_column", "half", "convert", "replace", "join",
+    "union", "lacks", "has_any", "contains", "each_own",
+)  # fmt: skip
+
+
+def _function_words() -> frozenset[str]:
+    found = {
+        phrase[0]
+        for some in LEXICON.phrases.values()
+        for phrase, concept in some
+        if len(phrase) == 1 and concept in _FUNCTIONS
+    }
+    return frozenset(word for word in found if singular(word) not in LEXICON.meanings)
+
+
+_FUNCTION_WORDS = _function_words()
+_KINDS = frozenset(
+    ["gehalt", "betrag", "betrage", "wert", "werte", "preis", "summe", "kosten", "lohn", "datum",
+     "anzahl", "zahl", "menge", "satz", "name", "namen"]
+)  # fmt: skip
+"""Last parts of compounds that say what kind of value the first part is: "Nettogehalt"."""
+_REFUSED = ("chart", "translate", "prose", "forecast", "style", "documents", "money_change")
+_MENDED = frozenset(
+    word
+    for some in LEXICON.phrases.values()
+    for phrase, concept in some
+    if concept not in _REFUSED
+    for word in phrase
+)
+"""Words of the language that a misspelled one may be."""
+
+
+class ColumnMention(msgspec.Struct, frozen=True):
+    """Columns that a place may mean, and how they are named; it ends before a token."""
+
+    columns: tuple[KnownColumn, ...]
+    start: int
+    end: int
+    level: int
+
+
+class ValueMention(msgspec.Struct, frozen=True):
+    """Columns that have a value which a place names, each with its spellings."""
+
+    found: tuple[tuple[KnownColumn, tuple[str, ...]], ...]
+    start: int
+    end: int
+    is_plain: bool
+    """Whether its words mean nothing else."""
+
+
+class Vocabulary:
+    """Names and values of a table, as they may stand in a request."""
+
+    def __init__(self, table: KnownTable) -> None:
+        self.columns = table.columns
+        self._words = {column.name: tokens(column.name) for column in table.columns}
+        self._keys = [self._by_key(form) for _, form in _FORMS]
+        self._values: dict[str, list[tuple[tuple[str, ...], KnownColumn, str]]] = {}
+        for column in table.columns:
+            for value in column.values:
+                words = tokens_of_value(value)
+                if words:
+                    self._values.setdefault(stem(words[0]), []).append((words, column, value))
+
+    def _by_key(self, form: Callable[[str], str]) -> dict[str, tuple[KnownColumn, ...]]:
+        found: dict[str, tuple[KnownColumn, ...]] = {}
+        for column in self.columns:
+            key = "".join(form(word) for word in self._words[column.name])
+            found[key] = (*found.get(key, ()), column)
+        return found
+
+    def column_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
+        """Return the columns that are named from a token on, by the longest and nearest name."""
+        if start >= len(request):
+            return None
+        if request[start].kind == "quoted":
+            return self._quoted(request[start].text, start)
+        words = self._run(request, start)
+        if not words:
+            return None
+        return (
+            self._whole(request, words, start)
+            or self._part(words, start)
+            or self._compound(words[0], start)
+            or self._other(words[0], start)
+        )
+
+    def synonym_at(self, request: Sequence[RequestToken], start: int) -> ColumnMention | None:
+        """Return the columns that a word means otherwise than by their names."""
+        words = self._run(request, start)
+        return self._other(words[0], start) if words else None
+
+    def value_at(self, request: Sequence[RequestToken], start: int) -> ValueMention | None:
+        """Return the columns with the longest value that stands from a token on."""
+        if start >= len(request):
+            return None
+        token = request[start]
+        if token.kind == "quoted":
+            return self.quoted_value(token.text, start)
+        if token.kind in ("sign", "file"):
+            return None
+        words = [one.word for one in request[start : start + _MAX_WORDS]]
+        best: list[tuple[KnownColumn, str]] = []
+        length = 0
+        others = LEXICON.values.get(words[0]) or LEXICON.values.get(stem(words[0]), frozenset())
+        named = self._values.get(stem(words[0]), ())
+        for value_words, column, value in named:
+            size = len(value_words)
+            if size < max(length, 1) or len(words) < size:
+                continue
+            if any(request[start + at].kind == "file" for at in range(size)):
+                continue
+            if all(_alike(words[at], value_words[at]) for at in range(size)):
+                best = [*best, (column, value)] if size == length else [(column, value)]
+                length = size
+        if not best:
+            # "Stornierte" where the value is Cancelled.
+            best = [
+                (column, value) for other in sorted(others)
+                for value_words, column, value in self._values.get(stem(other), ())
+                if value_words == (other,)
+            ]  # fmt: skip
+            length = 1
+        if not best:
+            return None
+        exact = [one for one in best if tokens_of_value(one[1]) == tuple(words[:length])]
+        text = " ".join(words[:length])
+        is_plain = length > 1 or (text not in LEXICON.words and len(text) > 2)
+        return ValueMention(_by_column(exact or best), start, start + length, is_plain)
+
+    def quoted_value(self, text: str, start: int) -> ValueMention | None:
+        """Return the columns with a value that stands in quotes."""
+        wanted = " ".join(text.split()).casefold()
+        found = [
+            (column, value)
+            for column in self.columns
+            for value in column.values
+            if " ".join(value.split()).casefold() == wanted
+        ]
+        return ValueMention(_by_column(found), start, start + 1, is_plain=True) if found else None
+
+    def meaning(self, *meanings: str) -> tuple[KnownColumn, ...]:
+        """Return the columns of numbers whose names mean one of some things."""
+        return tuple(
+            column
+            for column in self.columns
+            if column.is_number
+            and any(
+                LEXICON.means(singular(w), m) for w in self._words[column.name] for m in meanings
+            )
+        )
+
+    def is_of(self, column: KnownColumn, *meanings: str) -> bool:
+        """Tell whether the name of a column means one of some things."""
+        words = self._words[column.name]
+        return any(LEXICON.means(singular(word), one) for word in words for one in meanings)
+
+    def corrected(self, word: str) -> str:
+        """Return the only word near one that nothing is called by, else the word itself."""
+        allowed = 0 if len(word) < 5 else 1 if len(word) < 9 else 2
+        if not allowed or self.knows(word):
+            return word
+        names = {part for words in self._words.values() for part in words}
+        known = {one for one in names | _MENDED if len(one) >= 4 and one[0] == word[0]}
+        known |= {"".join(words) for words in self._words.values()}
+        near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
+        near = [one for one in near if one[0] <= allowed]
+        # What the table has goes before what the language has.
+        near = [one for one in near if one[0] == near[0][0] and one[1] in names] or near
+        best = {stem(one) for far, one in near if far == near[0][0]}
+        return near[0][1] if len(best) == 1 else word
+
+    def knows(self, word: str) -> bool:
+        """Tell whether a word is one of the language, of a name or of a value."""
+        if word in LEXICON.words or singular(word) in LEXICON.meanings or word in LEXICON.months:
+            return True
+        if word in LEXICON.weekdays or word in LEXICON.numerals or stem(word) in LEXICON.values:
+            return True
+        parts = {stem(part) for words in self._words.values() for part in words}
+        parts |= {stem("".join(words)) for words in self._words.values()}
+        if stem(word) in parts or any(len(word) >= 4 and word in part for part in parts):
+            return True
+        return any(
+            _alike(word, part)
+            for some in self._values.values()
+            for words, _, _ in some
+            for part in words
+        )
+
+    def _run(self, request: Sequence[RequestToken], start: int) -> list[str]:
+        words: list[str] = []
+        for token in request[start : start + _MAX_WORDS]:
+            # A sign ends a name, for it parts the columns of a list.
+            if token.kind == "quoted" and words and token.text.isalnum():
+                # A part of a name may stand in quotes: Width "net".
+                words.append(fold(token.text))
+                continue
+            if token.kind not in ("word", "number"):
+                break
+            words.append(token.word.removesuffix("'s"))
+        return words
+
+    def _quoted(self, text: str, start: int) -> ColumnMention | None:
+        alike = tuple(column for column in self.columns if fold(column.name) == fold(text))
+        spelt = tuple(column for column in alike if column.name == text)
+        return ColumnMention(spelt or alike, start, start + 1, SAME) if alike else None
+
+    def _whole(
+        self, request: Sequence[RequestToken], words: Sequence[str], start: int
+    ) -> ColumnMention | None:
+        for place, (level, form) in enumerate(_FORMS):
+            best: ColumnMention | None = None
+            key = ""
+            for size, word in enumerate(words, 1):
+                # Without blanks, "order date" is OrderDate as well as order_date.
+                key += form(word)
+                named = self._keys[place].get(key) if key else None
+                if named:
+                    best = ColumnMention(named, start, start + size, level)
+            if best is not None:
+                return self._with_signs(request, best)
+        return None
+
+    def _with_signs(self, request: Sequence[RequestToken], mention: ColumnMention) -> ColumnMention:
+        """Return a mention to the end of a name that signs follow: "Price (€)"."""
+        column = mention.columns[0]
+        signs = list(_signs_behind(column.name))
+        at = mention.end
+        for sign in signs:
+            if at >= len(request) or request[at].text != sign:
+                return mention
+            at += 1
+        return msgspec.structs.replace(mention, end=at)
+
+    def _part(self, words: Sequence[str], start: int) -> ColumnMention | None:
+        for size in range(len(words), 0, -1):
+            wanted = [stem(word) for word in words[:size]]
+            if size == 1 and words[0] in _FUNCTION_WORDS:
+                return None
+            found = tuple(
+                column
+                for column in self.columns
+                if _holds([stem(word) for word in self._words[column.name]], wanted)
+            )
+            if found:
+                return ColumnMention(found, start, start + size, PART)
+        return None
+
+    def _compound(self, word: str, start: int) -> ColumnMention | None:
+        """Return columns whose name is a compound with a word: "Datum" of "Bestelldatum"."""
+        if len(word) < 4 or word in _FUNCTION_WORDS:
+            return None
+        root = stem(word)
+        found = tuple(
+            column
+            for column in self.columns
+            if any(
+                len(part) > len(root) + 2 and (part.startswith(root) or part.endswith((word, root)))
+                for part in self._words[column.name]
+            )
+        )
+        found = found or tuple(
+            column
+            for column in self.columns
+            if len(self._words[column.name]) == 1
+            and len(self._words[column.name][0]) >= 4
+            and word.startswith(self._words[column.name][0])
+            and word.removeprefix(self._words[column.name][0]) in _KINDS
+        )
+        return ColumnMention(found, start, start + 1, COMPOUND) if found else None
+
+    def _other(self, word: str, start: int) -> ColumnMention | None:
+        meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
+        if not meanings:
+            return None
+        fitting = [c for c in self.columns if any(self._fits(c, one) for one in meanings)]
+        whole = tuple(c for c in fitting if len(self._words[c.name]) == 1)
+        found = whole or tuple(fitting)
+        if not found and meanings & _SUMS:
+            # What brings money in is the one column of money that there is.
+            found = tuple(
+                column
+                for column in self.columns
+                if column.adds_up and not self._fits(column, "quantity")
+                and not BESIDE & set(self._words[column.name])
+                and not (column.type == "integer" and not self._money_named(column))
+            )  # fmt: skip
+            found = found if len(found) == 1 else ()
+        return ColumnMention(found, start, start + 1, SYNONYM) if found else None
+
+    def _money_named(self, column: KnownColumn) -> bool:
+        return any(
+            LEXICON.means(singular(word), one)
+            for word in self._words[column.name] for one in _SUMS
+        )  # fmt: skip
+
+    def _fits(self, column: KnownColumn, meaning: str) -> bool:
+        """Tell whether a column is what a word means: nobody spends a category."""
+        words = self._words[column.name]
+        if meaning in _NUMBERS and not column.is_number:
+            return False
+        if meaning == "moment" and not column.is_moment:
+            return False
+        if (
+            meaning not in _NUMBERS
+            and meaning != "moment"
+            and (column.is_moment or (column.is_number and column.role != "id"))
+        ):
+            return False
+        if meaning in _SUMS and (not column.adds_up or BESIDE & set(words)):
+            return False
+        return any(LEXICON.means(singular(word), meaning) for word in words)
+
+
+def tokens_of_value(value: str) -> tuple[str, ...]:
+    """Return the words of a value, folded; a name like McDonald is one, as in a request."""
+    return tokens(value.lower())
+
+
+def _alike(word: str, part: str) -> bool:
+    return (
+        word == part
+        or (len(word) > 3 and singular(word) == singular(part))
+        or (len(word) > 5 and stem(word) == stem(part))
+    )
+
+
+def _by_column(
+    found: Sequence[tuple[KnownColumn, str]],
+) -> tuple[tuple[KnownColumn, tuple[str, ...]], ...]:
+    spelt: dict[str, list[str]] = {}
+    columns: Mapping[str, KnownColumn] = {column.name: column for column, _ in found}
+    for column, value in found:
+        spelt.setdefault(column.name, []).append(value)
+    return tuple((columns[name], tuple(values)) for name, values in spelt.items())
+
+
+def _holds(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return any(list(words[at : at + size]) == list(wanted) for at in range(len(words) - size + 1))
+
+
+def _signs_behind(name: str) -> Iterator[str]:
+    """Yield the signs and words from the first sign behind a name's words to its end."""
+    for at in range(len(name) - 1, -1, -1):
+        if name[at].isalnum():
+            yield from (sign for sign in name[at + 1 :] if not sign.isspace() and sign != "_")
+            return

@@ -1,0 +1,103 @@
+"""Tokens of a request: words, numbers, dates, texts in quotes, files and signs. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from kbd_offline.names import fold
+
+__all__ = ["QUOTED", "RequestToken", "tokenize", "word_texts"]
+
+# An apostrophe within a word, as in "don't", opens and closes nothing: hence no letter may stand
+# before the first sign, or behind a closing single quote.
+QUOTED = (
+    r"(?<![^\W_])(?:\"([^\"\n]*)\"|'([^'\n]*)'(?![^\W_])|“([^”\n]*)”|‘([^’\n]*)’"
+    r"|„([^“”\n]*)[“”]|«([^»\n]*)»|`([^`\n]*)`)"
+)
+"""A text in quotes of any kind; the text itself is the one group that is there."""
+
+_DATE = (
+    r"\d{4}-\d{1,2}-\d{1,2}(?![\w-])|\d{1,2}\.\d{1,2}\.\d{4}(?!\w)|\d{1,2}/\d{1,2}/\d{4}(?!\w)"
+    r"|\d{4}-(?:0[1-9]|1[0-2])(?![\w-])"
+)
+_NUMBER = r"\d+(?:[.,]\d+)*(?:k(?!\w))?(?![^\W_])"
+_WORD = r"[^\W_]+(?:['’](?:s|t|re|ve|ll|m|d)(?!\w))?"
+_TOKEN = re.compile(
+    rf"(?P<quoted>{QUOTED})|(?P<date>{_DATE})|(?P<number>{_NUMBER})|(?P<word>{_WORD})"
+    r"|(?P<sign><=|>=|<>|!=|==|->|[^\s\w])"
+)
+_BARE = re.compile(rf"{_DATE}|{_NUMBER}|{_WORD}|<=|>=|<>|!=|==|->|[^\s\w]")
+
+
+class RequestToken(msgspec.Struct, frozen=True):
+    """A piece of a request.
+
+    Args:
+        kind: What it is.
+        text: Itself as written, without its quotes; of a file its path.
+        word: It folded; of a text in quotes or a file a sign that no phrase has.
+        start, end: Its place in the request.
+    """
+
+    kind: Literal["word", "number", "date", "quoted", "file", "sign"]
+    text: str
+    word: str
+    start: int
+    end: int
+
+
+def tokenize(request: str, files: Sequence[tuple[int, int, str]]) -> tuple[RequestToken, ...]:
+    """Return the tokens of a request.
+
+    Args:
+        request: It.
+        files: Where it names files: start, end and path, in order.
+    """
+    found: list[RequestToken] = []
+    place = 0
+    for start, end, path in (*files, (len(request), len(request), "")):
+        found += _plain(request, place, start)
+        if path:
+            found.append(RequestToken("file", path, "\x01", start, end))
+        place = end
+    return tuple(found)
+
+
+def word_texts(text: str) -> Iterator[str]:
+    """Yield the words, numbers and signs of a folded text without quotes."""
+    for found in _BARE.finditer(text):
+        if not _is_gap(text, found):
+            yield found.group()
+
+
+def _plain(request: str, start: int, end: int) -> Iterator[RequestToken]:
+    for found in _TOKEN.finditer(request, start, end):
+        if _is_gap(request, found):
+            continue
+        kind = _KINDS[next(name for name in _KINDS if found[name] is not None)]
+        if kind == "quoted":
+            text = next(group for group in found.groups()[1:8] if group is not None)
+            yield RequestToken(kind, text, "\x02", *found.span())
+        else:
+            text = found.group()
+            yield RequestToken(kind, text, fold(text).replace("’", "'"), *found.span())
+
+
+_Plain = Literal["word", "number", "date", "quoted", "sign"]
+_KINDS: Mapping[str, _Plain] = {
+    "quoted": "quoted", "date": "date", "number": "number", "word": "word", "sign": "sign",
+}  # fmt: skip
+
+
+def _is_gap(text: str, found: re.Match[str]) -> bool:
+    """Tell whether a sign only joins the parts of a word: "e-mail", "d'achat"."""
+    start, end = found.span()
+    return (
+        found.group() in "-'’"
+        and start > 0
+        and end < len(text)
+        and text[start - 1].isalnum()
+        and text[end].isalnum()
+    )

@@ -1,0 +1,329 @@
+"""Reading of a request against one table: its job with input, steps and output. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kbd.formats.records import SheetForm
+from kbd.jobs.expressions import parse_expression
+from kbd.jobs.records import (
+    ConvertStep,
+    DeduplicateStep,
+    DeriveStep,
+    FilterStep,
+    GroupStep,
+    Input,
+    Job,
+    OutputStep,
+    PivotStep,
+    ReportStep,
+    RowCountCheck,
+    RunningStep,
+    SelectStep,
+    SortStep,
+    SplitStep,
+    Step,
+    TableStep,
+    TopStep,
+    ValueType,
+    WriteStep,
+)
+from kbd.jobs.terms import columns_of
+from kbd.types import ReadAs
+from kbd_offline.clauses import Clauses
+from kbd_offline.composed_job import ComposedJob
+from kbd_offline.composition import compose
+from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.grammar import read_clauses
+from kbd_offline.names import fold, slug, split_suffix
+from kbd_offline.request_files import BOOK_SUFFIX, RESULT_SUFFIXES, TABLE_SUFFIXES, free_target
+from kbd_offline.scan import RequestScan, UnclearError
+
+__all__ = ["JobFiles", "finish", "input_of", "label_of", "read_table", "value_types"]
+
+_TYPES: dict[str, ValueType] = {
+    "string": "text", "integer": "number", "float": "number", "date": "date",
+    "datetime": "datetime", "time": "time", "boolean": "boolean",
+}  # fmt: skip
+_MAX_SHEETS = 100
+"""More than anybody turns over; such a column is more likely one of names or amounts."""
+_MAX_ANSWER = 50
+_MAX_STEM = 80
+
+
+class JobFiles(msgspec.Struct, frozen=True):
+    """Files of a job: those of the workbench, the name for the result as asked for, the day."""
+
+    taken: tuple[str, ...]
+    target: str
+    today: str
+
+
+def read_table(scan: RequestScan, files: JobFiles) -> tuple[Job, str, tuple[str, ...]]:
+    """Return the job that a request asks of a table, in words, and what must be said beside it.
+
+    Raises:
+        SeveralError: It has several readings.
+        UnclearError: It has none.
+    """
+    table = scan.table
+    clauses = read_clauses(scan)
+    composed = compose(scan, clauses)
+    source = input_of(table, value_types(table.columns, composed))
+    return finish(scan, clauses, composed, (source,), (), files)
+
+
+def label_of(table: KnownTable, taken: Sequence[str] = ()) -> str:
+    """Return what steps call a table: by its file, or its sheet."""
+    stem = split_suffix(table.path.rpartition("/")[2])[0]
+    plain = slug(table.sheet or stem).encode("ascii", "ignore").decode().replace("-", "_")
+    name = plain if plain[:1].isalpha() else f"table_{plain}".rstrip("_")
+    candidate, number = name[:60], 2
+    while candidate in taken:
+        candidate, number = f"{name[:60]}_{number}", number + 1
+    return candidate
+
+
+def input_of(table: KnownTable, columns: dict[str, ValueType], taken: Sequence[str] = ()) -> Input:
+    """Return a table as an input of a job."""
+    return Input(label_of(table, taken), table.path, table.sheet or None, columns)
+
+
+def value_types(columns: Sequence[KnownColumn], composed: ComposedJob) -> dict[str, ValueType]:
+    """Return the columns that steps use, each with what it holds."""
+    steps = [*composed.steps, *(composed.split.summary if composed.split else ())]
+    names = {name for step in steps for name in _used(step)}
+    names |= {composed.split.by} if composed.split else set()
+    return {c.name: _TYPES.get(c.type, "any") for c in columns if c.name in names}
+
+
+def _used(step: TableStep) -> Iterator[str]:
+    """Yield the columns that a step reads."""
+    match step:
+        case FilterStep():
+            yield from columns_of(parse_expression(step.where))
+        case DeriveStep():
+            for expression in step.columns.values():
+                yield from columns_of(parse_expression(expression))
+        case GroupStep():
+            yield from step.by
+            yield from (figure.column for figure in step.figures if figure.column)
+        case PivotStep():
+            yield from (*step.rows, step.column, *filter(None, (step.figure.column,)))
+        case SelectStep():
+            yield from (*step.columns, *step.without, *step.rename)
+        case DeduplicateStep():
+            yield from step.by
+        case SortStep() | TopStep() | RunningStep():
+            yield from (key.column for key in step.by)
+            yield from getattr(step, "per", ())
+        case _:
+            return
+
+
+def finish(
+    scan: RequestScan,
+    clauses: Clauses,
+    composed: ComposedJob,
+    inputs: tuple[Input, ...],
+    before: tuple[TableStep, ...],
+    files: JobFiles,
+    *,
+    stem: str = "",
+) -> tuple[Job, str, tuple[str, ...]]:
+    """Return a job with its output: an answer, or a file of the asked kind and name.
+
+    Args:
+        scan: The request.
+        clauses: What was understood.
+        composed: The steps.
+        inputs: What it reads.
+        before: Steps that make the table of others.
+        files: The files.
+        stem: How the result is called by its sources; "" for the name of the table.
+
+    Raises:
+        UnclearError: The result cannot be made like that.
+    """
+    table = scan.table
+    _check_rows(table, composed)
+    stem = stem or _stem(table)
+    has_file = bool(files.target or clauses.suffix)
+    steps: tuple[Step, ...] = (*before, *composed.steps)
+    words = composed.words
+    if composed.split is not None:
+        target = _target(scan, clauses, composed, files, stem)
+        outputs = _split_outputs(scan, composed, target)
+        steps, words = (*_labelled(steps, composed), *outputs), f"{words}, in {target}"
+    elif composed.is_answer and not has_file and not clauses.converts:
+        steps = (*steps, ReportStep(rows=_MAX_ANSWER)) if steps else steps
+        if not steps:
+            raise UnclearError("I found nothing in it that I can do with a table")
+    elif not composed.steps and not before:
+        # A copy of the whole keeps rows that sum others up.
+        inputs = tuple(
+            msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
+        )
+        if not has_file:
+            raise UnclearError("I found nothing in it that I can do with a table")
+        target = _target(scan, clauses, composed, files, stem)
+        steps = (ConvertStep(inputs[0].name, target),)
+        words = f"{table.label} as it stands, in {target}"
+    else:
+        target = _target(scan, clauses, composed, files, stem)
+        if clauses.in_place and clauses.dedupe is not None:
+            target = _in_place(table, files)
+        sheet = "Summary" if composed.is_figures else "Sheet1"
+        name = sheet if split_suffix(target)[1] == BOOK_SUFFIX else None
+        # Only a sheet has a row of totals and formats.
+        steps = (*steps, WriteStep(target, name, composed.form if name else SheetForm()))
+        words = f"{words}, in {target}"
+    words = f"{words[:1].upper()}{words[1:]}"
+    notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
+    return Job(inputs, steps, title=words, checks=_checks(steps)), words, notes
+
+
+def _stem(table: KnownTable) -> str:
+    """Return how a result is called by its table: by the file, of several sheets by the sheet."""
+    own = split_suffix(table.path.rpartition("/")[2])[0]
+    return slug(f"{own}-{table.sheet}" if table.sheets > 1 else own)
+
+
+def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return the note that a sum is of amounts in several currencies, if one is."""
+    text = msgspec.json.encode(steps).decode()
+    sums = {
+        figure.column for step in steps if isinstance(step, GroupStep) for figure in step.figures
+        if figure.function in ("sum", "average") and figure.column
+    }  # fmt: skip
+    for column in table.columns:
+        is_named = fold(column.name) in ("currency", "wahrung", "ccy", "curr", "devise")
+        if is_named and sums and len(column.values) > 1 and f'"{column.name}"' not in text:
+            listed = ", ".join(sorted(column.values))
+            named = ", ".join(sorted(sums))
+            return (f"{table.label}: {named} is in several currencies ({column.name}: {listed})",)
+    return ()
+
+
+def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
+    """Return the check that rows are left, where some are chosen to be shown."""
+    if isinstance(steps[-1], ReportStep) and any(
+        isinstance(step, GroupStep) and not step.by for step in steps
+    ):
+        # That there are none is an answer to "how many".
+        return ()
+    made = [step.make for step in steps if isinstance(step, FilterStep) and step.make]
+    return tuple(RowCountCheck(name, 1) for name in made)
+
+
+def _check_rows(table: KnownTable, composed: ComposedJob) -> None:
+    if not table.rows and composed.is_figures:
+        raise UnclearError(
+            "it has column names and no rows below them, so there is nothing to work out"
+        )
+
+
+def _labelled(steps: Sequence[Step], composed: ComposedJob) -> tuple[Step, ...]:
+    """Return steps of which the last one's table has the name that outputs read."""
+    if composed.split is None or not steps:
+        return tuple(steps)
+    *most, last = steps
+    return (
+        (*most, msgspec.structs.replace(last, make="parts"))
+        if hasattr(last, "make")
+        else tuple(steps)
+    )
+
+
+def _split_outputs(scan: RequestScan, composed: ComposedJob, target: str) -> tuple[Step, ...]:
+    split = composed.split
+    if split is None:
+        return ()
+    if split.into == "sheets" and split_suffix(target)[1] != BOOK_SUFFIX:
+        raise UnclearError("sheets need a workbook: name the result with .xlsx")
+    column = next((one for one in scan.table.columns if one.name == split.by), None)
+    if column is not None and column.distinct > _MAX_SHEETS:
+        raise UnclearError(
+            f'"{split.by}" has {column.distinct} values; I make up to {_MAX_SHEETS} sheets'
+        )
+    of = "parts" if composed.steps else None
+    outputs: list[Step] = []
+    if split.into == "files":
+        stem, suffix = split_suffix(target)
+        outputs.append(
+            SplitStep(
+                split.by,
+                f"{stem}-{{value}}{suffix}",
+                "files",
+                keep_column=split.keeps_column,
+                of=of,
+            )
+        )
+    else:
+        outputs.append(SplitStep(split.by, target, keep_column=split.keeps_column, of=of))
+    if split.summary:
+        first, *rest = split.summary
+        first = msgspec.structs.replace(first, of=of) if of and hasattr(first, "of") else first
+        outputs += [first, *rest]
+        file = (
+            target
+            if split.into == "sheets"
+            else f"{split_suffix(target)[0]}-summary{split_suffix(target)[1]}"
+        )
+        is_book = split_suffix(file)[1] == BOOK_SUFFIX
+        form = split.form if is_book else SheetForm()
+        outputs.append(WriteStep(file, "Summary" if is_book else None, form))
+    return tuple(outputs)
+
+
+def _target(
+    scan: RequestScan, clauses: Clauses, composed: ComposedJob, files: JobFiles, stem: str
+) -> str:
+    """Return the name of the result: the requested one, else a free one that tells what it is.
+
+    Raises:
+        UnclearError: The request names a file that is there already, or of another kind.
+    """
+    source = split_suffix(scan.table.path)[1]
+    plain = source if source in TABLE_SUFFIXES else BOOK_SUFFIX
+    suffix = clauses.suffix or (BOOK_SUFFIX if composed.is_figures else plain)
+    if composed.split is not None and not clauses.suffix:
+        suffix = plain if composed.split.into == "files" else BOOK_SUFFIX
+    if not files.target:
+        name = "-".join(filter(None, (stem, composed.slug)))[:_MAX_STEM].strip("-")
+        return free_target(f"{name}{suffix}", files.taken, files.today)
+    head, given = split_suffix(files.target)
+    if given and given not in RESULT_SUFFIXES:
+        raise UnclearError(f"I do not write {given} files, only xlsx, csv, tsv, psv and parquet")
+    target = files.target if given else head + suffix
+    if target.casefold() == scan.table.path.casefold():
+        raise UnclearError("the result would overwrite the table that it is made from")
+    if target.casefold() in {path.casefold() for path in files.taken}:
+        raise UnclearError(f"{target} is in the workbench already: name another result")
+    return target
+
+
+def _in_place(table: KnownTable, files: JobFiles) -> str:
+    """Return the file itself, where it can be written again as it was.
+
+    Raises:
+        UnclearError: It would come out in another form.
+    """
+    if files.target:
+        raise UnclearError(f"it asks to change {table.path} and to write {files.target}")
+    suffix = split_suffix(table.path)[1]
+    if suffix not in TABLE_SUFFIXES:
+        raise UnclearError(
+            f"rows are not taken out of {table.path} in place: formulas and looks would stay"
+            " behind; I make a new file of it"
+        )
+    expected = {".csv": ",", ".psv": "|"}.get(suffix, "\t")
+    if table.delimiter != expected or table.encoding not in ("utf-8", "ascii"):
+        raise UnclearError(
+            f"{table.path} has {table.delimiter!r} between its fields and is {table.encoding}, and"
+            f" I would write it with {expected!r} as utf-8; I make a new file of it"
+        )
+    return table.path
+
+
+_Output = OutputStep

@@ -1,0 +1,382 @@
+"""Requests that are easily misread: each has the right figures, or is asked about or declined."""
+
+from datetime import date
+
+import msgspec
+import pytest
+
+from kbd.jobs.records import (
+    DeriveStep,
+    FilterStep,
+    GroupStep,
+    Job,
+    ShareStep,
+    TopStep,
+)
+from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.request import Declined, Question, Understood, read_request
+
+TODAY = date(2026, 11, 29)
+ROWS = 20
+
+
+def text(name: str, *values: str, distinct: int = 0) -> KnownColumn:
+    """Return a column of texts."""
+    counts = dict.fromkeys(values, 3)
+    return KnownColumn(
+        name, "string", "", ROWS, distinct or len(values), counts, is_listed=bool(values)
+    )
+
+
+def number(name: str, role: str = "", kind: str = "float") -> KnownColumn:
+    """Return a column of numbers; one of numbers of things has each once."""
+    distinct = ROWS if role == "id" else 15
+    return KnownColumn(name, kind, role, ROWS, distinct, minimum="1", maximum="900")
+
+
+def day(name: str) -> KnownColumn:
+    """Return a column of days in 2024."""
+    return KnownColumn(name, "date", "", ROWS, 15, minimum="2024-01-02", maximum="2024-12-20")
+
+
+ID = number("Ride ID", "id", "integer")
+RIDES = KnownTable("rides.csv", "", (ID, day("Ride Date"), text("Rider", "Ann"), number("Km")), 20)
+FAHRTEN = KnownTable(
+    "fahrten.csv", "",
+    (number("Fahrt-Nr", "id", "integer"), day("Datum"), text("Fahrer", "Anna"),
+     number("Kilometer")), 20,
+)  # fmt: skip
+VISITS = KnownTable(
+    "vet.csv", "",
+    (day("Visit Date"), text("Pet", "Rex", "Mia"), number("Fee"), number("Minutes")), 20,
+)  # fmt: skip
+CONTROLS = msgspec.structs.replace(VISITS, columns=(*VISITS.columns, day("Control Date")))
+BESUCHE = KnownTable(
+    "tierarzt.csv", "", (day("Besuchsdatum"), text("Tier", "Rex", "Mia"), number("Kosten")), 20
+)
+BOOKINGS = KnownTable(
+    "hotel.csv", "", (text("Booking", distinct=20), text("Room Type", "Single"), number("Price")),
+    20,
+)  # fmt: skip
+BUCHUNGEN = KnownTable(
+    "hotel.csv", "",
+    (number("Buchung", "id", "integer"), text("Zimmertyp", "Einzel"), number("Preis")), 20,
+)  # fmt: skip
+PRODUCTS = KnownTable(
+    "items.csv", "", (text("Product", distinct=20), text("Group", "A", "B"), number("Revenue")), 20
+)
+RUNS = KnownTable(
+    "results.csv", "",
+    (text("Runner", distinct=6), text("Category", "M40", "W40"), number("Minutes"),
+     number("Marks"), number("Revenue"), number("Price", "unit price")), 20,
+)  # fmt: skip
+LAUF = KnownTable(
+    "ergebnisse.csv", "", (text("Name", distinct=18), text("Klasse", "M40"), number("Zeit")), 20
+)
+PURCHASES = KnownTable(
+    "purchases.csv", "",
+    (text("Vendor Country", "DE", "US"), text("Item", distinct=12),
+     number("Qty", kind="integer"), number("Unit Price", "unit price")), 20,
+)  # fmt: skip
+EINKAUF = KnownTable(
+    "einkauf.csv", "",
+    (text("Land", "DE", "US"), text("Artikel", distinct=12), number("Menge", kind="integer"),
+     number("Einzelpreis", "unit price")), 20,
+)  # fmt: skip
+PAYMENTS = KnownTable(
+    "payments.csv", "",
+    (day("Date"), text("Department", "Lab"), text("Supplier", "Acme"), number("Amount")), 20,
+)  # fmt: skip
+ZAHLUNGEN = KnownTable(
+    "zahlungen.csv", "", (day("Datum"), text("Abteilung", "Labor"), number("Betrag")), 20
+)
+TWO_AMOUNTS = msgspec.structs.replace(PAYMENTS, columns=(*PAYMENTS.columns, number("Tax")))
+PEOPLE = KnownTable(
+    "teilnehmer.csv", "",
+    (number("TN-Nr", "id", "integer"), text("Name", distinct=20), text("Kurs-ID", "K1", "K2"),
+     text("Bezahlt", "ja", "nein")), 20,
+)  # fmt: skip
+COURSES = KnownTable(
+    "kurse.csv", "", (text("Kurs-ID", "K1", "K2"), text("Kurs", "Yoga", "Tanz"), number("Gebühr")),
+    2,
+)  # fmt: skip
+
+
+def reading(request: str, *tables: KnownTable) -> Understood | Question | Declined:
+    """Return the reading of a request about some tables."""
+    return read_request(request, tables, [table.path for table in tables], TODAY)
+
+
+def job(request: str, *tables: KnownTable) -> Job:
+    """Return the job of a request that has one reading."""
+    found = reading(request, *tables)
+    assert isinstance(found, Understood), found
+    return found.job
+
+
+def where(found: Job) -> str:
+    """Return the condition of a job, "" for none."""
+    return " / ".join(step.where for step in found.steps if isinstance(step, FilterStep))
+
+
+def groups(found: Job) -> list[tuple[str, str | None, tuple[str, ...]]]:
+    """Return the figures of a job, each its function, its column and its groups."""
+    return [
+        (one.function, one.column, step.by)
+        for step in found.steps if isinstance(step, GroupStep) for one in step.figures
+    ]  # fmt: skip
+
+
+def tops(found: Job) -> list[tuple[int, str, bool, tuple[str, ...]]]:
+    """Return the rankings of a job: how many, by what, whether descending, of each what."""
+    return [
+        (step.count, step.by[0].column, step.by[0].descending, step.per)
+        for step in found.steps if isinstance(step, TopStep)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_text", "first", "behind"),
+    [
+        ("rides from 1 to 15 July 2024", "07-01", "07-16"),
+        ("total km from 1 to 15 July 2024", "07-01", "07-16"),
+        ("rides between the 3rd and the 9th of May", "05-03", "05-10"),
+        ("km between 3 and 9 May", "05-03", "05-10"),
+        ("rides 1-15 July 2024", "07-01", "07-16"),
+        ("rides July 1-15, 2024", "07-01", "07-16"),
+        ("total km from July 1 to 15 2024", "07-01", "07-16"),
+        ("ride id between 3 and 9 May", "05-03", "05-10"),
+        ("rides from 28 June to 3 July 2024", "06-28", "07-04"),
+    ],
+)
+def test_days_of_a_month(request_text: str, first: str, behind: str) -> None:
+    """Two numbers before a month are its days, and no amounts or numbers of things."""
+    found = where(job(request_text, RIDES))
+    assert found == f"\"Ride Date\" >= date '2024-{first}' and \"Ride Date\" < date '2024-{behind}'"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "first", "behind"),
+    [
+        ("Fahrten vom 1. bis 15. Juli 2024", "07-01", "07-16"),
+        ("Kilometer 1.-15. Juli 2024", "07-01", "07-16"),
+        ("Fahrten 1. - 15. Juli", "07-01", "07-16"),
+        ("Summe Kilometer vom 1. bis zum 15. Juli", "07-01", "07-16"),
+        ("Fahrten zwischen dem 3. und dem 9. Mai", "05-03", "05-10"),
+        ("Kilometer zwischen 3. und 9. Mai 2024", "05-03", "05-10"),
+    ],
+)
+def test_tage_eines_monats(request_text: str, first: str, behind: str) -> None:
+    """The same in German, where a point stands behind each day."""
+    found = where(job(request_text, FAHRTEN))
+    assert found == f"Datum >= date '2024-{first}' and Datum < date '2024-{behind}'"
+
+
+def test_numbers_that_are_no_days() -> None:
+    """A range with its unit, or its column and a month said apart, stays one of amounts."""
+    assert where(job("rides between 5 and 10 km in July 2024", RIDES)).startswith(
+        "Km >= 5 and Km <= 10 and "
+    )
+    for unread in ("rides from 28 to 3 July 2024", "rides with km 3 to 9 in May"):
+        assert isinstance(reading(unread, RIDES), Declined)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table", "top"),
+    [
+        ("3 most expensive visits", VISITS, (3, "Fee", True, ())),
+        ("the 3 most expensive visits per pet", VISITS, (3, "Fee", True, ("Pet",))),
+        ("top 3 visits by minutes", VISITS, (3, "Minutes", True, ())),
+        ("most expensive visit", VISITS, (1, "Fee", True, ())),
+        ("die 3 teuersten Besuche", BESUCHE, (3, "Kosten", True, ())),
+        ("3 most expensive bookings", BOOKINGS, (3, "Price", True, ())),
+        ("die 3 teuersten Buchungen", BUCHUNGEN, (3, "Preis", True, ())),
+        ("which visit was the most expensive?", VISITS, (1, "Fee", True, ())),
+        ("the visit with the lowest fee", VISITS, (1, "Fee", False, ())),
+        ("Buchung mit dem höchsten Preis", BUCHUNGEN, (1, "Preis", True, ())),
+    ],
+)
+def test_things_of_the_rows_are_ranked(
+    request_text: str, table: KnownTable, top: tuple[int, str, bool, tuple[str, ...]]
+) -> None:
+    """What rows are called by their day or number means rows, and no groups of these."""
+    found = job(request_text, table)
+    assert tops(found) == [top]
+    assert not groups(found)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table", "key", "is_share"),
+    [
+        ("percentage of bookings by room type", BOOKINGS, "Room Type", True),
+        ("Anteil der Buchungen je Zimmertyp", BUCHUNGEN, "Zimmertyp", True),
+        ("Prozent der Buchungen nach Zimmertyp", BUCHUNGEN, "Zimmertyp", True),
+        ("percentage of products by group", PRODUCTS, "Group", True),
+        ("percentage of visits by pet", VISITS, "Pet", True),
+        ("number of visits per pet", VISITS, "Pet", False),
+        ("Anzahl Besuche je Tier", BESUCHE, "Tier", False),
+    ],
+)
+def test_things_of_the_rows_are_counted(
+    request_text: str, table: KnownTable, key: str, is_share: bool
+) -> None:
+    """A percentage or number of them is of rows, by the one key that is named."""
+    found = job(request_text, table)
+    assert groups(found) == [("count", None, (key,))]
+    assert any(isinstance(step, ShareStep) for step in found.steps) == is_share
+
+
+def test_a_share_of_an_amount_has_its_groups() -> None:
+    """Where it says what the share is in, each thing is a group."""
+    found = job("share of each product in total revenue", PRODUCTS)
+    assert groups(found) == [("sum", "Revenue", ("Product",))]
+
+
+def test_days_are_ranked_where_they_are_named() -> None:
+    """A column of days is what is ranked only where days are spoken of."""
+    assert groups(job("top 3 days by total fee", VISITS)) == [("sum", "Fee", ("Visit Date",))]
+    assert isinstance(reading("3 most expensive visits", CONTROLS), Declined)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table"),
+    [
+        ("best runner of each category by minutes", RUNS),
+        ("best runner of each category", RUNS),
+        ("best 3 runners by marks", RUNS),
+        ("worst runner per category by price", RUNS),
+        ("best minutes of each category", RUNS),
+        ("bester Name je Klasse nach Zeit", LAUF),
+        ("die besten 3 nach Zeit", LAUF),
+        ("beste Zeit je Klasse", LAUF),
+        ("longest visit", VISITS),
+        ("which visit was the longest?", VISITS),
+        ("welcher Besuch war der letzte?", BESUCHE),
+        ("which Besuch was the latest?", BESUCHE),
+        ("highest fee visits", VISITS),
+        ("total fee first 15 days of July 2024", VISITS),
+        ("first 3 days of July by total fee", VISITS),
+        ("average price per booking", BOOKINGS),
+        ("durchschnittlicher Preis pro Buchung", BUCHUNGEN),
+        ("which rides had a rider?", RIDES),
+        ("total revenue by category, top 1", RUNS),
+        ("revenue by category, top 1", RUNS),
+    ],
+)
+def test_two_ways_of_a_rank(request_text: str, table: KnownTable) -> None:
+    """What may be the highest or the lowest, rows or groups, is asked about or declined."""
+    found = reading(request_text, table)
+    if isinstance(found, Understood):
+        assert groups(found.job) == [("sum", "Revenue", ("Category",))]
+        assert tops(found.job) == [(1, "Total Revenue", True, ())]
+
+
+def test_the_best_by_money_earned() -> None:
+    """Of what is earned the most is the best."""
+    found = job("best runner of each category by revenue", RUNS)
+    assert tops(found) == [(1, "Total Revenue", True, ("Category",))]
+
+
+@pytest.mark.parametrize("word", ["highest", "lowest"])
+def test_answers_to_which_way(word: str) -> None:
+    """Either way that the question offers can be read."""
+    found = reading("best runner of each category by minutes", RUNS)
+    assert isinstance(found, Question)
+    assert any(word in option for option in found.options)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table", "function", "keys"),
+    [
+        ("spend per vendor country (qty * unit price)", PURCHASES, "sum", ("Vendor Country",)),
+        ("total spend per vendor country (qty * unit price)", PURCHASES, "sum",
+         ("Vendor Country",)),
+        ("average spend per vendor country (qty * unit price)", PURCHASES, "average",
+         ("Vendor Country",)),
+        ("spend per item and vendor country (qty x unit price)", PURCHASES, "sum",
+         ("Item", "Vendor Country")),
+        ("total spend (qty * unit price) per vendor country", PURCHASES, "sum",
+         ("Vendor Country",)),
+        ("add a column item value (qty * unit price)", PURCHASES, "", ()),
+        ("Wert pro Artikel und Land (Menge x Einzelpreis)", EINKAUF, "sum", ("Artikel", "Land")),
+        ("durchschnittlicher Wert je Land (Menge x Einzelpreis)", EINKAUF, "average", ("Land",)),
+    ],
+)  # fmt: skip
+def test_a_formula_beside_groups(
+    request_text: str, table: KnownTable, function: str, keys: tuple[str, ...]
+) -> None:
+    """What brackets compute is grouped by the words beside them, which are no part of its name."""
+    found = job(request_text, table)
+    (made,) = [name for step in found.steps if isinstance(step, DeriveStep)
+               for name in step.columns]  # fmt: skip
+    assert made in ("spend", "Wert", "item value")
+    assert groups(found) == ([(function, made, keys)] if keys else [])
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "spend per supplier country (qty * unit price)",
+        "spend in vendor country (qty * unit price)",
+        "vendor country spend (qty * unit price)",
+        "spend for every vendor country (qty * unit price)",
+    ],
+)
+def test_a_name_takes_no_groups(request_text: str) -> None:
+    """A new column is not called by words for groups or by a column that is there."""
+    assert isinstance(reading(request_text, PURCHASES), Declined)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table", "column"),
+    [
+        ("what did we pay for the Lab in 2024?", PAYMENTS, "Amount"),
+        ("what did we pay Acme?", PAYMENTS, "Amount"),
+        ("how much did we pay for the Lab?", PAYMENTS, "Amount"),
+        ("Was haben wir 2024 für das Labor ausgegeben?", ZAHLUNGEN, "Betrag"),
+        ("Wie viel haben wir für das Labor ausgegeben?", ZAHLUNGEN, "Betrag"),
+        ("wieviel haben wir 2024 ausgegeben", ZAHLUNGEN, "Betrag"),
+    ],
+)
+def test_what_was_paid_is_one_sum(request_text: str, table: KnownTable, column: str) -> None:
+    """What was paid is the sum of the only amounts, and no list of rows."""
+    assert groups(job(request_text, table)) == [("sum", column, ())]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table"),
+    [
+        ("what did we pay for the Lab in 2024?", TWO_AMOUNTS),
+        ("wie viel haben wir für Labor bezahlt", ZAHLUNGEN),
+        ("what has not been paid yet?", PAYMENTS),
+        ("what did we pay for?", PAYMENTS),
+        ("wie viel hat Labor?", ZAHLUNGEN),
+        ("wieviel Fahrten hat Anna", FAHRTEN),
+        ("what do we spend most on?", PAYMENTS),
+        ("what did we pay Acme and when?", PAYMENTS),
+    ],
+)
+def test_what_was_paid_may_be_open(request_text: str, table: KnownTable) -> None:
+    """Of several amounts, or of words that no column has, no figure is told."""
+    assert not isinstance(reading(request_text, table), Understood)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "wer hat noch nicht bezahlt? mit Kurs",
+        "wer hat noch nicht bezahlt, mit Kurs und Gebühr",
+        "wer hat nicht bezahlt? mit Kurs-ID",
+        "wer ist im Kurs K1?",
+    ],
+)
+def test_columns_of_another_table_are_not_dropped(request_text: str) -> None:
+    """What another table's column is asked for is not answered with a column like it."""
+    assert isinstance(reading(request_text, PEOPLE, COURSES), Declined)
+
+
+def test_who_wants_persons() -> None:
+    """The rows are told, and of one other column alone nothing."""
+    found = job("wer hat noch nicht bezahlt?", PEOPLE)
+    assert [type(step).__name__ for step in found.steps] == ["FilterStep", "ReportStep"]
+    assert isinstance(reading("wer hat noch nicht bezahlt? mit Kurs-ID", PEOPLE), Declined)
