@@ -7,10 +7,13 @@ import msgspec
 from kbd.jobs.records import Aggregate
 from kbd_offline.expressions import PART_TITLES
 from kbd_offline.facts import KnownColumn
+from kbd_offline.terminals import Named, Number
 
 __all__ = [
-    "Clauses", "ConditionClause", "DedupeClause", "DeriveClause", "FigureClause", "KeyClause",
-    "OrderClause", "RankClause", "RunningClause", "ShareClause",
+    "AcrossClause", "Clauses", "ConditionClause", "DedupeClause", "DeriveClause", "DropClause",
+    "FigureClause", "Flag", "HavingClause", "KeyClause", "LooseClause", "MomentClause",
+    "NounClause", "OrderClause", "RankClause", "RenameClause", "RunningClause", "SelectClause",
+    "ShareClause", "SplitClause", "SuffixClause", "UniqueClause",
 ]  # fmt: skip
 
 Part = Literal["", "year", "quarter", "month", "week", "day", "weekday"]
@@ -69,6 +72,80 @@ class ConditionClause(msgspec.Struct, frozen=True):
     slug: str = ""
     values: tuple[str, ...] = ()
     is_negative: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class HavingClause(msgspec.Struct, frozen=True):
+    """A condition on the figures of groups."""
+
+    figure: FigureClause
+    operator: str
+    number: Number
+
+
+class AcrossClause(msgspec.Struct, frozen=True):
+    """A key whose values are columns."""
+
+    key: KeyClause
+
+
+class LooseClause(msgspec.Struct, frozen=True):
+    """A column that stands alone; a weak one is only meant where a figure is asked for."""
+
+    named: Named
+    is_weak: bool = False
+
+
+class NounClause(msgspec.Struct, frozen=True):
+    """A word for the rows, where it stands, and whether they are counted."""
+
+    place: int
+    is_counted: bool = False
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """Something that is said or is not."""
+
+    name: Literal[
+        "pivot", "summary", "totals", "into_sheets", "into_files", "in_place", "copy", "converts"
+    ]
+
+
+class SelectClause(msgspec.Struct, frozen=True):
+    """Columns that are chosen."""
+
+    columns: tuple[KnownColumn, ...]
+
+
+class DropClause(msgspec.Struct, frozen=True):
+    """Columns that are left out."""
+
+    columns: tuple[KnownColumn, ...]
+
+
+class UniqueClause(msgspec.Struct, frozen=True):
+    """Columns whose different values are listed."""
+
+    columns: tuple[KnownColumn, ...]
+
+
+class RenameClause(msgspec.Struct, frozen=True):
+    """A column that is called otherwise."""
+
+    column: KnownColumn
+    name: str
+
+
+class MomentClause(msgspec.Struct, frozen=True):
+    """The column of dates that is meant."""
+
+    column: KnownColumn
+
+
+class SuffixClause(msgspec.Struct, frozen=True):
+    """The kind of file that the result is, by its suffix."""
+
+    suffix: str
 
 
 class OrderClause(msgspec.Struct, frozen=True):
@@ -123,11 +200,26 @@ class RunningClause(msgspec.Struct, frozen=True):
 
 
 class DedupeClause(msgspec.Struct, frozen=True):
-    """Rows that are there more than once, taken out, by columns or whole."""
+    """Rows that are there more than once, by columns or whole.
+
+    Args:
+        columns: By which they are alike.
+        keep: Which of them stays.
+        is_kept: Whether only that is said.
+        is_listed: Whether they are listed, and not taken out.
+    """
 
     columns: tuple[KnownColumn, ...] = ()
     keep: Literal["first", "last", "latest"] = "first"
-    in_place: bool = False
+    is_kept: bool = False
+    is_listed: bool = False
+
+
+class SplitClause(msgspec.Struct, frozen=True):
+    """Into what rows are split, and by what."""
+
+    into: Literal["sheets", "files"]
+    keys: tuple[KeyClause, ...] = ()
 
 
 class Clauses:
@@ -138,7 +230,7 @@ class Clauses:
         self.keys: list[KeyClause] = []
         self.across: list[KeyClause] = []
         self.conditions: list[ConditionClause] = []
-        self.having: list[tuple[FigureClause, str, str, str]] = []
+        self.having: list[HavingClause] = []
         self.order: list[OrderClause] = []
         self.rank: RankClause | None = None
         self.selected: list[KnownColumn] = []
@@ -160,13 +252,9 @@ class Clauses:
         self.is_who = False
         self.converts = False
         self.unique_list: tuple[KnownColumn, ...] = ()
-        self.moment: KnownColumn | None = None
-        self.joint: Literal["and", "or", ""] = ""
         self.nouns: set[int] = set()
         self.notes: list[str] = []
         self.in_place = False
         self.suffix = ""
-        self.target = ""
         self.unknown: list[int] = []
-        self.passed: dict[int, int] = {}
         self.condition_places: set[int] = set()

@@ -21,7 +21,7 @@ from kbd_offline.group_composer import (
     default_number,
 )
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
-from kbd_offline.times import moment_of
+from kbd_offline.time_rules import moment_of
 
 __all__ = [
     "MAX_SPELT",
@@ -106,7 +106,7 @@ def order_keys_of_rows(scan: RequestScan, clauses: Clauses) -> tuple[SortKey, ..
 
 def _row_order(scan: RequestScan, clauses: Clauses, order: OrderClause) -> KnownColumn:
     if order.part:
-        return moment_of(scan, clauses)
+        return moment_of(scan)
     if order.figure is not None and order.figure.column is not None:
         return order.figure.column
     if order.figure is not None:

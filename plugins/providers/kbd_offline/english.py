@@ -522,6 +522,10 @@ PHRASES: Mapping[str, str] = {
     "own_sheet": """
         a sheet, one sheet, its own sheet, own sheet, a separate sheet, a tab, one tab, its own
         tab, a worksheet, one worksheet, a sheet of its own""",
+    "spend_verb": """spent, spends, spend, paid, earned, sold, donated, gave, bought""",
+    "take_verb": "borrowed, ordered, booked",
+    "unify": "unify, standardize, standardise, normalize, normalise, harmonize, harmonise",
+    "uniform": "uniform, uniformly, consistent, consistently",
     "own_file": "a file, one file, its own file, a separate file, own file, a csv, one csv",
 }
 
@@ -534,7 +538,7 @@ NUMERALS = "one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 
 MEANINGS: Mapping[str, str] = {
-    "money": """amount spend spending cost price expense expenditure value sum payment paid fee
+    "money": """money amount spend spending cost price expense expenditure value sum payment paid fee
         charge""",
     "revenue": "revenue turnover income sale sales earning proceeds",
     "cost": "cost expense spending purchase",
@@ -549,7 +553,7 @@ MEANINGS: Mapping[str, str] = {
     "product": "product item article good",
     "country": "country nation",
     "city": "city town place",
-    "person": "employee staff person worker salesperson rep representative salesman",
+    "person": "employee staff person salespeople worker salesperson rep representative salesman",
     "department": "department division dept team",
     "phone": "phone telephone tel mobile",
     "mail": "email mail",

@@ -39,7 +39,7 @@ from kbd_offline.names import slug
 from kbd_offline.rank_checks import check_average
 from kbd_offline.row_composer import RowComposer
 from kbd_offline.scan import SeveralError, UnclearError, quoted
-from kbd_offline.times import moment_of
+from kbd_offline.time_rules import moment_of
 
 __all__ = ["FigureComposer"]
 
@@ -83,8 +83,8 @@ class FigureComposer(RowComposer):
             figures = self._shared(clauses.share.place)
         if not figures and (clauses.keys or clauses.across) and not clauses.having:
             figures = self._implied()
-        for figure, _, _, _ in clauses.having:
-            one = resolved(self._scan, figure)
+        for having in clauses.having:
+            one = resolved(self._scan, having.figure)
             if not any((f.function, f.column) == (one.function, one.column) for f in figures):
                 figures.append(one)
         if figures and clauses.selected:
@@ -138,7 +138,7 @@ class FigureComposer(RowComposer):
             return [FigureClause("sum", sums[0], place=0)] if len(sums) == 1 else []
         moments = [c for c, _, weak in clauses.loose if c.is_moment and not weak]
         if len(moments) == 1 and any(key.part for key in clauses.keys):
-            clauses.moment = clauses.moment or moments[0]
+            scan.moment = scan.moment or moments[0]
             return [FigureClause("count", of_rows=True, place=0)]
         if not clauses.nouns or any(not weak for _, _, weak in clauses.loose):
             return []
@@ -242,9 +242,12 @@ class FigureComposer(RowComposer):
         names = [key.name for key in keys]
         if self._clauses.having and not keys:
             raise UnclearError("it has a condition on a figure, and does not say by which column")
-        for figure, operator, number, text in self._clauses.having:
-            name = figure_of(resolved(self._scan, figure), names).name
-            self._steps.append(FilterStep(expressions.compared(name, operator, number)))
+        for having in self._clauses.having:
+            figure = resolved(self._scan, having.figure)
+            name = figure_of(figure, names).name
+            number = having.number.of(self._scan, figure.column)
+            text = f"{having.operator} {number}"
+            self._steps.append(FilterStep(expressions.compared(name, having.operator, number)))
             self._words.append(f"where {name} {text}")
             self._slugs.append(slug(f"{name} {text}"))
 
@@ -322,7 +325,7 @@ class FigureComposer(RowComposer):
         else:
             made = column.name
             ordered = order_keys_of_rows(scan, clauses)
-            order = ordered or (SortKey(moment_of(scan, clauses).name),)
+            order = ordered or (SortKey(moment_of(scan).name),)
             self._steps.append(SortStep(order))
         self._steps.append(RunningStep(made, name, order, within))
         by = f" by {', '.join(key.name for key in keys)}" if keys else ""

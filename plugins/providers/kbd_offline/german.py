@@ -136,7 +136,7 @@ PHRASES: Mapping[str, str] = {
     "versus": "gegen, gegenuber, verglichen mit, im vergleich zu, vs, im vergleich mit",
     "sort": """sortiere, sortiert, sortieren, sortiere nach, sortiert nach, sortieren nach, ordne,
         geordnet, geordnet nach, ordne nach, sortierung nach, sortier, sortier nach, sortiere
-        alles nach, sortiere sie nach, sortiere die zeilen nach, nach, rangliste nach""",
+        alles nach, sortiere sie nach, sortiere die zeilen nach, rangliste nach""",
     "descending": """
         absteigend, absteigende, absteigender, großte zuerst, großter zuerst, hochste zuerst, die
         großten zuerst, hochster zuerst, der großte zuerst, groß nach klein, von groß nach klein,
@@ -350,6 +350,11 @@ PHRASES: Mapping[str, str] = {
     "own_sheet": """
         ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt, ein reiter,
         ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter, ein extra blatt""",
+    "spend_verb": """ausgegeben, bezahlt, verdient, verkauft, gespendet, gekauft, eingenommen,
+        umgesetzt""",
+    "take_verb": "ausgeliehen, bestellt, gebucht",
+    "unify": "vereinheitliche, vereinheitlichen",
+    "uniform": "einheitlich, vereinheitlichen",
     "own_file": "eine datei, eine eigene datei, eigene datei, eine csv, eine csv-datei",
 }
 
@@ -367,7 +372,7 @@ PREFIXES: Mapping[str, str] = {
 """First parts of compound words, each with the word that it stands for: "Gesamtumsatz"."""
 
 MEANINGS: Mapping[str, str] = {
-    "money": "betrag betrage kosten preis ausgaben ausgabe wert summe kosten",
+    "money": "geld betrag betrage kosten preis ausgaben ausgabe wert summe kosten",
     "revenue": "umsatz umsatze einnahmen erlos erlose verkauf verkaufe nettoumsatz bruttoumsatz",
     "cost": "kosten ausgaben aufwand einkauf",
     "quantity": "menge stuck stuckzahl mengen einheiten",

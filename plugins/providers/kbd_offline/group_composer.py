@@ -10,7 +10,7 @@ from kbd_offline.clauses import Clauses, FigureClause, KeyClause, OrderClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import tokens
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
-from kbd_offline.times import moment_of
+from kbd_offline.time_rules import moment_of
 
 __all__ = [
     "GroupKey", "counted", "default_number", "derive_keys", "figure_of", "figure_text",
@@ -44,7 +44,7 @@ def keys_of(scan: RequestScan, clauses: Clauses, keys: Iterable[KeyClause]) -> l
     found: list[GroupKey] = []
     names = {column.name for column in scan.table.columns}
     for key in keys:
-        column = key.column or moment_of(scan, clauses)
+        column = key.column or moment_of(scan)
         part = key.part or ("day" if column.type == "datetime" else "")
         if not part:
             found.append(GroupKey(column.name, column))
@@ -109,6 +109,7 @@ def resolve_figures(scan: RequestScan, clauses: Clauses) -> list[FigureClause]:
     found: list[FigureClause] = []
     for figure in clauses.figures:
         if figure.of_rows or figure.column is not None:
+            _check_numbers(figure)
             found.append(counted(scan, figure))
         elif numbers:
             found += [msgspec.structs.replace(figure, column=column) for column, _ in numbers]
@@ -123,6 +124,15 @@ def resolve_figures(scan: RequestScan, clauses: Clauses) -> list[FigureClause]:
         found += [_loose_figure(scan, column, place) for column, place in numbers]
     once = {(one.function, one.column.name if one.column else ""): one for one in found}
     return list(once.values())
+
+
+def _check_numbers(figure: FigureClause) -> None:
+    column = figure.column
+    if column is None or column.is_number or figure.function in ("count", "distinct"):
+        return
+    if not column.is_moment or figure.function not in ("minimum", "maximum"):
+        why = f": {column.why_text}" if column.why_text else ""
+        raise UnclearError(f'"{column.name}" holds no numbers{why}')
 
 
 def _loose_figure(scan: RequestScan, column: KnownColumn, place: int) -> FigureClause:

@@ -224,7 +224,8 @@ def joined_with(
     told = f"{left.label} with {', '.join(c.name for c in columns)} of {right.label} by {on}"
     found = work.read_rest(
         known, (step,), told, f"{stem_of(left)}-with-{stem_of(right)}",
-        nouns=(*things(left), *things(right)), beside=beside, key=mine.name,
+        nouns=things(left), owners=set(things(right)) - set(things(left)), beside=beside,
+        key=mine.name,
     )  # fmt: skip
     _check_figures(found, columns, right)
     return found

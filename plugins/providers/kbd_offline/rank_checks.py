@@ -35,7 +35,7 @@ _TIMELY = frozenset(
 )  # fmt: skip
 _VERBS = frozenset(
     ["pay", "paid", "spend", "spent", "cost", "ausgegeben", "bezahlt", "gezahlt", "gekostet",
-     "earn", "earned", "eingenommen", "verdient"]
+     "earn", "earned", "eingenommen", "verdient", "went", "ging", "gingen"]
 )  # fmt: skip
 _NAMES = frozenset(
     ["name", "namen", "nachname", "surname", "vorname", "person", "who", "wer", "kontakt",

@@ -20,7 +20,7 @@ from kbd_offline.composed_job import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.scan import RequestScan, UnclearError
-from kbd_offline.times import moment_of
+from kbd_offline.time_rules import moment_of
 
 __all__ = ["RowComposer"]
 
@@ -84,7 +84,7 @@ class RowComposer:
             return
         keep: Literal["first", "last"] = "first" if dedupe.keep == "first" else "last"
         if dedupe.keep == "latest":
-            column = moment_of(self._scan, self._clauses)
+            column = moment_of(self._scan)
             self._steps.append(SortStep((SortKey(column.name),)))
         names = tuple(column.name for column in dedupe.columns)
         self._note_spellings(dedupe.columns or self._scan.table.columns)

@@ -1,7 +1,8 @@
 """Scan of a request: its words, with the phrases, columns and values that begin at each place."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from types import MappingProxyType
 
 import msgspec
 
@@ -50,6 +51,7 @@ class RequestScan:
         table: The table.
         today: The day that "last month" goes by.
         nouns: Other words for its rows.
+        owners: Words for things of which there may be many rows each, and the column of each.
     """
 
     def __init__(
@@ -60,11 +62,13 @@ class RequestScan:
         today: date,
         *,
         nouns: Iterable[str] = (),
+        owners: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.request = request
         self.table = table
         self.today = today
         self.vocabulary = Vocabulary(table)
+        self._owners = owners
         self._mentions: dict[int, ColumnMention | None] = {}
         self._are_nouns: dict[int, bool] = {}
         name = split_suffix(table.path.rpartition("/")[2])[0]
@@ -83,6 +87,48 @@ class RequestScan:
             if token.kind == "word" and token.text.casefold()[:1] == token.word[:1]
             and token.word not in _forms(token.text)
         )  # fmt: skip
+
+        self.is_exact = any(self.at(place, "exactly") for place in range(len(self.tokens)))
+        self.moment = self._only_moment()
+
+    def _only_moment(self) -> KnownColumn | None:
+        """Return the only column of dates that a request names: all days are its."""
+        named: dict[str, KnownColumn] = {}
+        for place in range(len(self.tokens)):
+            mention = self.column(place)
+            found = self.dated_by(place)
+            if mention is not None and mention.level <= COMPOUND and not (
+                self.is_noun(place) and mention.end == place + 1
+            ):  # fmt: skip
+                moments = [column for column in mention.columns if column.is_moment]
+                found = found or (moments[0] if len(moments) == 1 else None)
+            if found is not None:
+                named[found.name] = found
+        return next(iter(named.values())) if len(named) == 1 else None
+
+    def dated_by(self, place: int) -> KnownColumn | None:
+        """Return the column of dates that a verb speaks of: "shipped" of a Ship Date."""
+        word = self.word(place)
+        if self.kind(place) != "word" or len(word) < 5 or not word.endswith(_PARTICIPLES):
+            return None
+        if self.column(place) is not None or self.is_noun(place):
+            return None
+        root = word.removeprefix("ge").removesuffix("t").removesuffix("en")
+        found = [
+            column
+            for column in self.table.columns
+            if column.is_moment and any(
+                (len(part) >= 3 and part not in ("date", "datum")
+                 and word.startswith(part.rstrip("e")))
+                or (len(root) >= 5 and word.startswith("ge") and part.startswith(root))
+                for part in column.name.casefold().replace("_", " ").split()
+            )
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
+
+    def means(self, word: str, meaning: str) -> bool:
+        """Tell whether a word may mean a thing."""
+        return any(LEXICON.means(one, meaning) for one in (word, singular(word)))
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -140,6 +186,9 @@ class RequestScan:
 
     def _column(self, place: int) -> ColumnMention | None:
         mention = self.vocabulary.column_at(self.tokens, place)
+        owned = self.table.column(self._owners.get(stem(self.word(place)), ""))
+        if owned is not None and (mention is None or mention.level > STEM):
+            return ColumnMention((owned,), place, place + 1, STEM)
         if mention is None:
             return None
         if mention.level in (PART, COMPOUND) and mention.end == place + 1 and self.is_noun(place):
@@ -387,6 +436,8 @@ _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invo
 
 _KINDS_OF_DAYS = frozenset(["date", "dates", "datum", "day"])
 _KINDS_OF_NUMBERS = frozenset(["amount", "amounts", "value", "values", "betrag", "betrage", "wert"])
+
+_PARTICIPLES = ("ed", "t", "en", "ing")
 
 _NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
 

@@ -25,7 +25,8 @@ from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
 from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.grammar import KINDS, read_clauses
+from kbd_offline.column_rules import KINDS
+from kbd_offline.reading import read_clauses
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
@@ -87,7 +88,7 @@ class TablesTogether:
         """Use what kind of file is asked for, before "into one" is taken for the tables."""
         for place in range(len(self.scan)):
             leads = self.scan.at(place, "as_kind")
-            for concept, suffix in KINDS if leads else ():
+            for concept, suffix in KINDS.items() if leads else ():
                 if end := self.scan.at(leads, concept):
                     self.suffix = suffix
                     self.used |= set(range(place, end))
@@ -147,6 +148,7 @@ class TablesTogether:
         stem_text: str,
         *,
         nouns: Iterable[str] = (),
+        owners: Iterable[str] = (),
         beside: Sequence[KnownColumn] = (),
         key: str = "",
         has_totals: bool = True,
@@ -159,6 +161,7 @@ class TablesTogether:
             told: They in words.
             stem_text: What the result is called by.
             nouns: What its rows may be called, beside the name of the table.
+            owners: What the key is a key of.
             beside: Columns that go with each value of the key where rows are grouped by that.
             key: The key.
             has_totals: Whether figures have a row of totals, if it is not asked for.
@@ -166,7 +169,10 @@ class TablesTogether:
         Raises:
             UnclearError: What is left has no reading.
         """
-        scan = RequestScan(self.request, self.rest(), table, self.today, nouns=nouns)
+        scan = RequestScan(
+            self.request, self.rest(), table, self.today, nouns=nouns,
+            owners={stem(word): key for word in owners},
+        )  # fmt: skip
         clauses = read_clauses(scan)
         clauses.suffix = clauses.suffix or self.suffix
         composed = compose(scan, clauses)

@@ -3,8 +3,9 @@
 import difflib
 
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import PART, ValueMention
+from kbd_offline.mentions import PART
 from kbd_offline.scan import RequestScan, UnclearError
+from kbd_offline.terminals import Valued
 
 __all__ = ["check_contained", "is_marked", "values_text"]
 
@@ -28,7 +29,7 @@ def values_text(column: KnownColumn, value: str = "") -> str:
     return f'{text}; did you mean "{by_fold[near[0]]}"?' if near else text
 
 
-def is_marked(scan: RequestScan, found: ValueMention) -> bool:
+def is_marked(scan: RequestScan, found: Valued) -> bool:
     """Tell whether a word that may mean something else is written as the value, before a noun."""
     text = scan.text(found.start, found.end)
     spelt = any(text == value for _, values in found.found for value in values)

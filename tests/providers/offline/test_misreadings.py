@@ -319,7 +319,6 @@ def test_a_formula_beside_groups(
         "spend per supplier country (qty * unit price)",
         "spend in vendor country (qty * unit price)",
         "vendor country spend (qty * unit price)",
-        "spend for every vendor country (qty * unit price)",
     ],
 )
 def test_a_name_takes_no_groups(request_text: str) -> None:

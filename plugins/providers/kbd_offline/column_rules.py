@@ -1,0 +1,483 @@
+"""Rules for columns: chosen, left out, renamed, computed, tidied; duplicates; splits. Pure."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from kbd_offline import expressions
+from kbd_offline.condition_rules import ARTICLES
+from kbd_offline.clauses import (
+    DedupeClause,
+    DeriveClause,
+    DropClause,
+    Flag,
+    KeyClause,
+    RenameClause,
+    SelectClause,
+    SplitClause,
+    SuffixClause,
+    UniqueClause,
+)
+from kbd_offline.facts import KnownColumn
+from kbd_offline.mentions import STEM
+from kbd_offline.names import stem, tokens
+from kbd_offline.patterns import Rule, Span
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
+from kbd_offline.terminals import Named, Number
+
+__all__ = ["COLUMN_RULES", "KINDS"]
+
+KINDS = {
+    "kind_xlsx": ".xlsx", "kind_csv": ".csv", "kind_tsv": ".tsv", "kind_psv": ".psv",
+    "kind_parquet": ".parquet",
+}  # fmt: skip
+_SIGNS = {"times": "*", "divided": "/", "added": "+", "less_than_by": "-"}
+_MAX_NAME = 60
+_MAX_SPELLINGS = 60
+_MAX_GROUPS = 12
+"""Different whole numbers that rows may be grouped by: more of them are amounts."""
+
+
+def _operand(_: Span, named: Named) -> str:
+    return expressions.column(named.column.name)
+
+
+def _number(span: Span, number: Number) -> str | None:
+    if number.is_percent:
+        return None
+    marked = next((column for column in span.scan.table.columns if column.decimal), None)
+    return number.of(span.scan, marked)
+
+
+def _percent(span: Span, number: Number, whole: str) -> str | None:
+    if not number.is_percent:
+        return None
+    return f"{whole} * {_share(span.scan, number):.12g}"
+
+
+def _share(scan: RequestScan, number: Number) -> float:
+    return float(number.of(scan, None)) / 100
+
+
+def _bracketed(_: Span, inner: str) -> str:
+    return f"({inner})"
+
+
+def _operation(span: Span, first: str, concept: str, second: str) -> str | None:
+    word = span.scan.word(span.start + 1)
+    if concept == "divided" and "per" in (word, span.scan.text(span.start, span.end).split()[-2:]):
+        return None
+    return f"{first} {_SIGNS[concept]} {second}"
+
+
+def _days_less(_: Span, last: Named, first: Named) -> str:
+    return _days_between(first.column, last.column)
+
+
+def _days_between(first: KnownColumn, last: KnownColumn) -> str:
+    names = f"{expressions.column(first.name)}, {expressions.column(last.name)}"
+    return f"days_between({names})"
+
+
+def _derived(span: Span, name: str, expression: str, called: str | None = None) -> object:
+    name = called or name
+    if any(column.name.casefold() == name.casefold() for column in span.scan.table.columns):
+        raise UnclearError(f'there is a column "{name}" already: name the new one otherwise')
+    return (DeriveClause(name[:_MAX_NAME], expression, f"{name[:_MAX_NAME]} = {expression}"),)
+
+
+def _derived_text(span: Span, expression: str, called: str | None = None) -> object:
+    """Read "quantity x unit cost as new column": what it is made of is its name."""
+    return _derived(span, called or _title(span.text), expression)
+
+
+def _title(text: str) -> str:
+    for end in (" as ", " als "):
+        text = text.partition(end)[0]
+    return text.strip("() ")[:_MAX_NAME]
+
+
+def _explained(span: Span, name: str, expression: str) -> object:
+    """Read "stock value (quantity x unit cost)"."""
+    _check_name(span, span.scan.text(span.start, span.end))
+    return _derived(span, name, expression)
+
+
+def _check_name(span: Span, text: str) -> None:
+    """Check that a new column's name is not made of groups, or of columns that are there.
+
+    Raises:
+        UnclearError: It would be.
+    """
+    scan, start = span.scan, span.start
+    while scan.at(start, "add_column"):
+        start = scan.at(start, "add_column")
+    end = next(at for at in range(start, span.end) if scan.word(at) == "(")
+    is_column = any(scan.word(at) in ("column", "spalte") for at in range(span.start, end))
+    for at in range(start, 0 if is_column else end):
+        mention = scan.column(at)
+        is_named = mention is not None and mention.level <= STEM and end > start + 1 and not any(
+            column.is_number and column.role != "id" for column in mention.columns
+        )  # fmt: skip
+        if scan.at(at, "by") or is_named:
+            raise UnclearError(f'I do not see what "{text.partition("(")[0].strip()}" is')
+
+
+def _explained_figure(
+    span: Span, name: str, keys: tuple[object, ...], expression: str
+) -> tuple[object, ...]:
+    """Read "Lagerwert je Lagerort (Bestand mal Einkaufspreis)"."""
+    made = _derived(span, name, expression)
+    return (*made, *keys)  # type: ignore[misc]
+
+
+def _days_column(span: Span, first: Named, last: Named, called: str | None = None) -> object:
+    """Read "days between order date and ship date"."""
+    name = called or _title(span.text)
+    return _derived(span, name[:1].upper() + name[1:], _days_between(first.column, last.column))
+
+
+def _days_to(span: Span, word: str, called: str | None = None) -> object:
+    """Read "days to close", of two columns of dates of which one is that."""
+    root, moments = word.rstrip("e"), [one for one in span.scan.table.columns if one.is_moment]
+    named = [one for one in moments if len(root) >= 4 and one.name.casefold().startswith(root)]
+    others = [one for one in moments if one not in named]
+    if len(named) != 1 or len(others) != 1 or others[0].minimum > named[0].minimum:
+        return None
+    name = called or _title(span.text)
+    return _derived(span, name[:1].upper() + name[1:], _days_between(others[0], named[0]))
+
+
+def _duration(span: Span, word: str, called: str | None = None) -> object:
+    """Read "Lieferzeit in Tagen", of two columns of dates, the first of which comes first."""
+    moments = [one for one in span.scan.table.columns if one.is_moment]
+    if not word.endswith(("zeit", "dauer", "time", "duration")) or len(moments) != 2:
+        return None
+    first, last = sorted(moments, key=lambda one: one.minimum)
+    if word[:5] not in last.name.casefold():
+        return None
+    return _derived(span, called or _title(span.text), _days_between(first, last))
+
+
+def _raised(span: Span, concept: str, named: Named, number: Number) -> object:
+    """Read "increase salary by 5 %": the column takes the new values."""
+    if not number.is_percent:
+        return None
+    share = _share(span.scan, number) * (1 if concept == "raise" else -1)
+    word, column = ("more" if concept == "raise" else "less"), named.column
+    shown = number.of(span.scan, None)
+    return _changed(column, f"{expressions.column(column.name)} * {1 + share:.12g}",
+                    f"{column.name} {shown}% {word}")  # fmt: skip
+
+
+def _changed(column: KnownColumn, expression: str, text: str) -> tuple[DeriveClause, ...]:
+    return (DeriveClause(column.name, expression, text),)
+
+
+def _with_percent(span: Span, named: Named, concept: str, number: Number) -> object:
+    """Read "price plus 19 % VAT", "amount minus 10 %"."""
+    if not number.is_percent:
+        return None
+    word = "with" if concept == "plus_percent" else "without"
+    if word == "without" and any(span.scan.at(at, "vat") for at in range(span.start, span.end)):
+        return None
+    share, name = _share(span.scan, number), named.column.name
+    factor = 1 + share if word == "with" else 1 - share
+    made = f"{expressions.column(name)} * {factor:.12g}"
+    return _derived(span, f"{name} {word} {number.of(span.scan, None)}%", made)
+
+
+def _vat_to(span: Span, number: Number, named: Named) -> object:
+    return _with_percent(span, named, "plus_percent", number)
+
+
+def _profit(span: Span, concept: str, share: str | None) -> object:
+    """Read "profit" or "margin" where two columns give it: what comes in less what it costs.
+
+    Raises:
+        SeveralError: A margin may be an amount or a share.
+    """
+    scan = span.scan
+    if scan.column(span.start) is not None:
+        return None
+    cost = [one for one in scan.vocabulary.meaning("cost") if one.adds_up]
+    revenue = [one for one in scan.vocabulary.meaning("revenue") if one.adds_up] or [
+        one for one in scan.vocabulary.meaning("money") if one.adds_up and one not in cost
+    ]  # fmt: skip
+    if len(revenue) != 1 or len(cost) != 1 or revenue == cost:
+        return None
+    more, less = expressions.column(revenue[0].name), expressions.column(cost[0].name)
+    if share:
+        return _derived(span, f"{concept.capitalize()} %", f"({more} - {less}) / {more}")
+    if concept == "margin":
+        raise SeveralError(
+            f'"{span.text}" may be {revenue[0].name} less {cost[0].name}, or the share of that',
+            [scan.rewritten(span.start, span.end, word) for word in ("profit", "margin %")],
+        )
+    return _derived(span, span.text.capitalize(), f"{more} - {less}")
+
+
+def _ratio(span: Span, upper: Named, lower: Named) -> object:
+    """Read "cost per kg", where kg are amounts, too: each row's quotient."""
+    column = lower.column
+    if not column.adds_up or column.type != "float" or upper.level > STEM:
+        return None
+    made = f"{expressions.column(upper.column.name)} / {expressions.column(column.name)}"
+    return _derived(span, f"{upper.column.name} per {column.name}", made)
+
+
+def _renamed(_: Span, named: Named, name: str) -> RenameClause:
+    return RenameClause(named.column, name)
+
+
+def _tuple(_: Span, *found: object) -> object:
+    (values,) = found
+    return tuple(values) if isinstance(values, tuple) else (values,)
+
+
+def _trimmed(span: Span, columns: Sequence[Named] | None) -> object:
+    chosen = [one.column for one in columns or ()]
+    chosen = chosen or [one for one in span.scan.table.columns if one.is_text]
+    return tuple(
+        change
+        for one in chosen
+        for change in _changed(
+            one, f"trim({expressions.column(one.name)})", f"{one.name} without blanks around it"
+        )
+    )
+
+
+def _cased(_: Span, concept: str, columns: Sequence[Named]) -> object:
+    words = "capitals" if concept == "upper" else "small letters"
+    return tuple(
+        change
+        for one in columns
+        for change in _changed(
+            one.column, f"{concept}({expressions.column(one.column.name)})",
+            f"{one.column.name} in {words}",
+        )
+    )  # fmt: skip
+
+
+def _cased_behind(span: Span, columns: Sequence[Named], concept: str) -> object:
+    return _cased(span, concept, columns)
+
+
+def _rounded(_: Span, columns: Sequence[Named], places: int | None) -> object:
+    return tuple(
+        change
+        for one in columns
+        for change in _changed(
+            one.column, f"round({expressions.column(one.column.name)}, {places or 0})",
+            f"{one.column.name} rounded to {places or 0} decimals",
+        )
+    )  # fmt: skip
+
+
+def _filled(span: Span, named: Named, value: Number | str) -> object:
+    """Read "fill empty regions with 'unknown'"."""
+    column = named.column
+    if isinstance(value, Number):
+        shown = value.of(span.scan, column)
+    else:
+        shown = value
+    if column.is_number != isinstance(value, Number) or not (column.is_number or column.is_text):
+        raise UnclearError(f'"{column.name}" holds other values: fill its empty fields with such')
+    literal = shown if column.is_number else expressions.literal(shown)
+    return _changed(column, f"coalesce({expressions.column(column.name)}, {literal})",
+                    f"{shown} in the empty fields of {column.name}")  # fmt: skip
+
+
+def _unified(_: Span, columns: Sequence[Named]) -> object:
+    """Read "make the region names uniform".
+
+    Raises:
+        UnclearError: The values of a column are not all known.
+    """
+    if not all(one.column.is_text for one in columns):
+        return None
+    return tuple(change for one in columns for change in _unify(one.column))
+
+
+def _unify(column: KnownColumn) -> tuple[DeriveClause, ...]:
+    if not column.is_listed:
+        raise UnclearError(f'"{column.name}" has more values than I look at one by one')
+    groups: dict[str, dict[str, int]] = {}
+    for value, count in column.values.items():
+        groups.setdefault(" ".join(value.split()).casefold(), {})[value] = count
+    several = [some for some in groups.values() if len(some) > 1]
+    if sum(map(len, several)) > _MAX_SPELLINGS:
+        raise UnclearError(f'"{column.name}" has more spellings than fit into one job')
+    name = expressions.column(column.name)
+    if not several:
+        return _changed(column, name, f"{column.name} as it is, with one spelling of each value")
+    whens: list[str] = []
+    for some in several:
+        # Of several that are there as often, the one with a capital alone in front.
+        best = max(some, key=lambda value: (some[value], value.istitle(), value))
+        others = ", ".join(expressions.literal(value) for value in some if value != best)
+        whens.append(f"when {name} in ({others}) then {expressions.literal(best)}")
+    text = f"{column.name} with the spelling that is there most often"
+    return _changed(column, f"case {' '.join(whens)} else {name} end", text)
+
+
+def _selected(span: Span, columns: Sequence[Named], only: str | None = None) -> object:
+    """Read "only name and email", "show date, amount", "name and email only"."""
+    scan, first = span.scan, columns[0]
+    if len(columns) == 1 and scan.is_noun(first.start) and (first.level > STEM or only):
+        return None
+    value = scan.value(first.start)
+    if value is not None and value.end > first.end:
+        return None
+    if len(columns) == 1 and only is None and _asks_for_values(span, first):
+        return (UniqueClause((first.column,)),)
+    return (SelectClause(tuple(one.column for one in columns)),)
+
+
+def _asks_for_values(span: Span, named: Named) -> bool:
+    """Tell whether "list all departments" asks for the different values of a column."""
+    column, word = named.column, span.scan.word(named.end - 1)
+    is_plural = word not in tokens(column.name) and stem(word) == stem(tokens(column.name)[-1])
+    is_listed = span.scan.word(span.start) not in ("only", "just", "keep", "nur", "with", "mit")
+    return is_plural and is_listed and column.is_text and column.distinct < span.scan.table.rows
+
+
+def _dropped(span: Span, columns: Sequence[Named]) -> object:
+    """Read "without the phone column", "drop notes"; a value that is left out is a condition."""
+    scan, first = span.scan, columns[0]
+    value, follows = scan.value(first.start), scan.value(span.end)
+    if any(scan.word(at) in ARTICLES for at in range(span.start, first.start)):
+        return None
+    if (value is not None and value.end >= first.end) or follows is not None:
+        return None
+    return (DropClause(tuple(one.column for one in columns)),)
+
+
+def _dropped_all(span: Span, word: str) -> object:
+    """Read "remove the salary columns": all whose names have a word."""
+    root = stem(word)
+    found = [c for c in span.scan.table.columns if root in {stem(one) for one in tokens(c.name)}]
+    return (DropClause(tuple(found)),) if found else None
+
+
+def _deduplicated(_: Span, columns: Sequence[Named] | None) -> object:
+    return (DedupeClause(tuple(one.column for one in columns or ())),)
+
+
+_KEEPS: dict[str, Literal["first", "last", "latest"]] = {
+    "keep_first": "first", "keep_last": "last", "keep_latest": "latest",
+}  # fmt: skip
+
+
+def _kept(_: Span, concept: str) -> object:
+    return (DedupeClause((), _KEEPS[concept], is_kept=True),)
+
+
+def _listed_duplicates(_: Span, columns: Sequence[Named] | None) -> object:
+    return (DedupeClause(tuple(one.column for one in columns or ()), is_listed=True),)
+
+
+def _unique(_: Span, columns: Sequence[Named]) -> object:
+    return (UniqueClause(tuple(one.column for one in columns)),)
+
+
+def _split(_: Span, key: KeyClause | None = None) -> object:
+    return (SplitClause("sheets", (key,) if key else ()),)
+
+
+def _split_files(_: Span, key: KeyClause | None = None) -> object:
+    return (SplitClause("files", (key,) if key else ()),)
+
+
+def _flag(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    return lambda _, *__: (Flag(name),)
+
+
+def _kind(_: Span, concept: str) -> object:
+    return (SuffixClause(KINDS[concept]),)
+
+
+def _unwritten(span: Span) -> object:
+    written = "xlsx, csv, tsv, psv and parquet"
+    if span.scan.column(span.end - 1) is not None:
+        return None
+    raise UnclearError(f"I do not write {span.text} files, only {written}")
+
+
+_DAYS = "('days'|'day'|'tage'|'tagen'|'number' 'of' 'days'|'anzahl' 'tage')"
+_NEW = "('with'|'mit'|'the'|'den'|'die'|'der'|'of'|'called'|'named'|'namens'|'genannt'|'hinzu'|'for'|'column'|'spalte'|'neue'|'new'|'extra')*"
+_ADD = f"(add_column|compute) {_NEW}"
+_AS_COLUMN = (
+    "('as'|'als'|'in'|'into') ('a'|'an'|'new'|'neue'|'eine'|'extra')* ('column'|'spalte')"
+    " ('called'|'named'|'namens')? NAME?"
+)
+_AND = "(','|and)"
+_SPELLING = "('spelling'|'spellings'|'names'|'values'|'schreibweise'|'schreibweisen'|'werte')*"
+_ALIKE = "row_noun? alike_in"
+
+COLUMN_RULES: tuple[Rule, ...] = (
+    Rule("operand", "ANYNUMBER", _operand),
+    Rule("operand", "NUMBER", _number),
+    Rule("operand", "NUMBER ('of'|'von'|'vom'|'der'|'des'|'on'|'auf') operand", _percent),
+    Rule("operand", "'(' formula ')'", _bracketed),
+    Rule("formula", "operand", lambda _, one: one, 0.2),
+    Rule("formula", "computed", lambda _, one: one),
+    Rule("computed", "NUMBER ('of'|'von'|'vom'|'der'|'des'|'on'|'auf') operand", _percent),
+    Rule("computed", "operand :(times|divided|added|less_than_by) formula", _operation),
+    Rule("computed", "DAYS less_than_by DAYS", _days_less),
+    Rule("derive_clause", f"{_ADD} NAME is_made_of computed added_suffix?", _derived),
+    Rule("derive_clause", f"{_ADD} is_made_of? computed added_suffix?", _derived_text, 0.2),
+    Rule("derive_clause", f"NAME '=' computed ({_AS_COLUMN})?", _derived, 0.1),
+    Rule("derive_clause", f"({_ADD})? computed {_AS_COLUMN}", _derived_text, 0.1),
+    Rule("derive_clause", f"NAME computed {_AS_COLUMN}", _derived, 0.1),
+    Rule("derive_clause", "add_column? NAME '(' computed ')'", _explained, 0.2),
+    Rule("derive_clause", "NAME by by_key+ '(' computed ')'", _explained_figure, 0.2),
+    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('between'|'from'|'zwischen'|'von'|'vom') DAYS"
+         f" ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
+    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('to'|'until'|'till'|'bis') WORD ({_AS_COLUMN})?", _days_to),
+    Rule("derive_clause", f"add_column? WORD 'in' ('tagen'|'days') ({_AS_COLUMN})?", _duration),
+    Rule("change_clause", ":(raise|reduce) NUMERIC ('by'|'um') NUMBER", _raised),
+    Rule("derive_clause", "NUMERIC :(plus_percent|minus_percent) NUMBER vat?", _with_percent),
+    Rule("derive_clause", "(add_column|compute) NUMBER vat ('to'|'zu'|'zum'|'zur')? NUMERIC", _vat_to),
+    Rule("derive_clause", "(add_column|compute)? :(profit|margin) :(share)?", _profit),
+    Rule("derive_clause", "AMOUNT ('per'|'pro'|'je') AMOUNT", _ratio),
+    Rule("renaming", "NEAR rename_to NAME renamed?", _renamed),
+    Rule("rename_clause", "rename renaming+", _tuple, -0.5),
+    Rule("rename_clause", "rename? renaming 'umbenennen'", _tuple, -0.5),
+    Rule("change_clause", "trim ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+", _trimmed, -0.2),
+    Rule("change_clause", "trim", lambda s: _trimmed(s, None), 0.1),
+    Rule("change_clause", ":(upper|lower) TEXTS+", _cased),
+    Rule("change_clause", "clean TEXTS+ ('to'|'in'|'into')? :(upper|lower)", _cased_behind),
+    Rule("change_clause", "round NUMERIC+ ('to'|'auf'|'zu')? (COUNT decimals|whole_numbers)", _rounded),
+    Rule("change_clause", "fill_empty empty? NEAR filler* fill_with (NUMBER|QUOTED|WORD)", _filled),
+    Rule("change_clause", f"unify {_SPELLING} TEXTS+ {_SPELLING}", _unified),
+    Rule("change_clause", f"clean? {_SPELLING} TEXTS+ {_SPELLING} uniform clean?", _unified),
+    Rule("select_clause", "select only? NEAR+", _selected, 0.1),
+    Rule("select_clause", "NEAR+ :(only) END", lambda s, c, o, _: _selected(s, c, o), 0.1),
+    Rule("select_clause", "(select|only)+ NEAR+ END", lambda s, c, _: _selected(s, c, "only"), 0.1),
+    Rule("drop_clause", "drop_column NEAR+ ('column'|'columns'|'spalte'|'spalten')?", _dropped, 0.3),
+    Rule("drop_clause", "drop_column WORD ('columns'|'spalten')", _dropped_all),
+    Rule("dedupe_clause", f"dedupe ({_ALIKE})? COLUMN+", _deduplicated, -0.4),
+    Rule("dedupe_clause", "dedupe", lambda s: _deduplicated(s, None)),
+    Rule("dedupe_clause", "one_row_per COLUMN+", _deduplicated, -0.4),
+    Rule("dedupe_clause", ":(keep_first|keep_last|keep_latest) row_noun?", _kept),
+    Rule("dedupe_clause", f"duplicates (NOUN? alike_in COLUMN+)?", lambda s, _, c: _listed_duplicates(s, c), 0.1),
+    Rule("unique_clause", "unique_list COLUMN+ only?", _unique, -0.3),
+    Rule("unique_clause", "distinct COLUMN+ only", _unique, -0.3),
+    Rule("unique_clause", "only distinct COLUMN+", _unique, -0.3),
+    Rule("unique_clause", "unique_list? NEAR+ ','? each_once", _unique, -0.3),
+    Rule("split_clause", "split by? key", _split, -0.3),
+    Rule("split_clause", "split_files by? key", _split_files, -0.3),
+    Rule("split_clause", "by key own_sheet", _split, -0.3),
+    Rule("split_clause", "by key own_file", _split_files, -0.3),
+    Rule("split_clause", "split", _split, 0.4),
+    Rule("split_clause", "split_files", _split_files, 0.4),
+    Rule("into_clause", "into_sheets", _flag("into_sheets"), 0.2),
+    Rule("into_clause", "into_files", _flag("into_files"), 0.2),
+    Rule("totals_clause", "summary_sheet", _flag("summary")),
+    Rule("totals_clause", "totals_row", _flag("totals")),
+    Rule("kind_clause", f"as_kind :({'|'.join(KINDS)})", _kind, -0.1),
+    Rule("kind_clause", "as_kind kind_unwritten", _unwritten, 1.0),
+    Rule("place_clause", "in_place", _flag("in_place"), -0.1),
+    Rule("place_clause", "not_in_place", _flag("copy"), -0.1),
+)  # fmt: skip
+"""Rules of the clauses `derive`, `change`, `rename`, `select`, `drop`, `dedupe`, `split` …"""

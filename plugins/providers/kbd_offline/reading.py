@@ -1,0 +1,423 @@
+"""Reading of a request about one table: the clauses that together use every word of it. Pure.
+
+All rules are tried at each place, and of all ways to put clauses side by side the one that costs
+least is taken. A word that no clause takes and that is no filler makes the request unclear, for it
+may be the one that matters.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kbd_offline.clauses import (
+    AcrossClause,
+    Clauses,
+    ConditionClause,
+    DedupeClause,
+    DeriveClause,
+    DropClause,
+    FigureClause,
+    Flag,
+    HavingClause,
+    KeyClause,
+    LooseClause,
+    MomentClause,
+    NounClause,
+    OrderClause,
+    RankClause,
+    RenameClause,
+    RunningClause,
+    SelectClause,
+    ShareClause,
+    SplitClause,
+    SuffixClause,
+    UniqueClause,
+)
+from kbd_offline.column_rules import COLUMN_RULES
+from kbd_offline.condition_rules import CONDITION_RULES
+from kbd_offline.facts import KnownColumn
+from kbd_offline.figure_rules import FIGURE_RULES
+from kbd_offline.grammar_checks import check_signs, check_unknown
+from kbd_offline.mentions import PART, STEM
+from kbd_offline.names import fold, stem
+from kbd_offline.patterns import Chart, Grammar, Rule, Span
+from kbd_offline.rank_rules import RANK_RULES
+from kbd_offline.scan import RequestScan, UnclearError
+from kbd_offline.terminals import TERMINALS, Named
+from kbd_offline.time_rules import TIME_RULES
+
+__all__ = ["read_clauses"]
+
+_CLAUSES = (
+    "where_clause", "figures", "by_clause", "cross_clause", "pivot_clause", "sort_clause",
+    "share_clause", "running_clause", "versus_clause", "hint_clause", "rank_clause",
+    "change_clause", "rename_clause", "select_clause", "drop_clause", "dedupe_clause",
+    "unique_clause", "split_clause", "into_clause", "totals_clause", "kind_clause",
+    "place_clause", "loose_clause", "noun_clause",
+)  # fmt: skip
+_CLAUSE = 1.0
+"""What a clause costs: fewer, longer ones go before many."""
+_FILLER = 0.55
+"""What a word costs that means nothing more."""
+_SIGN = 0.05
+_UNKNOWN = 1000.0
+"""What a word costs that nothing is known of: a reading with one is none."""
+
+
+def _loose(span: Span, named: Named) -> LooseClause | NounClause | None:
+    """Read a column that stands alone, until it is known what is made of it."""
+    scan, column = span.scan, named.column
+    is_unique = column.distinct == scan.table.rows
+    if is_unique and named.level >= PART and column.is_text:
+        # "Products under 10 euros": each row is one.
+        return NounClause(named.start)
+    is_row = scan.is_noun(named.start) and named.end == named.start + 1
+    return None if is_row and (named.level > STEM or is_unique) else LooseClause(named)
+
+
+def _noun(span: Span, place: int, figures: tuple[FigureClause, ...] | None = None) -> object:
+    """Read a word for the rows; with a figure beside they are counted: "members and total fee"."""
+    scan = span.scan
+    mention = scan.column(place)
+    columns = () if mention is None or mention.end > place + 1 else mention.columns
+    is_unique = any(one.distinct == scan.table.rows for one in columns)
+    if mention is not None and columns and mention.level <= STEM and not is_unique:
+        return None
+    found: list[object] = [NounClause(place, is_counted=figures is not None), *(figures or ())]
+    sums = [one for one in columns if one.adds_up]
+    if mention is not None and len(sums) == 1 and mention.level > PART:
+        # What the file is called is only a figure where figures are asked for: "sales by region".
+        found.append(LooseClause(Named(sums[0], place, place + 1, mention.level), is_weak=True))
+    return tuple(found)
+
+
+_OTHER_RULES = (
+    Rule("loose_clause", "AMOUNT", _loose, 0.8),
+    Rule("loose_clause", "COLUMN", _loose, 0.9),
+    Rule("noun_clause", "NOUN", _noun, -0.4),
+    Rule("noun_clause", "NOUN (and|',') figures", _noun, -0.2),
+)
+_GRAMMAR = Grammar(
+    (*CONDITION_RULES, *TIME_RULES, *FIGURE_RULES, *RANK_RULES, *COLUMN_RULES, *_OTHER_RULES),
+    TERMINALS,
+)
+
+
+class _Piece(NamedTuple):
+    """A clause where it stands."""
+
+    start: int
+    end: int
+    value: Any
+
+
+class _Way(NamedTuple):
+    """Clauses side by side up to a place, and what they cost."""
+
+    cost: float
+    pieces: tuple[_Piece, ...]
+
+
+def read_clauses(scan: RequestScan) -> Clauses:
+    """Return the clauses of a request.
+
+    Raises:
+        SeveralError: It has several readings.
+        UnclearError: It has none.
+    """
+    derived = _derived(scan)
+    way = _cheapest(scan, derived)
+    for piece in way.pieces:
+        if isinstance(piece.value, UnclearError):
+            raise piece.value
+    clauses = Clauses()
+    clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
+    clauses.is_who = scan.word(0) in ("who", "wer")
+    clauses.exact = scan.is_exact
+    made = tuple(
+        value for piece in derived.values() for value in _values(piece)
+        if isinstance(value, DeriveClause)
+    )  # fmt: skip
+    clauses.derived += made
+    _check_asked(scan, way, derived)
+    _check_things(scan, way)
+    for piece in way.pieces:
+        for value in _values(piece):
+            _add(clauses, value, piece)
+    _drop_explained(scan, clauses)
+    check_unknown(scan, clauses)
+    check_signs(scan, clauses)
+    return clauses
+
+
+def _values(piece: _Piece) -> tuple[Any, ...]:
+    return piece.value if isinstance(piece.value, tuple) else (piece.value,)
+
+
+def _check_asked(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> None:
+    """Check that no question is taken for one about a column that the next sentence makes.
+
+    Raises:
+        UnclearError: A sentence with words of its own stands before the one that makes a column.
+    """
+    for place in derived:
+        ends = [at for at in range(place) if scan.is_sign(at, "?.!") and at + 1 < len(scan)]
+        if ends and any(piece.end <= ends[-1] + 1 for piece in way.pieces):
+            raise UnclearError("it asks something and adds a column: ask for one after the other")
+
+
+def _check_things(scan: RequestScan, way: _Way) -> None:
+    """Check that "highest fee visits" is not taken for the highest fee.
+
+    Raises:
+        UnclearError: A word for rows stands behind a figure of one of them.
+    """
+    for piece, behind in itertools.pairwise(way.pieces):
+        figure, noun = _values(piece)[-1], _values(behind)[0]
+        is_extreme = isinstance(figure, FigureClause) and figure.function in _EXTREMES
+        if is_extreme and isinstance(noun, NounClause) and noun.place == piece.end:
+            text = scan.text(piece.start, behind.end)
+            raise UnclearError(f'"{text}" may be rows, or a figure of them')
+
+
+_EXTREMES = ("minimum", "maximum")
+
+
+def _derived(scan: RequestScan) -> dict[int, _Piece]:
+    """Return the columns that a request has computed; later words may name them."""
+    found: dict[int, _Piece] = {}
+    chart, place = Chart(_GRAMMAR, scan), 0
+    while place < len(scan):
+        parses = chart.parses("derive_clause", place) if _may_begin(scan, place) else ()
+        good = [one for one in parses if not isinstance(one.value, UnclearError)] or parses
+        if not good:
+            place += 1
+            continue
+        best = min(good, key=lambda one: (-one.end, one.cost))
+        found[place] = _Piece(place, best.end, best.value)
+        for value in _values(found[place]):
+            if isinstance(value, DeriveClause):
+                made = KnownColumn(value.name, "float", filled=scan.table.rows)
+                scan.add_column(made)
+                chart = Chart(_GRAMMAR, scan)
+                if scan.at(place - 1, *_FUNCTIONS):
+                    # "Average days from opened to closed": the figure is of what is computed.
+                    loose = LooseClause(Named(made, place, best.end))
+                    found[place] = _Piece(place, best.end, (*best.value, loose))
+        place = best.end
+    return found
+
+
+_MOST_EXPLAINED = 2
+"""Unknown words before brackets that these explain."""
+_FUNCTIONS = ("sum", "average", "median", "minimum", "maximum")
+
+
+def _may_begin(scan: RequestScan, place: int) -> bool:
+    """Tell whether what is computed may begin at a place: the words before it belong elsewhere."""
+    if scan.at(place, "add_column", "compute"):
+        return True
+    if scan.at(place, *_FUNCTIONS) and scan.kind(place) != "quoted":
+        return False
+    if not place:
+        return True
+    is_figure = bool(scan.at(place - 1, *_FUNCTIONS))
+    if scan.at(place, "filler", "det", "select") and not is_figure:
+        return False
+    before = scan.kind(place - 1)
+    return before == "sign" or bool(
+        scan.at(place - 1, "filler", "det", "select", "add_column", "compute", "and", *_FUNCTIONS)
+    )
+
+
+def _cheapest(scan: RequestScan, derived: dict[int, _Piece]) -> _Way:
+    chart = Chart(_GRAMMAR, scan)
+    ways: list[_Way | None] = [None] * (len(scan) + 1)
+    ways[0] = _Way(0.0, ())
+    for place in range(len(scan)):
+        way = ways[place]
+        if way is None:
+            continue
+        for end, value, cost in _steps(scan, chart, derived, place):
+            old, new = ways[end], way.cost + cost
+            if old is None or new < old.cost:
+                pieces = way.pieces if value is None else (*way.pieces, _Piece(place, end, value))
+                ways[end] = _Way(new, pieces)
+    last = ways[len(scan)]
+    return last or _Way(0.0, ())
+
+
+def _steps(
+    scan: RequestScan, chart: Chart, derived: dict[int, _Piece], place: int
+) -> Iterator[tuple[int, Any, float]]:
+    """Yield what may come next: where it ends, its value, what it costs."""
+    if place in derived:
+        yield derived[place].end, derived[place].value, _CLAUSE - 0.5
+    for name in _CLAUSES:
+        for parse in chart.parses(name, place):
+            yield parse.end, parse.value, _CLAUSE + parse.cost
+    if scan.kind(place) == "file":
+        yield place + 1, None, 0.0
+    if (end := scan.at(place, "into_name")) and scan.kind(end) == "file":
+        yield end + 1, None, 0.0
+    if scan.kind(place) == "sign" and scan.word(place) in ",;.:!?()\"'-–/":
+        yield place + 1, None, _SIGN
+    if end := scan.at(place, "and"):
+        yield end, None, _SIGN * 2
+    if end := scan.at(place, "convert"):
+        yield end, Flag("converts"), _FILLER * (end - place)
+    named = scan.column(place)
+    if named is not None and named.level <= STEM:
+        yield place + 1, _Unknown(place), _UNKNOWN
+        return
+    for concept in ("filler", "question", "select", "converted", "added_suffix", "each_own",
+                    "exactly", "over_time"):  # fmt: skip
+        if (end := scan.at(place, concept)) and not scan.at(place, "each_sheet"):
+            yield end, None, _FILLER * (end - place)
+    if scan.dated_by(place) is not None:
+        yield place + 1, None, _FILLER
+    yield place + 1, _Unknown(place), _UNKNOWN
+
+
+class _Unknown(msgspec.Struct, frozen=True):
+    """A word that nothing is known of."""
+
+    place: int
+
+
+def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:  # noqa: C901, PLR0912 - a case a clause
+    match value:
+        case _Unknown():
+            clauses.unknown.append(value.place)
+        case ConditionClause():
+            clauses.conditions.append(value)
+            clauses.notes += value.notes
+            clauses.condition_places.update(range(piece.start, piece.end))
+        case HavingClause():
+            clauses.having.append(value)
+        case FigureClause():
+            clauses.figures.append(value)
+        case KeyClause():
+            _add_key(clauses, value)
+        case AcrossClause():
+            clauses.across.append(value.key)
+        case OrderClause():
+            clauses.order.append(value)
+        case RankClause():
+            clauses.rank = value
+        case ShareClause():
+            clauses.share = value
+        case RunningClause():
+            clauses.running = value
+        case LooseClause():
+            clauses.loose.append((value.named.column, value.named.start, value.is_weak))
+        case NounClause():
+            clauses.nouns.add(value.place)
+            if value.is_counted:
+                clauses.figures.append(FigureClause("count", of_rows=True, place=value.place))
+        case SelectClause():
+            clauses.selected += [one for one in value.columns if one not in clauses.selected]
+        case DropClause():
+            clauses.dropped += value.columns
+        case UniqueClause():
+            clauses.unique_list = value.columns
+        case RenameClause():
+            clauses.renamed[value.column.name] = value.name
+        case DeriveClause():
+            clauses.derived += () if value in clauses.derived else (value,)
+        case MomentClause():
+            scan_moment = value
+            del scan_moment
+        case SuffixClause():
+            clauses.suffix = value.suffix
+        case DedupeClause():
+            _add_dedupe(clauses, value)
+        case SplitClause():
+            clauses.split = "files" if "files" in (value.into, clauses.split) else "sheets"
+            clauses.split_keys += value.keys
+        case Flag():
+            _set(clauses, value)
+
+
+def _add_key(clauses: Clauses, key: KeyClause) -> None:
+    """Add a key, or which date the month before is of: "per month … by due date"."""
+    column = key.column
+    if column is not None and column.is_moment and not key.part:
+        parts = [one for one in clauses.keys if one.part and one.column in (None, column)]
+        if len(parts) == 1:
+            at = clauses.keys.index(parts[0])
+            clauses.keys[at] = msgspec.structs.replace(parts[0], column=column)
+            return
+    if not any((one.column, one.part) == (column, key.part) for one in clauses.keys):
+        clauses.keys.append(key)
+
+
+def _add_dedupe(clauses: Clauses, dedupe: DedupeClause) -> None:
+    known = clauses.dedupe
+    if dedupe.is_listed:
+        clauses.duplicates = dedupe
+    elif dedupe.is_kept:
+        columns = known.columns if known else ()
+        clauses.dedupe = msgspec.structs.replace(dedupe, columns=columns)
+    elif known is None or dedupe.columns:
+        clauses.dedupe = dedupe
+
+
+def _set(clauses: Clauses, flag: Flag) -> None:
+    match flag.name:
+        case "pivot":
+            clauses.is_pivot = True
+        case "summary":
+            clauses.has_summary = bool(clauses.split)
+            clauses.has_totals = not clauses.split
+        case "totals":
+            clauses.has_totals = True
+        case "into_sheets":
+            clauses.split = clauses.split or "sheets"
+        case "into_files":
+            clauses.split = "files"
+        case "in_place":
+            clauses.in_place = True
+        case "converts":
+            clauses.converts = True
+        case "copy":
+            pass
+
+
+def _drop_explained(scan: RequestScan, clauses: Clauses) -> None:
+    """Take words for known that a condition in brackets behind them explains.
+
+    "Unhappy people (satisfaction 1 or 2)", "Reisekosten (Kategorie Reise)": only a word right
+    before the brackets, or one that begins with a value that stands in them.
+    """
+    for opening in range(1, len(scan)):
+        closing = opening + 1
+        if scan.word(opening) != "(":
+            continue
+        while closing < len(scan) and scan.word(closing) != ")":
+            closing += 1
+        inside = set(range(opening + 1, closing))
+        if not inside or not inside <= clauses.condition_places | {closing}:
+            continue
+        values = [stem(fold(value)) for one in clauses.conditions for value in one.values]
+        last, explained = opening - 1, 0
+        while last in clauses.unknown or scan.is_noun(last) or scan.at(last, "filler", "det"):
+            explained += last in clauses.unknown
+            if last in clauses.unknown and explained <= _MOST_EXPLAINED:
+                clauses.unknown.remove(last)
+            last -= 1
+        clauses.unknown = [
+            place for place in clauses.unknown if place > opening or not any(
+                len(value) >= 4 and scan.word(place).startswith(value) for value in values
+            )
+        ]  # fmt: skip
+
+
+def readings(scan: RequestScan, place: int) -> Iterable[tuple[str, Any]]:
+    """Yield what each rule finds at a place, for whoever looks for what a request was taken for."""
+    chart = Chart(_GRAMMAR, scan)
+    for name in (*_CLAUSES, "derive_clause"):
+        for parse in chart.parses(name, place):
+            yield name, parse
