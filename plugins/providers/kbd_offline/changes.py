@@ -5,6 +5,7 @@ import re
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, DedupeClause, DeriveClause
 from kbd_offline.facts import KnownColumn
+from kbd_offline.figures import figure_at
 from kbd_offline.mentions import PART, STEM, ColumnMention
 from kbd_offline.names import stem, tokens
 from kbd_offline.numerals import number_at
@@ -481,6 +482,10 @@ def selected(scan: RequestScan, clauses: Clauses, place: int) -> int:
     at = end if scan.is_column(end) else scan.skip(end, "det", "select")
     mentions, behind = scan.column_list(at)
     if not mentions or any(one.level > PART for one in mentions[:1]):
+        return 0
+    figure = figure_at(scan, at)
+    if figure is not None and figure[1] == mentions[0].end == behind and scan.column(behind):
+        # "With total Total": the figure of a column, although one is called as the figure is.
         return 0
     # "Show all orders" asks for rows, whatever tells one of them.
     only = mentions[0] if len(mentions) == 1 else None

@@ -173,6 +173,11 @@ def _summary(scan: RequestScan, clauses: Clauses, place: int) -> int:
     end = scan.at(place, "summary_sheet") if clauses.split else 0
     if end:
         clauses.has_summary = True
+        if scan.at(end - 1, "sum") >= end and scan.word(end) in _OF and scan.column(
+            scan.behind_det(end)
+        ):  # fmt: skip
+            # "A summary with totals of price": of that column, and of no other one.
+            return read_figures(scan, clauses, end - 1) or end
         return end
     end = scan.at(place, "totals_row")
     if end and (
@@ -183,6 +188,9 @@ def _summary(scan: RequestScan, clauses: Clauses, place: int) -> int:
         clauses.has_totals = True
         return end
     return 0
+
+
+_OF = frozenset(["of", "for", "von", "der", "des", "fur"])
 
 
 def _kind(scan: RequestScan, clauses: Clauses, place: int) -> int:
