@@ -130,11 +130,14 @@ def _of_what(
     scan: RequestScan, clauses: Clauses, functions: list[Aggregate], place: int, at: int
 ) -> int:
     if len(functions) > 1 and "count" in functions:
-        # "Count and total amount": of the rows.
-        clauses.figures.append(FigureClause("count", of_rows=True, place=place))
-        functions = [one for one in functions if one != "count"]
-        if not functions:
-            return at
+        # "Count and total amount": of the rows, in the order in which they are asked for.
+        is_first = functions[0] == "count"
+        before = len(clauses.figures)
+        others = [one for one in functions if one != "count"]
+        end = _of_what(scan, clauses, others, place, at) if others else at
+        count = FigureClause("count", of_rows=True, place=place)
+        clauses.figures.insert(before if is_first else len(clauses.figures), count)
+        return end
     counts = functions[0] in ("count", "distinct")
     start = scan.behind_det(at)
     if scan.kind(start) == "number" and functions[0] in ("maximum", "minimum"):

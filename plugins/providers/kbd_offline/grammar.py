@@ -510,7 +510,7 @@ def _count_beside(scan: RequestScan, clauses: Clauses, place: int) -> None:
 
 
 def _noun(scan: RequestScan, clauses: Clauses, place: int) -> int:
-    if scan.is_noun(place):
+    if scan.is_noun(place) and not scan.at(place, "exactly"):
         _count_beside(scan, clauses, place)
         return max(scan.at(place, "row_noun"), place + 1)
     return 0

@@ -285,7 +285,7 @@ def _chosen(
         return msgspec.structs.replace(only.found, notes=(*note, *only.found.notes))
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
-    if len(read) > 1 and len(called) == 1:
+    if len(called) == 1 and (len(read) > 1 or called[0].table.sheet):
         label, found = called[0].table.label, called[0].found
         which = f"{label} was read, of {len(attempts)} tables the one that is called so"
         return (
@@ -316,8 +316,6 @@ def _chosen(
         raise one.error or UnclearError("it has no reading")
     named = " and ".join(f'"{one.scan.text(at, at + 1)}"' for at in places)
     which = f"the only one with {named}" if named else "the one that fits"
-    if one.table.sheet and without_sheet(one.scan.request, one.table.sheet):
-        which = "the one that is called so"
     told = f"{one.table.label} was read, of {len(attempts)} tables {which}"
     return msgspec.structs.replace(one.found, notes=(told, *one.found.notes))
 

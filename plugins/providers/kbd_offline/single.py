@@ -34,6 +34,7 @@ from kbd_offline.clauses import Clauses
 from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.figures import figure_at
 from kbd_offline.grammar import read_clauses
 from kbd_offline.names import fold, slug, split_suffix
 from kbd_offline.request_files import BOOK_SUFFIX, RESULT_SUFFIXES, TABLE_SUFFIXES, free_target
@@ -48,6 +49,7 @@ _TYPES: dict[str, ValueType] = {
 _MAX_SHEETS = 100
 """More than anybody turns over; such a column is more likely one of names or amounts."""
 _MAX_ANSWER = 50
+_NO_ROWS = "it has column names and no rows below them, so there is nothing to work out"
 _MAX_STEM = 80
 
 
@@ -67,6 +69,8 @@ def read_table(scan: RequestScan, files: JobFiles) -> tuple[Job, str, tuple[str,
         UnclearError: It has none.
     """
     table = scan.table
+    if not table.rows and any(figure_at(scan, place) for place in range(len(scan))):
+        raise UnclearError(_NO_ROWS)
     clauses = read_clauses(scan)
     composed = compose(scan, clauses)
     source = input_of(table, value_types(table.columns, composed))
@@ -218,9 +222,7 @@ def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
 
 def _check_rows(table: KnownTable, composed: ComposedJob) -> None:
     if not table.rows and composed.is_figures:
-        raise UnclearError(
-            "it has column names and no rows below them, so there is nothing to work out"
-        )
+        raise UnclearError(_NO_ROWS)
 
 
 def _labelled(steps: Sequence[Step], composed: ComposedJob) -> tuple[Step, ...]:
