@@ -74,6 +74,7 @@ def _numbers(scan: RequestScan, clauses: Clauses, mention: ColumnMention, at: in
         c for c in mention.columns if c.is_number and (c.role != "id" or mention.level < PART)
     ]
     if not numbers:
+        _check_texts(scan, mention, at)
         return 0
     if end := _between(scan, clauses, mention, at):
         return end
@@ -105,6 +106,18 @@ def _numbers(scan: RequestScan, clauses: Clauses, mention: ColumnMention, at: in
         column = scan.only(mention, lambda one: one.is_number)
         return _compare(scan, clauses, column, "=", at)
     return 0
+
+
+def _check_texts(scan: RequestScan, mention: ColumnMention, at: int) -> None:
+    """Say why a column of texts among numbers is not compared with a number.
+
+    Raises:
+        UnclearError: It is to be.
+    """
+    (column, *others) = mention.columns
+    ends = [scan.at(at, concept) for concept, _ in _OPERATORS]
+    if not others and column.why_text and any(scan.kind(end) == "number" for end in ends if end):
+        raise UnclearError(f'"{column.name}" holds no numbers: {column.why_text}')
 
 
 def _between(scan: RequestScan, clauses: Clauses, mention: ColumnMention, at: int) -> int:

@@ -39,8 +39,7 @@ def _sorted_by(
     # "Nach Umsatz absteigend" sorts.
     way = scan.at(stop, "descending", "ascending")
     sorts = way or (scan.at(stop, "sort") and scan.word(stop) != "nach")
-    is_one = len(keys) == 1 and keys[0].column is not None
-    if sorts and is_one and scan.word(place) in ("nach", "by"):
+    if sorts and len(keys) == 1 and scan.word(place) in ("nach", "by"):
         descending = bool(scan.at(stop, "descending")) if way else None
         clauses.order.append(OrderClause(keys[0].column, descending, part=keys[0].part))
         stop = way or stop

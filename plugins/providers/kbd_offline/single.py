@@ -170,7 +170,8 @@ def finish(
         )
         if not has_file:
             raise UnclearError("I found nothing in it that I can do with a table")
-        target = _target(scan, clauses, composed, files, stem)
+        own = split_suffix(table.path.rpartition("/")[2])[0]
+        target = _target(scan, clauses, composed, files, stem if table.sheets > 1 else own)
         steps = (ConvertStep(inputs[0].name, target),)
         words = f"{table.label} as it stands, in {target}"
     else:

@@ -134,6 +134,11 @@ def equality_condition(scan: RequestScan, clauses: Clauses, mention: ColumnMenti
     if _value_of_columns(scan, at, mention.columns, is_exact=clauses.exact) is not None:
         # A value may begin as a comparison does: In Progress.
         start, is_negative = at, False
+    elif is_negative and ends["is"] and _value_of_columns(
+        scan, ends["is"], mention.columns, is_exact=clauses.exact
+    ) is not None:  # fmt: skip
+        # "Is no" of a column that holds yes and no.
+        start, is_negative = ends["is"], False
     start = start or at
     inner = scan.at(start, "one_of") if start != at else 0
     start = inner or start
