@@ -7,7 +7,7 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import BESIDE, PART, STEM, ColumnMention
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS, number_at
-from kbd_offline.scan import RequestScan, SeveralError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 from kbd_offline.value_conditions import (
     add_condition,
     emptiness_condition,

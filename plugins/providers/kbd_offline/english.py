@@ -175,14 +175,15 @@ PHRASES: Mapping[str, str] = {
         descending, desc, in descending order, descending order, largest first, highest first,
         biggest first, most first, high to low, from high to low, largest to smallest, highest to
         lowest, from highest to lowest, from largest to smallest, decreasing, z to a, z-a, in
-        reverse order, reversed, top first, greatest first, longest first, from z to a, reverse, biggest
-        to smallest, most expensive first, most at the top, biggest on top, largest on top, highest
-        on top, from most to least""",
+        reverse order, reversed, top first, greatest first, longest first, from z to a, reverse,
+        biggest to smallest, most expensive first, most at the top, biggest on top, largest on top,
+        highest on top, from most to least""",
     "ascending": """
         ascending, asc, in ascending order, ascending order, smallest first, lowest first, low to
         high, from low to high, smallest to largest, lowest to highest, increasing, a to z, a-z,
-        alphabetically, in alphabetical order, alphabetical order, from a to z, cheapest first, shortest
-        first, from lowest to highest, from smallest to largest, least first, alphabetical""",
+        alphabetically, in alphabetical order, alphabetical order, from a to z, cheapest first,
+        shortest first, from lowest to highest, from smallest to largest, least first,
+        alphabetical""",
     "newest_first": """
         newest first, latest first, most recent first, newest to oldest, from newest to oldest,
         newest on top, latest to earliest, new to old""",

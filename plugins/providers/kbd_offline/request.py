@@ -321,10 +321,13 @@ def _chosen(
 
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
-    """Return the attempt that understood most, by the length of what it did not."""
+    """Return the attempt that understood most: of the table that is named most, then by words."""
     return min(
-        attempts, key=lambda one: str(one.error).count('"') if "make of" in str(one.error) else 9
-    )
+        attempts,
+        key=lambda one: (
+            -len(_places(one.scan)), str(one.error).count('"') if UNKNOWN in str(one.error) else 9
+        ),
+    )  # fmt: skip
 
 
 def _places(scan: RequestScan) -> list[int]:

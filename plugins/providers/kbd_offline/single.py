@@ -213,7 +213,10 @@ def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
 def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
     """Return the check that rows are left, where some are chosen to be shown."""
     if isinstance(steps[-1], ReportStep) and any(
-        isinstance(step, GroupStep) and not step.by for step in steps
+        isinstance(step, GroupStep)
+        and not step.by
+        and all(figure.function in ("count", "distinct") for figure in step.figures)
+        for step in steps
     ):
         # That there are none is an answer to "how many".
         return ()
