@@ -395,10 +395,25 @@ def _signed(scan: RequestScan, clauses: Clauses, operator: str, at: int) -> int:
     return end
 
 
+_LENGTHS = frozenset(["length", "duration", "runtime", "lange", "dauer", "laufzeit"])
+_AGES = frozenset(["age", "alter"])
+_MEASURED = {
+    "longer": _LENGTHS, "shorter": _LENGTHS, "langer": _LENGTHS, "kurzer": _LENGTHS,
+    "older": _AGES, "younger": _AGES, "alter": _AGES, "junger": _AGES,
+}  # fmt: skip
+"""What names of columns say that may be longer or older than a number."""
+
+
 def _without_column(scan: RequestScan, clauses: Clauses, operator: str, start: int, at: int) -> int:
     plain = number_at(scan, at, None if not _money(scan) else _money(scan)[0])
     if plain is None:
         return 0
+    for names in (
+        _MEASURED[word] for one in range(start, at) if (word := scan.word(one)) in _MEASURED
+    ):
+        # "Longer than 180" is of a length, and never of an amount of money.
+        meant = [c for c in scan.table.columns if c.is_number and names & set(tokens(c.name))]
+        return _compare(scan, clauses, meant[0], operator, at) if len(meant) == 1 else 0
     behind = plain[1]
     mention = scan.column(behind)
     subject = _subject(clauses)

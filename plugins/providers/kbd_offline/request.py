@@ -335,6 +335,9 @@ def _places(scan: RequestScan) -> list[int]:
     found = []
     for place in range(len(scan)):
         mention, value = scan.column(place), scan.value(place)
+        if scan.at(place, "filler") and scan.kind(place) != "quoted":
+            # "Add a column" does not speak of the column A.
+            continue
         if (mention is not None and mention.level <= 3) or (value is not None and value.is_plain):
             found.append(place)
     return found
