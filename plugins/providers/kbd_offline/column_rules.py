@@ -9,6 +9,7 @@ from kbd_offline.clauses import (
     DedupeClause,
     DeriveClause,
     DropClause,
+    FigureClause,
     Flag,
     KeyClause,
     RenameClause,
@@ -388,6 +389,12 @@ def _split_files(_: Span, key: KeyClause | None = None) -> object:
     return (SplitClause("files", (key,) if key else ()),)
 
 
+def _summary_of(_: Span, columns: Sequence[Named]) -> object:
+    """Read "a summary with totals of price": of that column, and of no other one."""
+    figures = (FigureClause("sum", one.column, place=one.start) for one in columns)
+    return (Flag("summary"), *figures)
+
+
 def _flag(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
     return lambda _, *__: (Flag(name),)
 
@@ -474,6 +481,8 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("into_clause", "into_sheets", _flag("into_sheets"), 0.2),
     Rule("into_clause", "into_files", _flag("into_files"), 0.2),
     Rule("totals_clause", "summary_sheet", _flag("summary")),
+    Rule("totals_clause", "summary_sheet ('of'|'for'|'von'|'der'|'des'|'fur') NUMERIC+",
+         _summary_of, -0.2),
     Rule("totals_clause", "totals_row", _flag("totals")),
     Rule("kind_clause", f"as_kind :({'|'.join(KINDS)})", _kind, -0.1),
     Rule("kind_clause", "as_kind kind_unwritten", _unwritten, 1.0),

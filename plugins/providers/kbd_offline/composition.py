@@ -35,7 +35,7 @@ from kbd_offline.group_composer import (
     keys_of,
     resolve_figures,
 )
-from kbd_offline.names import slug
+from kbd_offline.names import fold, slug
 from kbd_offline.rank_checks import (
     check_best,
     check_day,
@@ -118,6 +118,13 @@ class _Composer(FigureComposer):
             column for column in scan.table.columns
             if not column.is_number and scan.vocabulary.is_of(column, "person", "customer")
         ]  # fmt: skip
+        rows_are_people = any(
+            column.is_text and column.distinct == scan.table.rows
+            and (scan.vocabulary.is_of(column, "person", "customer") or "name" in fold(column.name))
+            for column in scan.table.columns
+        )  # fmt: skip
+        if not people and not rows_are_people:
+            raise UnclearError("it asks who, and I do not see which column says that")
         clauses.figures.clear()
         subject = people[0] if len(people) == 1 else None
         is_sum = subject is not None and figure.column.adds_up

@@ -38,6 +38,12 @@ def _bound(span: Span, named: Named, concept: str, number: Number) -> ConditionC
     return _compared(named.column, _OPERATORS[concept], number.of(span.scan, named.column))
 
 
+def _bound_texts(_: Span, named: Named, _concept: str, _number: Number) -> None:
+    """Say why a column of texts among numbers is not compared with a number."""
+    if named.column.why_text:
+        raise UnclearError(f'"{named.column.name}" holds no numbers: {named.column.why_text}')
+
+
 def _bound_before(span: Span, concept: str, number: Number, named: Named) -> ConditionClause:
     return _bound(span, named, concept, number)
 
@@ -168,8 +174,26 @@ def _money(span: Span) -> Named | None:
     return Named(found[0], span.start, span.start) if found else None
 
 
+_LENGTHS = frozenset(["length", "duration", "runtime", "lange", "dauer", "laufzeit"])
+_AGES = frozenset(["age", "alter"])
+_MEASURED = {
+    "longer": _LENGTHS, "shorter": _LENGTHS, "langer": _LENGTHS, "kurzer": _LENGTHS,
+    "older": _AGES, "younger": _AGES, "alter": _AGES, "junger": _AGES,
+}  # fmt: skip
+"""What names of columns say that may be longer or older than a number."""
+
+
 def _bound_alone(span: Span, concept: str, number: Number) -> ConditionClause | None:
-    behind = span.scan.column(span.end)
+    scan = span.scan
+    for names in (
+        _MEASURED[word] for at in range(span.start, number.place)
+        if (word := scan.word(at)) in _MEASURED
+    ):  # fmt: skip
+        # "Longer than 180" is of a length, and never of an amount of money.
+        meant = [c for c in scan.table.columns if c.is_number and names & set(tokens(c.name))]
+        fits = len(meant) == 1
+        return _bound(span, Named(meant[0], 0, 0), concept, number) if fits else None
+    behind = scan.column(span.end)
     if behind is not None and any(column.is_number for column in behind.columns):
         return None
     named = _money(span)
@@ -450,6 +474,7 @@ _YET = "('yet'|'been'|'noch'|'schon'|'already')*"
 
 CONDITION_RULES: tuple[Rule, ...] = (
     Rule("condition", f"NUMERIC is? {_COMPARED} NUMBER", _bound),
+    Rule("condition", f"TEXTS is? {_COMPARED} NUMBER", _bound_texts),
     Rule("condition", f"NUMERIC is? {_COMPARED} NUMBER and {_COMPARED} NUMBER", _bounds),
     Rule("condition", f"{_COMPARED} NUMBER {_OF}* ANYNUMBER", _bound_before, 0.1),
     Rule("condition", f"{_COMPARED} NUMBER", _bound_alone, 0.6),

@@ -175,14 +175,15 @@ PHRASES: Mapping[str, str] = {
         descending, desc, in descending order, descending order, largest first, highest first,
         biggest first, most first, high to low, from high to low, largest to smallest, highest to
         lowest, from highest to lowest, from largest to smallest, decreasing, z to a, z-a, in
-        reverse order, reversed, top first, greatest first, from z to a, reverse, biggest to
-        smallest, most expensive first, most at the top, biggest on top, largest on top, highest
-        on top, from most to least""",
+        reverse order, reversed, top first, greatest first, longest first, from z to a, reverse,
+        biggest to smallest, most expensive first, most at the top, biggest on top, largest on top,
+        highest on top, from most to least""",
     "ascending": """
         ascending, asc, in ascending order, ascending order, smallest first, lowest first, low to
         high, from low to high, smallest to largest, lowest to highest, increasing, a to z, a-z,
         alphabetically, in alphabetical order, alphabetical order, from a to z, cheapest first,
-        from lowest to highest, from smallest to largest, least first, alphabetical""",
+        shortest first, from lowest to highest, from smallest to largest, least first,
+        alphabetical""",
     "newest_first": """
         newest first, latest first, most recent first, newest to oldest, from newest to oldest,
         newest on top, latest to earliest, new to old""",
@@ -503,8 +504,7 @@ PHRASES: Mapping[str, str] = {
     "translate": "translate, translation, into german, into french, into english, into spanish",
     "prose": """
         write a letter, write an email, write an e-mail, write a summary, letter, essay, memo,
-        article, story, draft, explain, why, describe why, summarize the document, summarise the
-        document, summary of the document, poem""",
+        article, story, draft, explain, why, describe why, document, documents, poem""",
     "forecast": """
         forecast, predict, prediction, projection, extrapolate, trend, trends, correlation,
         correlate, regression, growth, growth rate, month over month, year over year, increase

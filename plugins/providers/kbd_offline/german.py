@@ -98,7 +98,7 @@ PHRASES: Mapping[str, str] = {
     "less": """
         weniger als, unter, kleiner als, geringer als, niedriger als, kleiner, unterhalb von, ist
         kleiner als, ist unter, von weniger als, von unter, billiger als, gunstiger als, liegt
-        unter, junger als, niedriger""",
+        unter, junger als, kurzer als, niedriger""",
     "at_most": """
         hochstens, maximal, nicht mehr als, ist hochstens, von hochstens, bis zu, nicht uber""",
     "or_more": "oder mehr, oder hoher, oder großer, und mehr, und hoher, aufwarts",

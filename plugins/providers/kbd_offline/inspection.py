@@ -69,7 +69,7 @@ def inspect(
             facts.append((place, table_map, described))
     queries = [
         ("table_query", {**_arguments(*place), "query": value_query(columns, request),
-                         "window_rows": _WINDOW})
+                         "window_rows": _WINDOW, "is_look": True})
         for place, _, columns in facts
         if columns["columns"] and columns["row_count"] and not copies
     ]  # fmt: skip

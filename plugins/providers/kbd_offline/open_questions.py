@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from kbd.formats import NumberFacts, additivity
 from kbd.jobs.records import ConvertStep, Input, Job, SelectStep, UnionStep
 from kbd_offline.facts import KnownColumn, KnownTable
 
@@ -30,9 +31,14 @@ def as_answered(
         for name in question["columns"]
     }
     return tuple(
-        msgspec.structs.replace(column, type=types.get(column.name, column.type))
-        for column in columns
+        _typed(column, types[column.name]) if column.name in types else column for column in columns
     )
+
+
+def _typed(column: KnownColumn, kind: str) -> KnownColumn:
+    # Prices do not add up, whichever they are.
+    role = additivity(column.name, "float", NumberFacts()).role if kind == "float" else "additive"
+    return msgspec.structs.replace(column, type=kind, role="" if role == "additive" else role)
 
 
 def open_question(job: Job, tables: Sequence[KnownTable]) -> str:

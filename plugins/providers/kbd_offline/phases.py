@@ -273,7 +273,8 @@ def _answer_lines(answer: dict[str, Any]) -> list[str]:
 def _output_lines(output: dict[str, Any]) -> list[str]:
     path = output["target_path"]
     if "replacements" in output:
-        return [f"{path}: replaced {int(output['replacements']):,} times."]
+        count = int(output["replacements"])
+        return [f"{path}: replaced {'once' if count == 1 else f'{count:,} times'}."]
     sheets = output.get("sheets", ())
     if not sheets:
         rows = output.get("row_count")

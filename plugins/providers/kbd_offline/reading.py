@@ -80,6 +80,8 @@ def _loose(span: Span, named: Named) -> LooseClause | NounClause | None:
 def _noun(span: Span, place: int, figures: tuple[FigureClause, ...] | None = None) -> object:
     """Read a word for the rows; with a figure beside they are counted: "members and total fee"."""
     scan = span.scan
+    if scan.at(place, "exactly"):
+        return None
     mention = scan.column(place)
     columns = () if mention is None or mention.end > place + 1 else mention.columns
     is_unique = any(one.distinct == scan.table.rows for one in columns)

@@ -285,7 +285,7 @@ def _chosen(
         return msgspec.structs.replace(only.found, notes=(*note, *only.found.notes))
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
-    if len(read) > 1 and len(called) == 1:
+    if len(called) == 1 and (len(read) > 1 or called[0].table.sheet):
         label, found = called[0].table.label, called[0].found
         which = f"{label} was read, of {len(attempts)} tables the one that is called so"
         return (
@@ -316,17 +316,18 @@ def _chosen(
         raise one.error or UnclearError("it has no reading")
     named = " and ".join(f'"{one.scan.text(at, at + 1)}"' for at in places)
     which = f"the only one with {named}" if named else "the one that fits"
-    if one.table.sheet and without_sheet(one.scan.request, one.table.sheet):
-        which = "the one that is called so"
     told = f"{one.table.label} was read, of {len(attempts)} tables {which}"
     return msgspec.structs.replace(one.found, notes=(told, *one.found.notes))
 
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
-    """Return the attempt that understood most, by the length of what it did not."""
+    """Return the attempt that understood most: of the table that is named most, then by words."""
     return min(
-        attempts, key=lambda one: str(one.error).count('"') if "make of" in str(one.error) else 9
-    )
+        attempts,
+        key=lambda one: (
+            -len(_places(one.scan)), str(one.error).count('"') if UNKNOWN in str(one.error) else 9
+        ),
+    )  # fmt: skip
 
 
 def _places(scan: RequestScan) -> list[int]:
@@ -334,6 +335,9 @@ def _places(scan: RequestScan) -> list[int]:
     found = []
     for place in range(len(scan)):
         mention, value = scan.column(place), scan.value(place)
+        if scan.at(place, "filler") and scan.kind(place) != "quoted":
+            # "Add a column" does not speak of the column A.
+            continue
         if (mention is not None and mention.level <= 3) or (value is not None and value.is_plain):
             found.append(place)
     return found

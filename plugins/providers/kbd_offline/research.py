@@ -10,7 +10,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.job_words import is_look
 from kbd.jobs.documents import decode_job
-from kbd.jobs.records import Input, Job
+from kbd.jobs.records import Input, Job, RowCountCheck
 from kbd.types import ReadAs
 from kbd_offline.abilities import asks_for_abilities
 from kbd_offline.conversation import CallFailedError, PlannerConversation
@@ -192,8 +192,16 @@ def _checked(conversation: PlannerConversation, intent: Intent, request: str) ->
         text = str(failed)
         return DeclinedIntent(shortened(request), text.partition(": ")[2] or text)
     if checked["failed"]:
-        return DeclinedIntent(shortened(request), "; ".join(checked["failed"]))
+        return DeclinedIntent(shortened(request), _failed_text(intent, checked["failed"]))
     return intent
+
+
+def _failed_text(intent: JobIntent, failed: Sequence[str]) -> str:
+    """Return why a job may not be carried out; that it chooses no row in the request's words."""
+    chosen = [one.table for one in intent.job.checks if isinstance(one, RowCountCheck)]
+    if any(f"{table} has 0 rows" in text for table in chosen for text in failed):
+        return f"no row is left: {intent.words.rpartition(', in ')[0] or intent.words}"
+    return "; ".join(failed)
 
 
 def _lines(found: Sequence[TableFinding]) -> list[str]:

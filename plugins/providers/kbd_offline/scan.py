@@ -316,13 +316,20 @@ class RequestScan:
                 return found, end
             found.append(mention)
             end = mention.end
-            is_named = self.is_column(self._behind_comma(end))
-            if self.at(end, "summary_sheet", "totals_row") and not is_named:
+            if self.at(end, "summary_sheet", "totals_row") and not self._is_called(
+                self._behind_comma(end)
+            ):
                 # "… and totals" are no column called Total.
                 return found, end
             place = self._behind_comma(end)
             if place == end:
                 return found, end
+
+    def _is_called(self, place: int) -> bool:
+        """Tell whether a word is a column's name letter by letter, and not its plural."""
+        mention = self.column(place) if self.is_column(place) else None
+        name = self.text(place, mention.end) if mention is not None else ""
+        return any(fold(name) == fold(one.name) for one in (mention.columns if mention else ()))
 
     def _behind_comma(self, place: int) -> int:
         at = place

@@ -48,6 +48,8 @@ _TYPES: dict[str, ValueType] = {
 _MAX_SHEETS = 100
 """More than anybody turns over; such a column is more likely one of names or amounts."""
 _MAX_ANSWER = 50
+_FIGURES = ("sum", "average", "median", "minimum", "maximum", "count", "how_many", "distinct")
+_NO_ROWS = "it has column names and no rows below them, so there is nothing to work out"
 _MAX_STEM = 80
 
 
@@ -67,6 +69,8 @@ def read_table(scan: RequestScan, files: JobFiles) -> tuple[Job, str, tuple[str,
         UnclearError: It has none.
     """
     table = scan.table
+    if not table.rows and any(scan.at(place, *_FIGURES) for place in range(len(scan))):
+        raise UnclearError(_NO_ROWS)
     clauses = read_clauses(scan)
     composed = compose(scan, clauses)
     source = input_of(table, value_types(table.columns, composed))
@@ -166,7 +170,8 @@ def finish(
         )
         if not has_file:
             raise UnclearError("I found nothing in it that I can do with a table")
-        target = _target(scan, clauses, composed, files, stem)
+        own = split_suffix(table.path.rpartition("/")[2])[0]
+        target = _target(scan, clauses, composed, files, stem if table.sheets > 1 else own)
         steps = (ConvertStep(inputs[0].name, target),)
         words = f"{table.label} as it stands, in {target}"
     else:
@@ -208,7 +213,10 @@ def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
 def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
     """Return the check that rows are left, where some are chosen to be shown."""
     if isinstance(steps[-1], ReportStep) and any(
-        isinstance(step, GroupStep) and not step.by for step in steps
+        isinstance(step, GroupStep)
+        and not step.by
+        and all(figure.function in ("count", "distinct") for figure in step.figures)
+        for step in steps
     ):
         # That there are none is an answer to "how many".
         return ()
@@ -218,9 +226,7 @@ def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
 
 def _check_rows(table: KnownTable, composed: ComposedJob) -> None:
     if not table.rows and composed.is_figures:
-        raise UnclearError(
-            "it has column names and no rows below them, so there is nothing to work out"
-        )
+        raise UnclearError(_NO_ROWS)
 
 
 def _labelled(steps: Sequence[Step], composed: ComposedJob) -> tuple[Step, ...]:

@@ -382,6 +382,13 @@ class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fie
     source_sheet: SourceSheet = None
     read_as: HowToRead = ReadAs()
     tables: OtherTables = {}
+    is_look: Annotated[
+        bool,
+        Meta(
+            description="True where the rows only help to choose a table or a value: how it was "
+            "read is then told only if no other call worked with one."
+        ),
+    ] = False
 
 
 class TableQuery(_TableTool):
@@ -476,4 +483,4 @@ def _result(arguments: QueryArguments, answered: Answered) -> ToolResult:
     if warnings:
         value["warnings"] = warnings
     told = (*answered.told, *found["spellings"])
-    return ToolResult(value, measured=("query_elapsed_ms",), told=told)
+    return ToolResult(value, measured=("query_elapsed_ms",), told=told, is_look=arguments.is_look)

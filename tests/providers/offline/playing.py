@@ -34,9 +34,6 @@ from kbd_xlsx import XlsxFormat
 
 MAX_TURNS = 30
 
-_LOOKS = ("table_get_map", "table_describe")
-"""Tools that only look at tables."""
-
 
 class Outcome(msgspec.Struct):
     """What a run led to.
@@ -157,7 +154,7 @@ class Player:
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
         self._told[result.is_look] += result.told
-        self._has_worked |= name == "run_job" or (name.startswith("table_") and name not in _LOOKS)
+        self._has_worked |= not result.is_look and name.startswith(("run_job", "table_"))
         return self._shown(name, result)
 
     def _shown(self, name: str, result: ToolResult) -> str:

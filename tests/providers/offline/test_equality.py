@@ -199,7 +199,7 @@ def test_what_does_not_add_up_is_not_summed_unasked(tmp_path: Path) -> None:
     prices = "Kind,Price\nfood,1.50\ncar,2\n"
     _, outcome = play(tmp_path / "c", "what is the total per kind?", prices)
     assert '"Price" (unit price) does not add up; name the column' in outcome.summary
-    _, outcome = play(tmp_path / "d", "what is the average per kind?", prices)
+    _, outcome = play(tmp_path / "d", "what is the average per kind?", f"{prices}food,2.50\n")
     assert "- car: Average Price 2" in outcome.summary
 
 

@@ -7,8 +7,8 @@ import pytest
 from providers.offline.prompt_judge import PromptEntry, load_entries
 from providers.offline.prompt_plays import PlayedShop, PromptRun, told_by_kind
 
-LEAST_RIGHT = 220
-"""Of the 258 with a result: 85 %, below which the provider is not worth asking."""
+LEAST_RIGHT = 278
+"""Of the 300: what was reached, and is not given up."""
 
 FIRST = frozenset(
     [
@@ -41,22 +41,12 @@ def test_a_few_prompts(shop: PlayedShop) -> None:
 
 
 @pytest.mark.full
-def test_a_fifth_of_the_prompts(shop: PlayedShop) -> None:
-    """Each fifth is played: as many are right as of all."""
-    runs = played(shop, load_entries()[::5])
-
-    answerable = [run for run in runs if run.entry.sql]
-    right = sum(run.verdict == "right" for run in answerable)
-    # A sample may have a few less.
-    assert right >= LEAST_RIGHT * len(answerable) // 258 - 5
-
-
-@pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_all_prompts(shop: PlayedShop) -> None:
-    """Of all none is wrong, and at least 85 % of those with a result are right."""
+    """Of all none is wrong, and no fewer are right than were."""
     runs = played(shop, load_entries())
 
-    assert sum(run.verdict == "right" for run in runs if run.entry.sql) >= LEAST_RIGHT
+    assert sum(run.verdict == "right" for run in runs) >= LEAST_RIGHT
 
 
 def test_all_prompts_are_there() -> None:

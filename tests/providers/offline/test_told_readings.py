@@ -71,9 +71,9 @@ def test_a_sheet_as_text(tmp_path: Path) -> None:
     made.save(written)
     player, outcome = play(tmp_path, "convert it to csv", "t.xlsx", written.getvalue())
 
-    text = player.workbench.files.get("t-sheet.csv").path.read_text()
+    text = player.workbench.files.get("t.csv").path.read_text()
     assert text == "Item,Amount\na,10\nb,20\nTotal,30\n"
-    assert "t-sheet.csv has 3 rows." in outcome.summary
+    assert "t.csv has 3 rows." in outcome.summary
     assert "total of the rows" not in outcome.summary
 
 
