@@ -19,7 +19,7 @@ from kbd_offline.clauses import (
     UniqueClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import STEM
+from kbd_offline.mentions import STEM, SYNONYM
 from kbd_offline.names import stem, tokens
 from kbd_offline.patterns import Rule, Span
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
@@ -220,7 +220,10 @@ def _profit(span: Span, concept: str, share: str | None) -> object:
 def _ratio(span: Span, upper: Named, lower: Named) -> object:
     """Read "cost per kg", where kg are amounts, too: each row's quotient."""
     column = lower.column
-    if not column.adds_up or column.type != "float" or upper.level > STEM:
+    is_row = span.scan.is_noun(lower.start)
+    if not column.adds_up or column.type != "float" or upper.level > STEM or is_row or (
+        column == upper.column
+    ):  # fmt: skip
         return None
     made = f"{expressions.column(upper.column.name)} / {expressions.column(column.name)}"
     return _derived(span, f"{upper.column.name} per {column.name}", made)
@@ -334,10 +337,18 @@ def _selected(span: Span, columns: Sequence[Named], only: str | None = None) -> 
     return (SelectClause(tuple(one.column for one in columns)),)
 
 
+def _listed_values(span: Span, thing: Named) -> object:
+    """Read "list all salespeople" of a column that is called otherwise."""
+    is_listed = thing.level >= SYNONYM and _asks_for_values(span, thing)
+    return (UniqueClause((thing.column,)),) if is_listed else None
+
+
 def _asks_for_values(span: Span, named: Named) -> bool:
     """Tell whether "list all departments" asks for the different values of a column."""
     column, word = named.column, span.scan.word(named.end - 1)
-    is_plural = word not in tokens(column.name) and stem(word) == stem(tokens(column.name)[-1])
+    is_plural = word not in tokens(column.name) and (
+        named.level >= SYNONYM or stem(word) == stem(tokens(column.name)[-1])
+    )
     is_listed = span.scan.word(span.start) not in ("only", "just", "keep", "nur", "with", "mit")
     return is_plural and is_listed and column.is_text and column.distinct < span.scan.table.rows
 
@@ -397,6 +408,15 @@ def _summary_of(_: Span, columns: Sequence[Named]) -> object:
 
 def _flag(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
     return lambda _, *__: (Flag(name),)
+
+
+def _into_files(span: Span) -> object:
+    words = {span.scan.word(at) for at in range(span.start, span.end)}
+    kinds = [SuffixClause(suffix) for word, suffix in _FILE_WORDS.items() if word in words]
+    return (Flag("into_files"), *kinds)
+
+
+_FILE_WORDS = {"csv": ".csv", "excel": ".xlsx"}
 
 
 def _kind(_: Span, concept: str) -> object:
@@ -459,6 +479,7 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("change_clause", f"unify {_SPELLING} TEXTS+ {_SPELLING}", _unified),
     Rule("change_clause", f"clean? {_SPELLING} TEXTS+ {_SPELLING} uniform clean?", _unified),
     Rule("select_clause", "select only? NEAR+", _selected, 0.1),
+    Rule("select_clause", "select THING END", lambda s, c, _: _listed_values(s, c), -0.2),
     Rule("select_clause", "NEAR+ :(only) END", lambda s, c, o, _: _selected(s, c, o), 0.1),
     Rule("select_clause", "(select|only)+ NEAR+ END", lambda s, c, _: _selected(s, c, "only"), 0.1),
     Rule("drop_clause", "drop_column NEAR+ ('column'|'columns'|'spalte'|'spalten')?", _dropped, 0.3),
@@ -479,7 +500,7 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("split_clause", "split", _split, 0.4),
     Rule("split_clause", "split_files", _split_files, 0.4),
     Rule("into_clause", "into_sheets", _flag("into_sheets"), 0.2),
-    Rule("into_clause", "into_files", _flag("into_files"), 0.2),
+    Rule("into_clause", "into_files", _into_files, 0.2),
     Rule("totals_clause", "summary_sheet", _flag("summary")),
     Rule("totals_clause", "summary_sheet ('of'|'for'|'von'|'der'|'des'|'fur') NUMERIC+",
          _summary_of, -0.2),

@@ -42,6 +42,7 @@ from kbd_offline.rank_checks import (
     check_groups,
     check_length,
     check_persons,
+    check_single,
     take_spending,
     which_row,
 )
@@ -92,6 +93,7 @@ class _Composer(FigureComposer):
             return self._duplicates(clauses.duplicates.columns)
         if clauses.unique_list:
             return self._unique(clauses.unique_list)
+        check_single(self._scan, clauses)
         self._take_loose_keys()
         clauses.rank = clauses.rank or self._who() or which_row(self._scan, clauses)
         take_spending(self._scan, clauses)
@@ -333,7 +335,7 @@ class _Composer(FigureComposer):
             )
             self._words.append(f"the {dedupe.keep} of the rows that are alike{of}")
             self._slugs.append("without-duplicates")
-        else:
+        elif not self._words:
             self._words.append("rows")
         for one in clauses.derived:
             self._words.append(f"with {one.text}")

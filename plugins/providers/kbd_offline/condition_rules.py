@@ -268,7 +268,9 @@ def _lacks(span: Span, concept: str, named: Named) -> ConditionClause | None:
         return None
     words = {scan.word(at) for at in range(span.start, named.start)}
     # "Customers without email" are rows; "without email" may leave the column out.
-    is_row = scan.is_noun(span.start - 1) and not words & {"the", "die", "das", "den"}
+    before = scan.column(span.start - 1)
+    is_thing = before is not None and any(one.is_text for one in before.columns)
+    is_row = (scan.is_noun(span.start - 1) or is_thing) and not words & {"the", "die", "das", "den"}
     is_filled = concept == "has_any"
     if not (is_filled or is_row or words & ARTICLES):
         return None
@@ -398,11 +400,13 @@ def _yes(span: Span, negation: str | None, named: Named) -> ConditionClause | No
     """Read "billable hours", "not approved yet", "are active"."""
     scan, column = span.scan, named.column
     value = column.no if negation else column.yes
-    if value is None or scan.at(span.end, "is", "is_not") or scan.value(span.end):
+    follows = scan.value(span.end)
+    own = follows is not None and any(one.name == column.name for one, _ in follows.found)
+    if value is None or scan.at(span.end, "is", "is_not") or own:
         return None
     if not negation:
         behind = scan.column(span.end)
-        is_before = scan.is_noun(span.end) or (
+        is_before = scan.is_noun(span.end) or follows is not None or (
             behind is not None and behind.columns[0].is_number and behind.level <= STEM
         )
         if not is_before and scan.word(span.start - 1) not in _BEING:

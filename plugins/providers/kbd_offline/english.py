@@ -31,7 +31,7 @@ PHRASES: Mapping[str, str] = {
         belongs, belonging, corresponding, different kinds of, single, own, amounts to,
         calculated, calculate, compute, work out, determine, look at, amounted, everything, left,
         in stock, earns, earn, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes
-        to, lie, lies, each time""",
+        to, lie, lies, each time, worked, happen, take place, altogether, currently""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along with, together with",
     "or": "or",
@@ -534,7 +534,7 @@ january jan, february feb, march mar, april apr, may, june jun, july jul, august
 sep sept, october oct, november nov, december dec
 """
 WEEKDAYS = "monday, tuesday, wednesday, thursday, friday, saturday, sunday"
-NUMERALS = "one two three four five six seven eight nine ten eleven twelve"
+NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 
 MEANINGS: Mapping[str, str] = {

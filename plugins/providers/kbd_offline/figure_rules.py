@@ -227,9 +227,9 @@ def _sorted(
 
 
 def _ordered_by(span: Span, order: OrderClause) -> tuple[OrderClause, ...] | None:
-    """Read "by revenue, descending", which sorts and does not group."""
-    del span
-    return (order,) if order.descending is not None else None
+    """Read "by revenue descending", which sorts and does not group."""
+    has_comma = any(span.scan.is_sign(at) for at in range(span.start, span.end))
+    return None if order.descending is None or has_comma else (order,)
 
 
 def _way_alone(span: Span, concept: str) -> tuple[OrderClause, ...]:
@@ -307,6 +307,8 @@ FIGURE_RULES: tuple[Rule, ...] = (
     Rule("by_clause", "by by_key+", _keys, -0.2),
     Rule("by_clause", "('by'|'per'|'je'|'nach'|'pro') by_key+", _keys, -0.1),
     Rule("by_clause", ":(yearly|quarterly|monthly|weekly|daily)", _adverb),
+    Rule("by_clause", "('one'|'a'|'eine') ('column'|'spalte') by key",
+         lambda s, key: (AcrossClause(key),), -0.4),
     Rule("by_clause", "key across", lambda s, key: (AcrossClause(key),), -0.1),
     Rule("by_clause", "key down", _down, -0.1),
     Rule("cross_clause", f"EXACT {_BY} key", _crossed, 0.1),
@@ -321,7 +323,8 @@ FIGURE_RULES: tuple[Rule, ...] = (
     Rule("sort_clause", f"{_SORT_BY} NOUN? way? (by|'nach'|'by')? orders", _sorted, -0.3),
     Rule("sort_clause", "way ('nach'|'by'|sort)+ orders sort?",
          lambda s, way, orders: _sorted(s, None, way, orders), -0.1),
-    Rule("sort_clause", "(by|'by'|'nach') order sort?", _ordered_by, -0.1),
+    Rule("sort_clause", "('by'|'nach') order", _ordered_by, -0.1),
+    Rule("sort_clause", "('by'|'nach') order sort", lambda _, order: (order,), -0.2),
     Rule("sort_clause", "sort? :(descending|newest_first|ascending|oldest_first)", _way_alone, 0.3),
     Rule("share_clause", "share sum?", lambda s: (_share(s),), 0.4),
     Rule("share_clause", "share sum? AMOUNT", _share_of),

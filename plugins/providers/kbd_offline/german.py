@@ -23,7 +23,7 @@ PHRASES: Mapping[str, str] = {
         heraus, raus, nur, bzw, seit wann, wo, wann, steht, stehen, jeweilige, jeweiligen,
         aufgeschlusselt, zusammenfassung, zusammengefasst, gruppiert, aus der, einzelne,
         einzelnen, hatten wir, lag, liegt, behalte, behalten, verdient, verdienen, auf lager,
-        liegen, lagen, ging, gingen, ging an, gingen an, noch, bezahle, zahle ich""",
+        liegen, lagen, ging, gingen, ging an, gingen an, noch, bezahle, zahle ich, gearbeitet, gefahren, geleistet, derzeit, aktuell""",
     "row_noun": "zeile, zeilen, datensatz, datensatze, datensatzen, eintrag, eintrage, eintragen",
     "and": "und, sowie, &",
     "or": "oder",
@@ -363,7 +363,7 @@ januar, februar, marz maerz, april, mai, juni, juli, august, september, oktober 
 dezember dez
 """
 WEEKDAYS = "montag, dienstag, mittwoch, donnerstag, freitag, samstag sonnabend, sonntag"
-NUMERALS = "eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf"
+NUMERALS = "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf"
 PREFIXES: Mapping[str, str] = {
     "gesamt": "summe", "durchschnitts": "durchschnitt", "monats": "monatlich", "jahres": "jahrlich",
     "quartals": "quartalsweise", "tages": "taglich", "wochen": "wochentlich", "hochst": "maximum",

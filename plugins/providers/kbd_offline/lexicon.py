@@ -111,7 +111,7 @@ def _lexicon() -> Lexicon:
         phrases.setdefault(phrase[0], []).append((phrase, concept))
     numerals: dict[str, int] = {}
     for language in _LANGUAGES:
-        numerals |= {word: n for n, word in enumerate(language.NUMERALS.split(), 1)}
+        numerals |= {word: n for n, word in enumerate(language.NUMERALS.split())}
     return Lexicon(
         {first: tuple(some) for first, some in phrases.items()},
         frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),

@@ -10,6 +10,7 @@ from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
 __all__ = [
     "check_average", "check_best", "check_day", "check_groups", "check_length", "check_persons",
+    "check_single",
     "take_spending", "which_row",
 ]  # fmt: skip
 
@@ -171,6 +172,34 @@ def check_persons(scan: RequestScan, clauses: Clauses, listed: Sequence[KnownCol
     ]  # fmt: skip
     if not people:
         raise UnclearError(f'it asks who, and "{listed[0].name}" names nobody')
+
+
+def check_single(scan: RequestScan, clauses: Clauses) -> None:
+    """Check that "who spent more than 1000" is not taken for single rows of more than that.
+
+    Raises:
+        SeveralError: It may be of the sum of each.
+    """
+    said = any(scan.word(at) in _IN_ALL for at in range(len(scan)))
+    if not (clauses.is_who or said) or _asks_more(clauses) or clauses.having:
+        return
+    people = [
+        one for one in scan.table.columns
+        if one.is_text and scan.vocabulary.is_of(one, "person", "customer")
+        and one.distinct < scan.table.rows
+    ]  # fmt: skip
+    bounds = [
+        one for one in clauses.conditions
+        if len(one.columns) == 1 and one.columns[0].adds_up and not one.values
+    ]  # fmt: skip
+    if not bounds or not (people or said):
+        return
+    amount = quoted(bounds[0].columns[0].name)
+    options = [f"total {amount} by {quoted(one.name)}" for one in people[:2]]
+    raise SeveralError(f"it may be of single rows, or of the sum of {amount} of each", options)
+
+
+_IN_ALL = frozenset(["total", "overall", "altogether", "insgesamt", "zusammen", "summe"])
 
 
 def take_spending(scan: RequestScan, clauses: Clauses) -> None:

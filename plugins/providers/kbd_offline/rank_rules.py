@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 
 from kbd.jobs.records import Aggregate
-from kbd_offline.clauses import ConditionClause, FigureClause, OrderClause, RankClause
+from kbd_offline.clauses import (
+    ConditionClause,
+    FigureClause,
+    KeyClause,
+    OrderClause,
+    RankClause,
+)
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import tokens
 from kbd_offline.patterns import Rule, Span
@@ -23,6 +29,10 @@ def _rows(
 ) -> tuple[object, ...] | None:  # fmt: skip
     """Read "top 5 orders by amount", "die 5 kleinsten Bestellungen", "the largest order"."""
     named = second or concept
+    columns = [key.column for key in keys or () if isinstance(key, KeyClause) and not key.part]
+    if any(column and (column.adds_up or column.is_moment) for column in columns):
+        # "By revenue" is what is ranked by.
+        return None
     if count is None and thing is None and concept not in ("expensive", "cheap"):
         return None
     descending = named not in _RISING

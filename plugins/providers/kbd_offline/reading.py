@@ -44,7 +44,7 @@ from kbd_offline.mentions import PART, STEM
 from kbd_offline.names import fold, stem
 from kbd_offline.patterns import Chart, Grammar, Rule, Span
 from kbd_offline.rank_rules import RANK_RULES
-from kbd_offline.scan import RequestScan, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.terminals import TERMINALS, Named
 from kbd_offline.time_rules import TIME_RULES
 
@@ -61,6 +61,8 @@ _CLAUSE = 1.0
 """What a clause costs: fewer, longer ones go before many."""
 _FILLER = 0.55
 """What a word costs that means nothing more."""
+_PASSED_OVER = 3.0
+"""What it costs to take a value for a word that means nothing more."""
 _SIGN = 0.05
 _UNKNOWN = 1000.0
 """What a word costs that nothing is known of: a reading with one is none."""
@@ -148,6 +150,7 @@ def read_clauses(scan: RequestScan) -> Clauses:
     for piece in way.pieces:
         for value in _values(piece):
             _add(clauses, value, piece)
+    _check_average(scan, clauses)
     _drop_explained(scan, clauses)
     check_unknown(scan, clauses)
     check_signs(scan, clauses)
@@ -184,6 +187,25 @@ def _check_things(scan: RequestScan, way: _Way) -> None:
             raise UnclearError(f'"{text}" may be rows, or a figure of them')
 
 
+def _check_average(scan: RequestScan, clauses: Clauses) -> None:
+    """Check that "average monthly spending" is not taken for that of the rows of each month.
+
+    Raises:
+        SeveralError: It may be of the sums of the months as well.
+    """
+    for place in range(len(scan)):
+        end = scan.at(place, "average", "median")
+        if not end or not scan.at(end, *_ADVERBS):
+            continue
+        for figure in clauses.figures:
+            column = figure.column
+            if figure.function in ("average", "median") and (column is None or column.adds_up):
+                what = f"the average of the sums of each {scan.word(end).removesuffix('ly')}"
+                options = [scan.rewritten(place, end, word) for word in ("total", "each average")]
+                raise SeveralError(f"it may be {what}, or of the rows in it", options)
+
+
+_ADVERBS = ("yearly", "quarterly", "monthly", "weekly", "daily")
 _EXTREMES = ("minimum", "maximum")
 
 
@@ -274,12 +296,14 @@ def _steps(
     if named is not None and named.level <= STEM:
         yield place + 1, _Unknown(place), _UNKNOWN
         return
+    # A word that is a value as well is more likely that.
+    worse = _PASSED_OVER if scan.value(place) is not None else 0.0
     for concept in ("filler", "question", "select", "converted", "added_suffix", "each_own",
                     "exactly", "over_time"):  # fmt: skip
         if (end := scan.at(place, concept)) and not scan.at(place, "each_sheet"):
-            yield end, None, _FILLER * (end - place)
+            yield end, None, _FILLER * (end - place) + worse
     if scan.dated_by(place) is not None:
-        yield place + 1, None, _FILLER
+        yield place + 1, None, _FILLER + worse
     yield place + 1, _Unknown(place), _UNKNOWN
 
 

@@ -43,11 +43,18 @@ class Valued(msgspec.Struct, frozen=True):
 
 
 class Number(msgspec.Struct, frozen=True):
-    """A number, which is read by the marks of the column that it is compared with."""
+    """A number, which is read by the marks of the column that it is compared with.
+
+    Args:
+        place, end: Where it stands.
+        is_percent: Whether it is one of hundred.
+        value: It, where it is a word.
+    """
 
     place: int
     end: int
     is_percent: bool = False
+    value: str = ""
 
     def of(self, scan: RequestScan, column: KnownColumn | None) -> str:
         """Return it as expressions have it.
@@ -55,6 +62,8 @@ class Number(msgspec.Struct, frozen=True):
         Raises:
             UnclearError: It has two readings, or none.
         """
+        if self.value:
+            return self.value
         found = number_at(scan, self.place, column)
         if found is None:
             raise UnclearError(f'"{scan.text(self.place, self.end)}" is no number that I read')
@@ -115,6 +124,8 @@ def _value(scan: RequestScan, place: int) -> Iterator[tuple[int, Valued]]:
 def _number_at(scan: RequestScan, place: int) -> Iterator[tuple[int, Number]]:
     at = place + (scan.word(place) in UNITS)
     at += scan.is_sign(at, "-+")
+    if scan.kind(at) == "word" and scan.word(at) in LEXICON.numerals:
+        yield at + 1, Number(place, at + 1, value=str(LEXICON.numerals[scan.word(at)]))
     if scan.kind(at) != "number":
         return
     end = at + 1
