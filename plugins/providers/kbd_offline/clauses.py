@@ -11,11 +11,14 @@ from kbd_offline.terminals import Named, Number
 
 __all__ = [
     "AcrossClause", "Clauses", "ConditionClause", "DedupeClause", "DeriveClause", "DropClause",
-    "FigureClause", "Flag", "HavingClause", "KeyClause", "LooseClause", "MomentClause",
+    "FigureClause", "Flag", "HavingClause", "KeyClause", "LooseClause",
     "NounClause", "OrderClause", "RankClause", "RenameClause", "RunningClause", "SelectClause",
     "ShareClause", "SplitClause", "SuffixClause", "UniqueClause",
 ]  # fmt: skip
 
+FlagName = Literal[
+    "pivot", "summary", "totals", "into_sheets", "into_files", "in_place", "copy", "converts"
+]
 Part = Literal["", "year", "quarter", "month", "week", "day", "weekday"]
 
 
@@ -106,9 +109,7 @@ class NounClause(msgspec.Struct, frozen=True):
 class Flag(msgspec.Struct, frozen=True):
     """Something that is said or is not."""
 
-    name: Literal[
-        "pivot", "summary", "totals", "into_sheets", "into_files", "in_place", "copy", "converts"
-    ]
+    name: FlagName
 
 
 class SelectClause(msgspec.Struct, frozen=True):
@@ -134,12 +135,6 @@ class RenameClause(msgspec.Struct, frozen=True):
 
     column: KnownColumn
     name: str
-
-
-class MomentClause(msgspec.Struct, frozen=True):
-    """The column of dates that is meant."""
-
-    column: KnownColumn
 
 
 class SuffixClause(msgspec.Struct, frozen=True):

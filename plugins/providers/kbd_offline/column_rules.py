@@ -1,16 +1,16 @@
 """Rules for columns: chosen, left out, renamed, computed, tidied; duplicates; splits. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from kbd_offline import expressions
-from kbd_offline.condition_rules import ARTICLES
 from kbd_offline.clauses import (
     DedupeClause,
     DeriveClause,
     DropClause,
     FigureClause,
     Flag,
+    FlagName,
     KeyClause,
     RenameClause,
     SelectClause,
@@ -18,6 +18,7 @@ from kbd_offline.clauses import (
     SuffixClause,
     UniqueClause,
 )
+from kbd_offline.condition_rules import ARTICLES
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import STEM, SYNONYM
 from kbd_offline.names import stem, tokens
@@ -34,8 +35,6 @@ KINDS = {
 _SIGNS = {"times": "*", "divided": "/", "added": "+", "less_than_by": "-"}
 _MAX_NAME = 60
 _MAX_SPELLINGS = 60
-_MAX_GROUPS = 12
-"""Different whole numbers that rows may be grouped by: more of them are amounts."""
 
 
 def _operand(_: Span, named: Named) -> str:
@@ -406,8 +405,8 @@ def _summary_of(_: Span, columns: Sequence[Named]) -> object:
     return (Flag("summary"), *figures)
 
 
-def _flag(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    return lambda _, *__: (Flag(name),)
+def _flag(name: FlagName) -> Callable[..., object]:
+    return lambda *_: (Flag(name),)
 
 
 def _into_files(span: Span) -> object:
@@ -431,13 +430,15 @@ def _unwritten(span: Span) -> object:
 
 
 _DAYS = "('days'|'day'|'tage'|'tagen'|'number' 'of' 'days'|'anzahl' 'tage')"
-_NEW = "('with'|'mit'|'the'|'den'|'die'|'der'|'of'|'called'|'named'|'namens'|'genannt'|'hinzu'|'for'|'column'|'spalte'|'neue'|'new'|'extra')*"
+_NEW = (
+    "('with'|'mit'|'the'|'den'|'die'|'der'|'of'|'called'|'named'|'namens'|'genannt'|'hinzu'|'for'"
+    "|'column'|'spalte'|'neue'|'new'|'extra')*"
+)
 _ADD = f"(add_column|compute) {_NEW}"
 _AS_COLUMN = (
     "('as'|'als'|'in'|'into') ('a'|'an'|'new'|'neue'|'eine'|'extra')* ('column'|'spalte')"
     " ('called'|'named'|'namens')? NAME?"
 )
-_AND = "(','|and)"
 _SPELLING = "('spelling'|'spellings'|'names'|'values'|'schreibweise'|'schreibweisen'|'werte')*"
 _ALIKE = "row_noun? alike_in"
 
@@ -458,23 +459,27 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("derive_clause", f"NAME computed {_AS_COLUMN}", _derived, 0.1),
     Rule("derive_clause", "add_column? NAME '(' computed ')'", _explained, 0.2),
     Rule("derive_clause", "NAME by by_key+ '(' computed ')'", _explained_figure, 0.2),
-    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('between'|'from'|'zwischen'|'von'|'vom') DAYS"
-         f" ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
-    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('to'|'until'|'till'|'bis') WORD ({_AS_COLUMN})?", _days_to),
+    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('between'|'from'|'zwischen'|'von'|'vom')"
+         f" DAYS ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
+    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('to'|'until'|'till'|'bis') WORD"
+         f" ({_AS_COLUMN})?", _days_to),
     Rule("derive_clause", f"add_column? WORD 'in' ('tagen'|'days') ({_AS_COLUMN})?", _duration),
     Rule("change_clause", ":(raise|reduce) NUMERIC ('by'|'um') NUMBER", _raised),
     Rule("derive_clause", "NUMERIC :(plus_percent|minus_percent) NUMBER vat?", _with_percent),
-    Rule("derive_clause", "(add_column|compute) NUMBER vat ('to'|'zu'|'zum'|'zur')? NUMERIC", _vat_to),
+    Rule("derive_clause", "(add_column|compute) NUMBER vat ('to'|'zu'|'zum'|'zur')? NUMERIC",
+         _vat_to),
     Rule("derive_clause", "(add_column|compute)? :(profit|margin) :(share)?", _profit),
     Rule("derive_clause", "AMOUNT ('per'|'pro'|'je') AMOUNT", _ratio),
     Rule("renaming", "NEAR rename_to NAME renamed?", _renamed),
     Rule("rename_clause", "rename renaming+", _tuple, -0.5),
     Rule("rename_clause", "rename? renaming 'umbenennen'", _tuple, -0.5),
-    Rule("change_clause", "trim ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+", _trimmed, -0.2),
+    Rule("change_clause", "trim ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+",
+         _trimmed, -0.2),
     Rule("change_clause", "trim", lambda s: _trimmed(s, None), 0.1),
     Rule("change_clause", ":(upper|lower) TEXTS+", _cased),
     Rule("change_clause", "clean TEXTS+ ('to'|'in'|'into')? :(upper|lower)", _cased_behind),
-    Rule("change_clause", "round NUMERIC+ ('to'|'auf'|'zu')? (COUNT decimals|whole_numbers)", _rounded),
+    Rule("change_clause", "round NUMERIC+ ('to'|'auf'|'zu')? (COUNT decimals|whole_numbers)",
+         _rounded),
     Rule("change_clause", "fill_empty empty? NEAR filler* fill_with (NUMBER|QUOTED|WORD)", _filled),
     Rule("change_clause", f"unify {_SPELLING} TEXTS+ {_SPELLING}", _unified),
     Rule("change_clause", f"clean? {_SPELLING} TEXTS+ {_SPELLING} uniform clean?", _unified),
@@ -482,13 +487,15 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("select_clause", "select THING END", lambda s, c, _: _listed_values(s, c), -0.2),
     Rule("select_clause", "NEAR+ :(only) END", lambda s, c, o, _: _selected(s, c, o), 0.1),
     Rule("select_clause", "(select|only)+ NEAR+ END", lambda s, c, _: _selected(s, c, "only"), 0.1),
-    Rule("drop_clause", "drop_column NEAR+ ('column'|'columns'|'spalte'|'spalten')?", _dropped, 0.3),
+    Rule("drop_clause", "drop_column NEAR+ ('column'|'columns'|'spalte'|'spalten')?",
+         _dropped, 0.3),
     Rule("drop_clause", "drop_column WORD ('columns'|'spalten')", _dropped_all),
     Rule("dedupe_clause", f"dedupe ({_ALIKE})? COLUMN+", _deduplicated, -0.4),
     Rule("dedupe_clause", "dedupe", lambda s: _deduplicated(s, None)),
     Rule("dedupe_clause", "one_row_per COLUMN+", _deduplicated, -0.4),
     Rule("dedupe_clause", ":(keep_first|keep_last|keep_latest) row_noun?", _kept),
-    Rule("dedupe_clause", f"duplicates (NOUN? alike_in COLUMN+)?", lambda s, _, c: _listed_duplicates(s, c), 0.1),
+    Rule("dedupe_clause", "duplicates (NOUN? alike_in COLUMN+)?",
+         lambda s, _, c: _listed_duplicates(s, c), 0.1),
     Rule("unique_clause", "unique_list COLUMN+ only?", _unique, -0.3),
     Rule("unique_clause", "distinct COLUMN+ only", _unique, -0.3),
     Rule("unique_clause", "only distinct COLUMN+", _unique, -0.3),

@@ -15,7 +15,6 @@ from kbd_offline.comparisons import compared_lists
 from kbd_offline.composition import compose
 from kbd_offline.evident_keys import column_of, has_column, is_unique
 from kbd_offline.facts import KnownTable
-from kbd_offline.reading import read_clauses
 from kbd_offline.names import fold, tokens
 from kbd_offline.owners import without_owners
 from kbd_offline.pair_words import word_set
@@ -26,6 +25,7 @@ from kbd_offline.partners import (
     joined_with,
     without_partner,
 )
+from kbd_offline.reading import read_clauses
 from kbd_offline.request_files import BOOK_SUFFIX, FileNames
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError

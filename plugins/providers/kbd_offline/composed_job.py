@@ -99,12 +99,12 @@ def order_keys_of_rows(scan: RequestScan, clauses: Clauses) -> tuple[SortKey, ..
     """
     found = []
     for one in clauses.order:
-        column = one.column or _row_order(scan, clauses, one)
+        column = one.column or _row_order(scan, one)
         found.append(SortKey(column.name, bool(one.descending)))
     return tuple(found)
 
 
-def _row_order(scan: RequestScan, clauses: Clauses, order: OrderClause) -> KnownColumn:
+def _row_order(scan: RequestScan, order: OrderClause) -> KnownColumn:
     if order.part:
         return moment_of(scan)
     if order.figure is not None and order.figure.column is not None:

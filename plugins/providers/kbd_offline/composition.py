@@ -158,7 +158,7 @@ class _Composer(FigureComposer):
         if by is None:
             by = self._rank_default(rank)
             check_best(scan, clauses, rank, by)
-        keys = keys_of(scan, clauses, clauses.keys)
+        keys = keys_of(scan, clauses.keys)
         self._steps += derive_keys(keys)
         order = (SortKey(by.name, rank.descending),)
         per = tuple(key.name for key in keys)
@@ -216,7 +216,7 @@ class _Composer(FigureComposer):
                 [*options, f"{request} by count of rows"],
             )
         figure = resolved(scan, figure)
-        per = keys_of(scan, clauses, clauses.keys)
+        per = keys_of(scan, clauses.keys)
         own = GroupKey(subject.name, subject)
         keys = [*(key for key in per if key.name != own.name), own]
         per = [key for key in per if key.name != own.name]
@@ -253,10 +253,10 @@ class _Composer(FigureComposer):
     def _split(self) -> ComposedJob:
         from_clauses = self._clauses
         clauses = from_clauses.split_keys or from_clauses.keys
-        keys = keys_of(self._scan, from_clauses, clauses)
+        keys = keys_of(self._scan, clauses)
         if not keys:
             raise UnclearError("it does not say by which column to split")
-        names = {key.name for key in (*keys, *keys_of(self._scan, from_clauses, from_clauses.keys))}
+        names = {key.name for key in (*keys, *keys_of(self._scan, from_clauses.keys))}
         if len(names) > 1:
             raise UnclearError("a sheet is made for each value of one column, and it names several")
         (key,) = keys[:1]

@@ -98,14 +98,14 @@ def _equal_numbers(
     )  # fmt: skip
 
 
-def _numbers_alone(
-    span: Span, numbers: Sequence[Number], _end: object
-) -> ConditionClause | None:
+def _numbers_alone(span: Span, numbers: Sequence[Number], _end: object) -> ConditionClause | None:
     """Read "alle mit 5 oder 6": of the only column of few numbers that has all of them."""
     scan = span.scan
     texts = {scan.word(one.place) for one in numbers}
-    found = [c for c in scan.table.columns if c.is_number and c.is_listed and texts <= set(c.values)]
-    if len(found) != 1 or found[0].adds_up is False and found[0].role == "id":
+    found = [
+        c for c in scan.table.columns if c.is_number and c.is_listed and texts <= set(c.values)
+    ]
+    if len(found) != 1 or (found[0].adds_up is False and found[0].role == "id"):
         return None
     return _equal_numbers(span, Named(found[0], span.start, span.start), numbers)
 
@@ -120,7 +120,7 @@ def _numbered(span: Span, numbers: Sequence[Number], named: Named) -> ConditionC
     return None if span.scan.is_noun(named.start) else _equal_numbers(span, named, numbers)
 
 
-def _against(span: Span, named: Named, concept: str, other: Named) -> ConditionClause | None:
+def _against(_: Span, named: Named, concept: str, other: Named) -> ConditionClause | None:
     mine, theirs, operator = named.column, other.column, _OPERATORS[concept]
     if mine == theirs:
         return None
@@ -277,9 +277,7 @@ def _lacks(span: Span, concept: str, named: Named) -> ConditionClause | None:
     return _emptiness(named.column, is_filled=is_filled)
 
 
-def _values_of(
-    span: Span, column: KnownColumn, values: Sequence[Valued]
-) -> tuple[str, ...] | None:
+def _values_of(span: Span, column: KnownColumn, values: Sequence[Valued]) -> tuple[str, ...] | None:
     """Return the spellings of values that a column has, None where it lacks one."""
     scan, found = span.scan, list[str]()
     for value in values:
@@ -406,8 +404,10 @@ def _yes(span: Span, negation: str | None, named: Named) -> ConditionClause | No
         return None
     if not negation:
         behind = scan.column(span.end)
-        is_before = scan.is_noun(span.end) or follows is not None or (
-            behind is not None and behind.columns[0].is_number and behind.level <= STEM
+        is_before = (
+            scan.is_noun(span.end)
+            or follows is not None
+            or (behind is not None and behind.columns[0].is_number and behind.level <= STEM)
         )
         if not is_before and scan.word(span.start - 1) not in _BEING:
             return None
@@ -456,16 +456,12 @@ def _more(_: Span, condition: object, joint: str, others: tuple[object, ...]) ->
     return (*own, first, *rest)
 
 
-def _denied_all(
-    _: Span, _except: str, _noun: int | None, conditions: tuple[object, ...]
-) -> object:
+def _denied_all(_: Span, _except: str, _noun: int | None, conditions: tuple[object, ...]) -> object:
     """Return conditions that are left out: each of them."""
-    if not all(isinstance(one, ConditionClause) for one in conditions):
+    found = [one for one in conditions if isinstance(one, ConditionClause)]
+    if len(found) != len(conditions):
         return None
-    return tuple(
-        msgspec.structs.replace(denied(one), joint="and")  # type: ignore[type-var]
-        for one in conditions
-    )
+    return tuple(msgspec.structs.replace(denied(one), joint="and") for one in found)
 
 
 _OF = "('of'|'von'|'a'|'an')"
@@ -514,8 +510,10 @@ CONDITION_RULES: tuple[Rule, ...] = (
     Rule("where_clause", "where* only? where* (only|where) NOUN? where* conditions",
          lambda _, __, found: found),
     Rule("where_clause", "conditions", lambda _, found: found, 0.4),
-    Rule("where_clause", ":(except) where* NOUN? where* (conditions|led_conditions)", _denied_all, 0.1),
+    Rule("where_clause", ":(except) where* NOUN? where* (conditions|led_conditions)",
+         _denied_all, 0.1),
     Rule("led_conditions", "led_condition", _single),
-    Rule("where_clause", "(where|only) NOUN? where* led_conditions", lambda _, __, found: found, 0.2),
+    Rule("where_clause", "(where|only) NOUN? where* led_conditions",
+         lambda _, __, found: found, 0.2),
 )  # fmt: skip
 """Rules of `condition`, and of `where`, which is a clause."""

@@ -538,8 +538,8 @@ NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 
 MEANINGS: Mapping[str, str] = {
-    "money": """money amount spend spending cost price expense expenditure value sum payment paid fee
-        charge""",
+    "money": """money amount spend spending cost price expense expenditure value sum payment paid
+        fee charge""",
     "revenue": "revenue turnover income sale sales earning proceeds",
     "cost": "cost expense spending purchase",
     "quantity": "quantity qty piece unit",

@@ -196,8 +196,8 @@ class FigureComposer(RowComposer):
 
     def _grouped(self, figures: list[FigureClause], late: ConditionClause | None) -> ComposedJob:
         scan, clauses = self._scan, self._clauses
-        keys = keys_of(scan, clauses, clauses.keys)
-        across = keys_of(scan, clauses, clauses.across)
+        keys = keys_of(scan, clauses.keys)
+        across = keys_of(scan, clauses.across)
         keys = [key for key in keys if key.name not in {one.name for one in across}]
         if late is not None:
             keys = [GroupKey(late.columns[0].name, late.columns[0])]
@@ -311,7 +311,7 @@ class FigureComposer(RowComposer):
             column = default_number(scan, "sum", running.place if running else 0)
         if not column.adds_up:
             raise UnclearError(f'"{column.name}" ({column.role}) does not add up')
-        keys = keys_of(scan, clauses, clauses.keys)
+        keys = keys_of(scan, clauses.keys)
         times = [key for key in keys if key.column.is_moment]
         others = [key for key in keys if not key.column.is_moment]
         name = f"Running {column.name}"

@@ -7,8 +7,8 @@ import msgspec
 from kbd.jobs.records import Aggregate
 from kbd_offline.clauses import (
     AcrossClause,
-    Flag,
     FigureClause,
+    Flag,
     KeyClause,
     LooseClause,
     OrderClause,
@@ -19,6 +19,7 @@ from kbd_offline.clauses import (
 from kbd_offline.mentions import PART, STEM
 from kbd_offline.patterns import Rule, Span
 from kbd_offline.terminals import Named
+from kbd_offline.time_rules import moment_of
 
 __all__ = ["FIGURE_RULES"]
 
@@ -160,16 +161,16 @@ def _across(_: Span, key: KeyClause) -> AcrossClause:
     return AcrossClause(key)
 
 
+def _only_across(_: Span, key: KeyClause) -> tuple[AcrossClause, ...]:
+    return (AcrossClause(key),)
+
+
 def _same(_: Span, *values: object) -> object:
     return values[0]
 
 
 def _tuple(_: Span, value: object) -> tuple[object, ...]:
     return (value,)
-
-
-def _noun_keys(_: Span, _noun: int, keys: tuple[object, ...]) -> tuple[object, ...]:
-    return keys
 
 
 def _crossed(span: Span, rows: Named, key: KeyClause) -> tuple[object, ...] | None:
@@ -201,7 +202,9 @@ def _ordered(_: Span, named: Named, way: bool | None) -> OrderClause:  # noqa: F
 
 
 def _ordered_figure(
-    span: Span, figures: tuple[FigureClause, ...], way: bool | None  # noqa: FBT001 - a value
+    span: Span,
+    figures: tuple[FigureClause, ...],
+    way: bool | None,  # noqa: FBT001 - a value
 ) -> OrderClause | None:
     if len(figures) != 1:
         return None
@@ -234,8 +237,6 @@ def _ordered_by(span: Span, order: OrderClause) -> tuple[OrderClause, ...] | Non
 
 def _way_alone(span: Span, concept: str) -> tuple[OrderClause, ...]:
     if concept in ("newest_first", "oldest_first"):
-        from kbd_offline.time_rules import moment_of
-
         return (OrderClause(moment_of(span.scan), _WAYS[concept]),)
     return (OrderClause(None, _WAYS[concept]),)
 
@@ -308,8 +309,8 @@ FIGURE_RULES: tuple[Rule, ...] = (
     Rule("by_clause", "('by'|'per'|'je'|'nach'|'pro') by_key+", _keys, -0.1),
     Rule("by_clause", ":(yearly|quarterly|monthly|weekly|daily)", _adverb),
     Rule("by_clause", "('one'|'a'|'eine') ('column'|'spalte') by key",
-         lambda s, key: (AcrossClause(key),), -0.4),
-    Rule("by_clause", "key across", lambda s, key: (AcrossClause(key),), -0.1),
+         _only_across, -0.4),
+    Rule("by_clause", "key across", _only_across, -0.1),
     Rule("by_clause", "key down", _down, -0.1),
     Rule("cross_clause", f"EXACT {_BY} key", _crossed, 0.1),
     Rule("pivot_clause", "pivot", lambda _: (Flag("pivot"),)),

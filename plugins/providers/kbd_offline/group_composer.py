@@ -35,7 +35,7 @@ class GroupKey(msgspec.Struct, frozen=True):
     part: str = ""
 
 
-def keys_of(scan: RequestScan, clauses: Clauses, keys: Iterable[KeyClause]) -> list[GroupKey]:
+def keys_of(scan: RequestScan, keys: Iterable[KeyClause]) -> list[GroupKey]:
     """Return the columns that keys group by; parts of dates are columns to be made.
 
     Raises:

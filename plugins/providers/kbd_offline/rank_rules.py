@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 from kbd.jobs.records import Aggregate
 from kbd_offline.clauses import (
-    ConditionClause,
     FigureClause,
     KeyClause,
     OrderClause,
     RankClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.names import tokens
 from kbd_offline.patterns import Rule, Span
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.terminals import Named
@@ -52,8 +50,12 @@ def _rows(
     if named in ("newest", "oldest") and _is_person(scan, span, subject, column):
         raise UnclearError("I do not see what tells the age")
     figure = _implied(span, named, subject) if by is None else None
-    is_plain = concept in ("top", "bottom") and second is None and not any(
-        scan.word(at) in _RANKED for at in range(span.start, min(span.start + 3, span.end))
+    is_plain = (
+        concept in ("top", "bottom")
+        and second is None
+        and not any(
+            scan.word(at) in _RANKED for at in range(span.start, min(span.start + 3, span.end))
+        )
     )
     rank = RankClause(count or 1, descending, subject, column, figure, span.start,
                       is_plain=is_plain)  # fmt: skip
@@ -135,9 +137,7 @@ def _with_measure(
     return (RankClause(count, concept not in _RISING, subject, amount.column, None, span.start),)
 
 
-def _who_has(
-    span: Span, thing: Named, concept: str, amount: Named
-) -> tuple[object, ...] | None:
+def _who_has(span: Span, thing: Named, concept: str, amount: Named) -> tuple[object, ...] | None:
     """Read "which customer has the highest revenue"."""
     column, descending = amount.column, concept not in _RISING
     if not column.is_number:
@@ -225,7 +225,9 @@ def _measured(_: Span, named: Named, way: bool | None) -> OrderClause | None:  #
 
 
 def _measured_figure(
-    _: Span, figures: tuple[FigureClause, ...], way: bool | None  # noqa: FBT001 - a value
+    _: Span,
+    figures: tuple[FigureClause, ...],
+    way: bool | None,  # noqa: FBT001 - a value
 ) -> OrderClause | None:
     return OrderClause(figure=figures[0], descending=way) if len(figures) == 1 else None
 
@@ -241,15 +243,6 @@ def _thing(span: Span, named: Named) -> Named | None:
     return named
 
 
-def ranks_of_either(column: KnownColumn) -> bool:
-    """Tell whether the best of a column may be its lowest: of grades and times."""
-    return bool(_EITHER & set(tokens(column.name)))
-
-
-_EITHER = frozenset((
-    "grade", "grades", "note", "noten", "rank", "rang", "place", "platz", "position", "time",
-    "zeit", "score",
-))  # fmt: skip
 _FIRST = (
     ":(top|largest|newest|expensive|bottom|smallest|oldest|cheap|most_frequent|maximum|minimum)"
 )
@@ -259,7 +252,6 @@ _RANK = (
 )
 _HIGH = ":(most|largest|maximum|fewest|smallest|minimum)"
 _HAS = "(filler|'with'|'mit'|'has'|'hat')*"
-_ThingOrRows = Named | int | ConditionClause
 
 RANK_RULES: tuple[Rule, ...] = (
     Rule("ranked", "THING", _thing),
@@ -269,8 +261,10 @@ RANK_RULES: tuple[Rule, ...] = (
     Rule("measure", "DAYS way?", _measured),
     Rule("measure", "figure way?", _measured_figure, 0.1),
     Rule("by_measure", "'?'? '('? (by|sort|'nach')+ measure ')'?", _check, -0.2),
-    Rule("rank_clause", f"{_FIRST} COUNT? {_RANK}? conditions? ranked? by_clause? by_measure?", _rows, -0.2),
-    Rule("rank_clause", f"COUNT {_RANK} conditions? ranked? by_clause? by_measure?", _counted_first, -0.2),
+    Rule("rank_clause", f"{_FIRST} COUNT? {_RANK}? conditions? ranked? by_clause? by_measure?",
+         _rows, -0.2),
+    Rule("rank_clause", f"COUNT {_RANK} conditions? ranked? by_clause? by_measure?",
+         _counted_first, -0.2),
     Rule("rank_clause", f"{_FIRST} COUNT {_RANK}? NUMERIC by_clause?", _amounts, -0.3),
     Rule("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?", _amounts_counted, -0.3),
     Rule("rank_clause", f"COUNT ranked ('with'|'mit') {_HIGH} ('people'|'personen')? ANYNUMBER",
@@ -280,6 +274,7 @@ RANK_RULES: tuple[Rule, ...] = (
     Rule("rank_clause", f"THING {_HAS} {_HIGH} conditions? NOUN", _who_has_rows, -0.6),
     Rule("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN", _person_has_rows, -0.6),
     Rule("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)", _spent, -0.6),
-    Rule("rank_clause", "THING filler* :(most|fewest) filler* :(spend_verb|take_verb)", _spent, -0.6),
+    Rule("rank_clause", "THING filler* :(most|fewest) filler* :(spend_verb|take_verb)",
+         _spent, -0.6),
 )  # fmt: skip
 """Rules of `rank`."""

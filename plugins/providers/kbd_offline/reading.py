@@ -6,7 +6,7 @@ may be the one that matters.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,7 +23,6 @@ from kbd_offline.clauses import (
     HavingClause,
     KeyClause,
     LooseClause,
-    MomentClause,
     NounClause,
     OrderClause,
     RankClause,
@@ -282,6 +281,12 @@ def _steps(
     for name in _CLAUSES:
         for parse in chart.parses(name, place):
             yield parse.end, parse.value, _CLAUSE + parse.cost
+    yield from _between(scan, place)
+    yield place + 1, _Unknown(place), _UNKNOWN
+
+
+def _between(scan: RequestScan, place: int) -> Iterator[tuple[int, Any, float]]:
+    """Yield what stands between clauses: signs, names of files, words that mean nothing more."""
     if scan.kind(place) == "file":
         yield place + 1, None, 0.0
     if (end := scan.at(place, "into_name")) and scan.kind(end) == "file":
@@ -290,21 +295,24 @@ def _steps(
         yield place + 1, None, _SIGN
     if end := scan.at(place, "and"):
         yield end, None, _SIGN * 2
-    if end := scan.at(place, "convert"):
-        yield end, Flag("converts"), _FILLER * (end - place)
     named = scan.column(place)
     if named is not None and named.level <= STEM:
-        yield place + 1, _Unknown(place), _UNKNOWN
         return
     # A word that is a value as well is more likely that.
     worse = _PASSED_OVER if scan.value(place) is not None else 0.0
-    for concept in ("filler", "question", "select", "converted", "added_suffix", "each_own",
-                    "exactly", "over_time"):  # fmt: skip
+    if end := scan.at(place, "convert"):
+        yield end, Flag("converts"), _FILLER * (end - place)
+    for concept in _FILLERS:
         if (end := scan.at(place, concept)) and not scan.at(place, "each_sheet"):
             yield end, None, _FILLER * (end - place) + worse
     if scan.dated_by(place) is not None:
         yield place + 1, None, _FILLER + worse
-    yield place + 1, _Unknown(place), _UNKNOWN
+
+
+_FILLERS = (
+    "filler", "question", "select", "converted", "added_suffix", "each_own", "exactly",
+    "over_time",
+)  # fmt: skip
 
 
 class _Unknown(msgspec.Struct, frozen=True):
@@ -313,7 +321,7 @@ class _Unknown(msgspec.Struct, frozen=True):
     place: int
 
 
-def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:  # noqa: C901, PLR0912 - a case a clause
+def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:
     match value:
         case _Unknown():
             clauses.unknown.append(value.place)
@@ -325,10 +333,6 @@ def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:  # noqa: C901, PL
             clauses.having.append(value)
         case FigureClause():
             clauses.figures.append(value)
-        case KeyClause():
-            _add_key(clauses, value)
-        case AcrossClause():
-            clauses.across.append(value.key)
         case OrderClause():
             clauses.order.append(value)
         case RankClause():
@@ -337,32 +341,45 @@ def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:  # noqa: C901, PL
             clauses.share = value
         case RunningClause():
             clauses.running = value
-        case LooseClause():
-            clauses.loose.append((value.named.column, value.named.start, value.is_weak))
         case NounClause():
             clauses.nouns.add(value.place)
             if value.is_counted:
                 clauses.figures.append(FigureClause("count", of_rows=True, place=value.place))
+        case _:
+            _add_columns(clauses, value)
+
+
+def _add_columns(clauses: Clauses, value: Any) -> None:
+    match value:
+        case KeyClause():
+            _add_key(clauses, value)
+        case AcrossClause():
+            clauses.across.append(value.key)
+        case LooseClause():
+            clauses.loose.append((value.named.column, value.named.start, value.is_weak))
         case SelectClause():
             clauses.selected += [one for one in value.columns if one not in clauses.selected]
         case DropClause():
             clauses.dropped += value.columns
         case UniqueClause():
             clauses.unique_list = value.columns
-        case RenameClause():
-            clauses.renamed[value.column.name] = value.name
         case DeriveClause():
             clauses.derived += () if value in clauses.derived else (value,)
-        case MomentClause():
-            scan_moment = value
-            del scan_moment
-        case SuffixClause():
-            clauses.suffix = value.suffix
         case DedupeClause():
             _add_dedupe(clauses, value)
         case SplitClause():
             clauses.split = "files" if "files" in (value.into, clauses.split) else "sheets"
             clauses.split_keys += value.keys
+        case _:
+            _add_form(clauses, value)
+
+
+def _add_form(clauses: Clauses, value: Any) -> None:
+    match value:
+        case RenameClause():
+            clauses.renamed[value.column.name] = value.name
+        case SuffixClause():
+            clauses.suffix = value.suffix
         case Flag():
             _set(clauses, value)
 
@@ -439,11 +456,3 @@ def _drop_explained(scan: RequestScan, clauses: Clauses) -> None:
                 len(value) >= 4 and scan.word(place).startswith(value) for value in values
             )
         ]  # fmt: skip
-
-
-def readings(scan: RequestScan, place: int) -> Iterable[tuple[str, Any]]:
-    """Yield what each rule finds at a place, for whoever looks for what a request was taken for."""
-    chart = Chart(_GRAMMAR, scan)
-    for name in (*_CLAUSES, "derive_clause"):
-        for parse in chart.parses(name, place):
-            yield name, parse

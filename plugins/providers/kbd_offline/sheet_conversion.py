@@ -9,8 +9,8 @@ from kbd.jobs.records import ConvertStep, Input, Job
 from kbd.types import ReadAs
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownTable
-from kbd_offline.reading import read_clauses
 from kbd_offline.names import slug, split_suffix
+from kbd_offline.reading import read_clauses
 from kbd_offline.request_files import BOOK_SUFFIX, FileNames, free_target
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import RequestScan, UnclearError

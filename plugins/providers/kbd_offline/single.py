@@ -34,8 +34,8 @@ from kbd_offline.clauses import Clauses
 from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.reading import read_clauses
 from kbd_offline.names import fold, slug, split_suffix
+from kbd_offline.reading import read_clauses
 from kbd_offline.request_files import BOOK_SUFFIX, RESULT_SUFFIXES, TABLE_SUFFIXES, free_target
 from kbd_offline.scan import RequestScan, UnclearError
 

@@ -6,7 +6,7 @@ from datetime import date
 import msgspec
 
 from kbd_offline import expressions
-from kbd_offline.clauses import AcrossClause, ConditionClause, KeyClause, MomentClause
+from kbd_offline.clauses import AcrossClause, ConditionClause, KeyClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import slug
 from kbd_offline.patterns import Rule, Span
@@ -60,10 +60,9 @@ class _Days(msgspec.Struct, frozen=True):
 
 def _inside(span: Span, periods: Sequence[Period], every: str | None) -> _Days | None:
     scan, first = span.scan, periods[0]
-    before = scan.word(span.start - 1)
-    if first.kind == "year" and (
-        scan.at(span.start - 1, "more", "less", "at_least", "at_most") or (before and before in "€$£")
-    ):  # fmt: skip
+    bounds = ("more", "less", "at_least", "at_most")
+    is_amount = scan.is_sign(span.start - 1, "€$£") or scan.at(span.start - 1, *bounds)
+    if first.kind == "year" and is_amount:
         return None
     if any(one.kind != first.kind for one in periods):
         return None
@@ -136,7 +135,8 @@ def _of_years(column: KnownColumn, days: _Days) -> ConditionClause:
     operator = {"since": ">=", "before": "<", "after": ">", "until": "<="}[days.way]
     return ConditionClause(
         expressions.compared(column.name, operator, str(years[0])),
-        f"{column.name} is {_BOUNDS[days.way]} {years[0]}", (column,), slug=f"{days.way}-{years[0]}",
+        f"{column.name} is {_BOUNDS[days.way]} {years[0]}", (column,),
+        slug=f"{days.way}-{years[0]}",
     )  # fmt: skip
 
 
@@ -252,8 +252,9 @@ def _versus(
     return (condition, AcrossClause(key))
 
 
-def _hint(_: Span, named: Named) -> MomentClause:
-    return MomentClause(named.column)
+def _hint(_: Span, _named: Named) -> tuple[object, ...]:
+    """Read "by the date X", which an answer to "which date?" says; the scan knows it already."""
+    return ()
 
 
 _IN = "('in'|'on'|'during'|'im'|'am'|'of'|'for'|'from'|'vom'|'von'|'fur'|'aus'|'to')*"
@@ -262,7 +263,7 @@ _BY = "(by|'nach')? ('date'|'datum')? '('? DAYS ')'?"
 
 TIME_RULES: tuple[Rule, ...] = (
     Rule("days", f"{_IN} PERIOD~ :(of_every_year)?", _inside),
-    Rule("days", f"between PERIOD (and|range_to) PERIOD :(of_every_year)?", _range, -0.2),
+    Rule("days", "between PERIOD (and|range_to) PERIOD :(of_every_year)?", _range, -0.2),
     Rule("days", f"{_IN} since? PERIOD {_TO} PERIOD :(of_every_year)?", _range, -0.1),
     Rule("days", ":(since|before|after|until) PERIOD", _bounded),
     Rule("condition", "days", _condition),

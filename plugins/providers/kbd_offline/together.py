@@ -21,15 +21,15 @@ from kbd.jobs.records import (
     WriteStep,
 )
 from kbd_offline.clauses import Clauses
+from kbd_offline.column_rules import KINDS
 from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
 from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.column_rules import KINDS
-from kbd_offline.reading import read_clauses
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, SAME
 from kbd_offline.names import singular, slug, split_suffix, stem
+from kbd_offline.reading import read_clauses
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, free_target
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.scan import RequestScan, UnclearError
