@@ -47,10 +47,10 @@ examples:
   kbd recipe show monthly-split --sql
   kbd recipe show monthly-split --toml > monthly-split.toml     to share it
   kbd recipe add monthly-split.toml            take a shared one in
-  kbd recipe test monthly-split june.csv       what would be written; nothing is
+  kbd recipe test monthly-split sales/june*       what would be written; nothing is
   kbd recipe edit monthly-split                in $VISUAL or $EDITOR
   kbd recipe rm monthly-split
-  kbd run --recipe monthly-split june.csv
+  kbd run --recipe monthly-split sales/june*
 
 Before a recipe of a run is saved it is tried with changed files: rows added, removed and in another
 order, new categories, other amounts. What cannot be explained is named, and may be agreed to."""

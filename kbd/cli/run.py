@@ -47,8 +47,8 @@ examples:
   kbd run "total by month" sales/* --out reports --yes
   kbd run "total by month" sales/* --json --publish | python -m json.tool
   kbd run "which customers left?" lists/* --model openai:NAME
-  kbd run --job split.toml sales/may.csv
-  kbd run --recipe monthly-split sales/may.csv
+  kbd run --job split.toml sales/may*
+  kbd run --recipe monthly-split sales/may*
   kbd run taxes --recipe monthly-split
   kbd run --resume WORKBENCH
 

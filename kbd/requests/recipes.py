@@ -258,6 +258,8 @@ class RecipeTest(_RecipeRequest):
 class RecipeUnlisted(Answer):
     """The recipe is removed."""
 
+    removed: bool = True
+
 
 class RecipeRemove(_RecipeRequest):
     """Remove a recipe; its runs stay, and can be verified."""

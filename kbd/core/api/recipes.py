@@ -16,7 +16,7 @@ from kbd.core.domain.recipe_state import (
 from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.recipe_learning import Learned, learn_recipe
+from kbd.core.sessions.learned_recipe import Learned, learn_recipe
 from kbd.core.sessions.recipes import checked_recipe
 from kbd.core.sessions.scratch_calls import ScratchCalls
 from kbd.core.sessions.workbenches import Workbenches

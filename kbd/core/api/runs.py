@@ -83,9 +83,7 @@ class WorkshopMethods:
         asked, named = request.model_id, request.message_id
         message_id = None if isinstance(named, msgspec.UnsetType) else named
         model_id = (
-            self._context.egress.models.of_request(state, message_id)
-            if isinstance(asked, msgspec.UnsetType)
-            else asked
+            self._model_of(state, message_id) if isinstance(asked, msgspec.UnsetType) else asked
         )
         # Before the run begins: one that may send nothing would only be recorded to fail.
         try:
@@ -97,6 +95,12 @@ class WorkshopMethods:
         if request.wait:
             await wait_for_run(self._runs, workbench, started.run)
         return run_answer(workbench.state, workbench.state.run(started.run))
+
+    def _model_of(self, state: WorkbenchState, message_id: str | None) -> str:
+        """Return the model of a run on a message, or on the newest: its own, or the workbench's."""
+        asked = state.last_request() if message_id is None else state.heard.get(message_id)
+        own = asked.model_id if asked is not None else ""
+        return own or self._context.egress.models.of_workbench(state)
 
     def cancel(
         self, request: wire.WorkshopCancelRun, session: Session
@@ -252,7 +256,7 @@ class ConversationMethods:
             workbench.state, None if isinstance(named, msgspec.UnsetType) else named
         )
         model_id = (
-            self._context.egress.models.of_request(workbench.state, asked.message_id)
+            asked.model_id or self._context.egress.models.of_workbench(workbench.state)
             if isinstance(chosen, msgspec.UnsetType)
             else chosen
         )

@@ -103,16 +103,6 @@ class Models:
         """Return the model of a workbench's runs; raises as `default`."""
         return state.model_id or self.default()
 
-    def of_request(self, state: WorkbenchState, message_id: str | None = None) -> str:
-        """Return the model of a run on a message: its own, or the workbench's; raises as `default`.
-
-        Args:
-            state: The workbench.
-            message_id: The message; None for the newest.
-        """
-        asked = state.last_request() if message_id is None else state.heard.get(message_id)
-        return (asked.model_id if asked is not None else "") or self.of_workbench(state)
-
     def chosen_or_default(self, chosen: str | None = None) -> str:
         """Return a chosen model, or the default one, or "" where none is named yet."""
         try:

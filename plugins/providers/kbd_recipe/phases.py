@@ -13,7 +13,7 @@ from kbd.errors import ValidationFailed
 from kbd.jobs.records import Job
 from kbd_recipe.conversation import CallRefusedError, PhaseConversation
 
-__all__ = ["Document", "implement", "plan", "refusal_in", "research", "summary"]
+__all__ = ["AskedDocument", "implement", "plan", "refusal_in", "research", "summary"]
 
 _HEADING = "## "
 _NOT_DONE = "- Not done: "
@@ -26,7 +26,7 @@ _MAX_LISTED = 50
 _MAX_ROWS = 50
 
 
-class Document(msgspec.Struct, frozen=True):
+class AskedDocument(msgspec.Struct, frozen=True):
     """A document to be carried out.
 
     Args:
@@ -42,7 +42,7 @@ class Document(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
 
 
-def research(conversation: PhaseConversation, document: Document) -> str:
+def research(conversation: PhaseConversation, document: AskedDocument) -> str:
     """Return research.md: what the document does with these files, and what its guards say.
 
     Raises:
@@ -65,7 +65,7 @@ def research(conversation: PhaseConversation, document: Document) -> str:
     return "\n".join([title, "", document.words, *lines, "", *_not_done(refusals)]).strip()
 
 
-def plan(conversation: PhaseConversation, document: Document) -> str:
+def plan(conversation: PhaseConversation, document: AskedDocument) -> str:
     """Return the plan: one item, so that all of it is done or nothing."""
     findings = conversation.block("research")
     reason = _reason_in(findings)
@@ -88,7 +88,7 @@ def refusal_in(conversation: PhaseConversation) -> str:
     return failure.partition(_GUARD)[2].strip()
 
 
-def implement(conversation: PhaseConversation, document: Document) -> str:
+def implement(conversation: PhaseConversation, document: AskedDocument) -> str:
     """Carry out all jobs and return what came of them.
 
     Raises:
@@ -110,7 +110,7 @@ def implement(conversation: PhaseConversation, document: Document) -> str:
     return "\n".join(told)
 
 
-def summary(conversation: PhaseConversation, document: Document) -> str:
+def summary(conversation: PhaseConversation, document: AskedDocument) -> str:
     """Return the message to the person: what came of it."""
     items = conversation.results()
     failed = [item for item in items if item.get("state") == "failed"]
@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _numbered(document: Document, number: int, reason: str) -> str:
+def _numbered(document: AskedDocument, number: int, reason: str) -> str:
     return f"job {number}: {reason}" if len(document.jobs) > 1 else reason
 
 

@@ -28,7 +28,7 @@ from kbd.providers import (
 )
 from kbd.types import Phase
 from kbd_recipe.conversation import PendingCallError, PhaseConversation
-from kbd_recipe.phases import Document, implement, plan, refusal_in, research, summary
+from kbd_recipe.phases import AskedDocument, implement, plan, refusal_in, research, summary
 
 __all__ = ["JobProvider", "RecipeProvider"]
 
@@ -52,7 +52,7 @@ class _DocumentProvider(Provider):
         return sum(len(tool.name) for tool in tools)
 
     @abstractmethod
-    def document(self, text: str, model: str) -> Document:
+    def document(self, text: str, model: str) -> AskedDocument:
         """Return the document that a request is.
 
         Args:
@@ -75,7 +75,7 @@ class _DocumentProvider(Provider):
             document = self.document(conversation.block("request"), request.model)
         except ValidationFailed as fault:
             # Without a document there is nothing to do in any phase, and the run says so.
-            document = Document("the request", "nothing", (), (fault.message,))
+            document = AskedDocument("the request", "nothing", (), (fault.message,))
         try:
             text = _phase_text(request.phase, conversation, document)
         except PendingCallError as pending:
@@ -88,7 +88,7 @@ class _DocumentProvider(Provider):
         return ModelReply(text=text, finish_reason="declined", refusal=refusal)
 
 
-def _phase_text(phase: Phase, conversation: PhaseConversation, document: Document) -> str:
+def _phase_text(phase: Phase, conversation: PhaseConversation, document: AskedDocument) -> str:
     match phase:
         case Phase.RESEARCH:
             return research(conversation, document)
@@ -107,10 +107,10 @@ class JobProvider(_DocumentProvider):
 
     name: ClassVar[str] = JOB_PROVIDER
 
-    def document(self, text: str, model: str) -> Document:
+    def document(self, text: str, model: str) -> AskedDocument:
         """Return the job that a request is; raises ValidationFailed."""
         job = job_in(text, model)
-        return Document("the job", job_sentence(job), (job,))
+        return AskedDocument("the job", job_sentence(job), (job,))
 
 
 class RecipeProvider(_DocumentProvider):
@@ -118,10 +118,10 @@ class RecipeProvider(_DocumentProvider):
 
     name: ClassVar[str] = RECIPE_PROVIDER
 
-    def document(self, text: str, model: str) -> Document:
+    def document(self, text: str, model: str) -> AskedDocument:
         """Return the recipe that a request is; raises ValidationFailed."""
         recipe = recipe_in(text, model)
-        return Document(
+        return AskedDocument(
             f"the recipe {recipe.name}", recipe_words(recipe), recipe.jobs, _unexplained(recipe)
         )
 
