@@ -133,7 +133,11 @@ def _run_in_workbench(arguments: argparse.Namespace, document: Mapping[str, str]
     if arguments.json:
         raise Stop("with --json a job or a recipe is given files, not a workbench", USAGE)
     with connect_or_start(arguments) as client:
-        workbench_id = str(find_workbench(client, arguments.files[0])["id"])
+        named = arguments.files[0]
+        try:
+            workbench_id = str(find_workbench(client, named)["id"])
+        except Stop as stop:
+            raise Stop(f"there is no file {named}, and {stop.message}", stop.code) from None
         settle_readings(client, workbench_id, reading_params(arguments), None)
         message_id = send_message(client, workbench_id, document)
         run = run_until_ended(client, workbench_id, message_id, choose_progress(sparse=False))

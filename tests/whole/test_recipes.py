@@ -121,13 +121,13 @@ def test_a_job_of_ones_own_is_carried_out(wire: Wired) -> None:
     wire.script.forget()
     done = run(wire, workbench_id, job=JOB)
 
-    assert (done["status"], done["usage"]) == ("finished", {"input_tokens": 0, "output_tokens": 0})
+    assert (done["status"], done["usage"], done["cost"]) == ("finished", {}, 0)
     assert done["model_id"].startswith("job:")
     assert wire.script.requests == []
     events = wire.daemon.events(workbench_id)
     of_run = {event.get("document") for event in events if event.get("run_id") == done["run_id"]}
     (document,) = of_run
-    assert document.startswith(done["model_id"].removeprefix("job:"))
+    assert str(document).startswith(done["model_id"].removeprefix("job:"))
     assert {event.get("document") for event in events if "run_id" not in event} == {None}
     found = revenue(wire, workbench_id, "sales_may-revenue.xlsx")
     assert found.pop("Total") == sum(sums(MAY).values())
@@ -138,6 +138,7 @@ def test_a_job_of_ones_own_is_carried_out(wire: Wired) -> None:
 def test_the_workbench_keeps_its_model(wire: Wired) -> None:
     """A job has a model of its own; what is asked next goes to the workbench's."""
     workbench_id = wire.workbench(sales_may__csv=table(MAY))
+    wire.ask("WorkshopSetActiveModel", workbench_id=workbench_id, model_id="offline:planner")
     run(wire, workbench_id, job=JOB)
     answered = run(wire, workbench_id, text="what is in it?")
 
@@ -218,12 +219,13 @@ def test_what_is_not_explained_is_named(wire: Wired) -> None:
 def test_a_run_without_jobs_or_with_more_is_no_recipe(wire: Wired) -> None:
     """What a model wrote by other tools is not repeated, and is named."""
     workbench_id = wire.workbench(sales__csv=table(MAY))
-    answered = run(wire, workbench_id, text="total Amount by Region")
-    params: dict[str, Any] = {"name": "none"}
-    assert "no job" in wire.refused("RecipeSave", run_id=answered["run_id"], **params).message or (
-        "more than its jobs"
-        in wire.refused("RecipeSave", run_id=answered["run_id"], **params).message
-    )
+    wire.ask("WorkshopSetActiveModel", workbench_id=workbench_id, model_id="offline:planner")
+    looked = run(wire, workbench_id, text="what is in it?")
+    wrote = run(wire, workbench_id, text="sort by Region")
+
+    for done, words in ((looked, "no job"), (wrote, "more than its jobs: table_export")):
+        assert done["status"] == "finished", done
+        assert words in wire.refused("RecipeSave", run_id=done["run_id"], name="none").message
 
 
 def test_a_models_jobs_are_learned(wire: Wired) -> None:
@@ -396,8 +398,8 @@ def test_a_rule_needs_what_its_recipe_leaves_open(wire: Wired, tmp_path: Path) -
         assert words in wire.refused("WatchAdd", folder=folder, **rule).message
 
 
-def test_a_removed_recipe_parks_what_lands(wire: Wired) -> None:
-    """What lands after a recipe went, by a log of old, is parked; the reason names it."""
+def test_a_recipe_of_a_paused_watch_is_not_removed(wire: Wired) -> None:
+    """A rule that stands still works by it, too; without the watch it goes."""
     saved(wire, "gone")
     shop = Watched(wire.daemon, wire.folder)
     inbox = shop.inbox("of-gone", "", recipe="gone")

@@ -20,7 +20,14 @@ from kbd.jobs.shapes import GivenTable, misfits
 from kbd.jobs.sql_text import identifier
 from kbd.types import ReadAs
 
-__all__ = ["BoundTable", "bound_job", "bound_tables", "learned_facts", "tables_arguments"]
+__all__ = [
+    "BoundTable",
+    "bound_job",
+    "bound_tables",
+    "learned_facts",
+    "named_tables",
+    "tables_arguments",
+]
 
 _DATA = "data"
 """What the table of a call is called in its statements."""
@@ -81,6 +88,19 @@ def bound_job(job: Job, checked: Mapping[str, Any]) -> Job:
     return msgspec.structs.replace(job, inputs=inputs)
 
 
+def named_tables(job: Job, checked: Mapping[str, Any]) -> tuple[BoundTable, ...]:
+    """Return the inputs of a job that are tables, as `check_job` found them, without columns."""
+    found = {each["name"]: each for each in checked["inputs"]}
+    return tuple(
+        BoundTable(
+            each.name, found[each.name]["path"], found[each.name]["sheet"],
+            msgspec.to_builtins(each.read_as), (), 0,
+        )
+        for each in job.inputs
+        if each.kind == "table"
+    )  # fmt: skip
+
+
 async def bound_tables(
     calls: ScratchCalls, job: Job, checked: Mapping[str, Any]
 ) -> tuple[BoundTable, ...]:
@@ -89,15 +109,8 @@ async def bound_tables(
     Raises:
         KbdError: A file cannot be read.
     """
-    found = {each["name"]: each for each in checked["inputs"]}
     tables: list[BoundTable] = []
-    for each in job.inputs:
-        if each.kind != "table":
-            continue
-        one = BoundTable(
-            each.name, found[each.name]["path"], found[each.name]["sheet"],
-            msgspec.to_builtins(each.read_as), (), 0,
-        )  # fmt: skip
+    for one in named_tables(job, checked):
         mapped = await calls.call("table_get_map", **one.arguments)
         columns = tuple(ShapeColumn(c["name"], c["type"]) for c in mapped["columns"])
         tables.append(

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.sessions.recipe_facts import BoundTable, bound_tables, tables_arguments
+from kbd.core.sessions.recipe_facts import BoundTable, bound_tables, named_tables, tables_arguments
 from kbd.core.sessions.scratch_calls import ScratchCalls
 from kbd.errors import ValidationFailed
 from kbd.jobs.columns import ShapeType
@@ -207,7 +207,7 @@ class _Trials:
         checked = await self._calls.call("check_job", job=plain)
         if checked["failed"]:
             raise ValidationFailed("; ".join(checked["failed"]))
-        tables = await bound_tables(self._calls, job, checked)
+        tables = named_tables(job, checked)
         found: dict[int, ResultTable] = {}
         for each in checked["sql"]:
             asked = await self._calls.call(
