@@ -13,6 +13,7 @@ Shared modules:
     terminal      terminal output: escaping, width, tables, questions
     names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`
+    documents     jobs and recipes in the place of words
     files         files copied in and out
     readings      how tables are to be read: said, or asked before a run
     recover       discarded drafts brought back, for `wb`

@@ -37,6 +37,7 @@ COMMANDS = {
     "checkpoints": "list, make and restore what was published at some moment",
     "context": "set what every run of a workbench is told",
     "watch": "watch folders: work on what lands in them, without being asked",
+    "recipe": "keep jobs that were done, to do them again with other files",
     "log": "show what happened in a workbench, event by event",
     "show": "show one event in full",
     "runs": "list runs: state, time, tokens, cost",

@@ -47,7 +47,7 @@ def reading_params(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def settle_readings(
-    client: Client, workbench_id: str, given: Mapping[str, Any], job: str = ""
+    client: Client, workbench_id: str, given: Mapping[str, Any], job: str | None = ""
 ) -> None:
     """Say what is given of each table, and ask a person what has to be said beside it.
 
@@ -55,7 +55,8 @@ def settle_readings(
         client: The connection.
         workbench_id: The workbench.
         given: A plain `ReadAs`; empty to say nothing.
-        job: What is to be done; what makes no difference to it is not asked.
+        job: What is to be done; what makes no difference to it is not asked. None for what says
+            itself how its tables are read: nothing is asked then.
 
     Raises:
         Stop: Nobody can be asked; the message has the question, and the arguments that answer it.
@@ -67,6 +68,8 @@ def settle_readings(
         said[file["path"]] = dict(file.get("read_as", {}))
         if given and file["file_kind"] in _TABLES:
             _say(client, workbench_id, file["path"], said, given)
+    if job is None:
+        return
     answered: set[tuple[str, str]] = set()
     about_job = {**named, "job": job} if job else named
     while asked := call(client, "WorkbenchGetQuestions", about_job, slow=True)["questions"]:

@@ -33,6 +33,8 @@ EPILOG = """\
 examples:
   kbd watch add inbox "total Amount by Shop" --pattern 'sales*' \\
       --publish auto --deliver-to outbox       prints the new watch's id
+  kbd watch add inbox --recipe monthly-split   without a model; what does not fit is parked
+  kbd watch add inbox "split by Region" --recipe monthly-split --otherwise model
   kbd watch test inbox                         what would run; nothing is done
   kbd watch list
   kbd watch show inbox                         its rule, what waits, what became of files
@@ -82,6 +84,11 @@ def _add_rule(rule: "argparse._ArgumentGroup") -> None:
     )  # fmt: skip
     rule.add_argument("--name", help="for people; else the folder's name")
     rule.add_argument("--model", metavar="ID", help="provider:model; else the default one")
+    rule.add_argument("--recipe", metavar="NAME", help="done by a recipe, without a model")
+    rule.add_argument(
+        "--otherwise", choices=("park", "model"),
+        help="where a guard of the recipe fails (default: park)",
+    )  # fmt: skip
     rule.add_argument("--batch", action="store_true", help="one run for all that land together")
     rule.add_argument("--quiet", type=float, metavar="S", help="wait S seconds without a change")
     rule.add_argument("--publish", choices=("review", "auto"), help="default: review")
@@ -113,7 +120,7 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    if len(arguments.named) != 2:
+    if len(arguments.named) != 2 and not (arguments.recipe and len(arguments.named) == 1):
         raise Stop('which folder, and what to do? kbd watch add FOLDER "PROMPT"', USAGE)
     with connect_or_start(arguments) as client:
         say(add_watch(client, arguments))
@@ -219,7 +226,8 @@ def _settle(client: Client, params: dict[str, Any], given: dict[str, Any]) -> No
         return
     shown = call(client, "WatchGet", {"watch_id": params["watch_id"]})["watch"]
     for workbench_id in found:
-        settle_readings(client, workbench_id, given, shown["rule"]["prompt"])
+        asked = None if "recipe" in shown["rule"] else shown["rule"]["prompt"]
+        settle_readings(client, workbench_id, given, asked)
 
 
 def _test(client: Client, arguments: argparse.Namespace) -> int:
@@ -351,8 +359,9 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
     fields = {
         "folder": rule["folder"] + noticed[watch["hints"]],
         "files": " ".join(rule["patterns"]),
-        "prompt": rule["prompt"],
-        "model": rule.get("model_id", "the default one when a run starts"),
+        "prompt": rule["prompt"] or "none",
+        **_recipe_fields(rule),
+        "model": _render_model(rule),
         "runs": "one a file" if rule["mode"] == "file" else each,
         "changes": results,
         "results": rule.get("deliver_to", "stay in the workbench"),
@@ -365,6 +374,20 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
         "landed": f"{watch['landed']}{_render_counts(watch['outcomes'])}",
     }
     return [_wrap(text, f"  {name:<8} ") for name, text in fields.items()]
+
+
+def _render_model(rule: dict[str, Any]) -> str:
+    if rule.get("otherwise") == "park":
+        return "none"
+    return str(rule.get("model_id", "the default one when a run starts"))
+
+
+def _recipe_fields(rule: dict[str, Any]) -> dict[str, str]:
+    if "recipe" not in rule:
+        return {}
+    asks = rule.get("otherwise") == "model"
+    then = "the model is asked" if asks else "the file is put aside"
+    return {"recipe": f"{rule['recipe']}; where a guard of it fails, {then}"}
 
 
 def _render_consent(watch: dict[str, Any]) -> str:

@@ -157,7 +157,13 @@ def _watch_or_folder(client: Client, named: str) -> dict[str, Any] | None:
 
 def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `WatchAdd`: what was given, and nothing else."""
-    folder, prompt = arguments.named
+    folder, *words = arguments.named
+    if arguments.otherwise and not arguments.recipe:
+        raise Stop("--otherwise is of a rule with --recipe", USAGE)
+    if arguments.otherwise == "model" and not words:
+        raise Stop(
+            'what is the model asked then? kbd watch add FOLDER "PROMPT" --recipe NAME', USAGE
+        )
     if arguments.deliver_to and arguments.publish != "auto":
         msg = "--deliver-to needs --publish auto: what waits for review is not delivered"
         raise Stop(msg, USAGE)
@@ -182,8 +188,11 @@ def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
         "on_outcome": _parse_command(arguments.on_outcome),
         "existing": "run" if arguments.existing else None,
         "read_as": reading_params(arguments),
+        "recipe": arguments.recipe,
+        "otherwise": arguments.otherwise,
     }
-    return {"folder": os.path.abspath(folder), "prompt": prompt, **_param_values(**given)}
+    given["prompt"] = words[0] if words else None
+    return {"folder": os.path.abspath(folder), **_param_values(**given)}
 
 
 def _param_values(**options: Any) -> dict[str, Any]:
@@ -209,6 +218,8 @@ def _consent_param(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[s
     Raises:
         Stop: It is needed, and nobody gave it.
     """
+    if rule.get("recipe") and rule.get("otherwise", "park") == "park":
+        return {}
     model_id = rule.get("model_id") or call(client, "UserGetDefaultModel")["model_id"]
     provider_id = model_id.partition(":")[0]
     providers = call(client, "ProvidersGetStatus")["providers"]

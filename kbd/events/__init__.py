@@ -2,8 +2,8 @@ r"""Event log: the facts that were recorded, and the only authority over what ha
 
 Contents, in reading order:
 
-* `base`, `workbenches`, `runs`, `drafts`, `approvals`, `watches`, `restores`, `vocabulary`:
-  the events, a closed set of frozen records.
+* `base`, `workbenches`, `runs`, `drafts`, `approvals`, `watches`, `recipes`, `restores`,
+  `vocabulary`: the events, a closed set of frozen records.
 * `frame`: bytes and checksums; `faults`: what may be wrong with them. `codec`: records and bytes,
   and records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files, and the end that is written),
@@ -48,8 +48,9 @@ version of its data, the data as a map (fields at their default are left out), t
 decision in microseconds since 1970 UTC, the number of the run within the workbench or 0, the
 sequence number of the event it follows from or 0, and 1 if a reader that does not know the event
 must not go on, else 0. What a client asked for has a further element, its actor: a map of the
-client's name, its connection, its version and its host. Readers keep what they do not know: further
-elements, fields and types.
+client's name, its connection, its version and its host. What belongs to the run of a job or a
+recipe has one more, the SHA-256 of that document; before it stands a nil where no client asked.
+Readers keep what they do not know: further elements, fields and types.
 
 **Reserved space.** Behind the last frame of the last segment the file may go on with zeros: space
 that a process reserved, to fill it with frames, and did not give back because it died. They are

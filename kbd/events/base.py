@@ -52,7 +52,7 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Recorded(msgspec.Struct, frozen=True, array_like=True):
-    """An event as it lies in a frame: `[type, version, data, ts_us, run, cause, flags]`.
+    """An event as it lies in a frame: `[type, version, data, ts_us, run, cause, flags]`, and more.
 
     The type is the class's tag. Sequence numbers are not stored: the frame's header has the first
     one and the rest count on.
@@ -64,7 +64,10 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
         run: The number of the run it belongs to within its workbench, or 0.
         cause: The sequence number of the event it follows from, or 0.
         flags: `MUST_UNDERSTAND` or 0.
-        actor: The client that asked for it, or None; it is written only where there is one.
+        actor: The client that asked for it, or None; it is written only where there is one, or a
+            document.
+        document: The SHA-256 of the job or recipe that its run carries out; "" for other runs,
+            where it is not written.
     """
 
     version: int
@@ -74,6 +77,7 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
     cause: int = 0
     flags: int = 0
     actor: Actor | None = None
+    document: str = ""
 
 
 class FileVersion(msgspec.Struct, frozen=True):

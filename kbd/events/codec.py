@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, Union, cast
+from typing import Any, Literal, TypeAlias, TypeVar, Union, cast
 
 import msgpack
 import msgspec
@@ -87,6 +87,8 @@ def plain_record(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
         event["causation_id"] = f"{log}:{cause}"
     if rest and rest[0] is not None:
         event["actor"] = rest[0]
+    if len(rest) > 1 and rest[1]:
+        event["document"] = rest[1]
     return event
 
 
@@ -128,6 +130,12 @@ class _WithoutActor(msgspec.Struct, frozen=True, array_like=True):
     flags: int
 
 
+class _WithoutDocument(_WithoutActor, frozen=True, array_like=True):
+    """The form on disk of a record that a client asked for, and that is of no document's run."""
+
+    actor: Actor | None
+
+
 # One class a type, so that the type's name is the tag and `data` is decoded in the same call.
 _WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
     {
@@ -147,24 +155,32 @@ _WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
         for kind, version in VERSIONS.items()
     }
 )
+_Form = TypeVar("_Form", bound=_WithoutActor)
+
+
+def _shorter(form: type[_Form]) -> Mapping[type[Recorded], type[_Form]]:
+    """Return the classes by which records are written in a form that ends earlier."""
+    return MappingProxyType(
+        {
+            wrapper: cast(
+                "type[_Form]",
+                msgspec.defstruct(
+                    kind.__name__,
+                    [],
+                    bases=(form,),
+                    module=__name__,
+                    tag=kind.__name__,
+                    frozen=True,
+                    array_like=True,
+                ),
+            )
+            for kind, wrapper in _WRAPPERS.items()
+        }
+    )
+
+
 # A nil in each record would be a byte for nothing, and other bytes than older ones wrote.
-_SHORT: Mapping[type[Recorded], type[_WithoutActor]] = MappingProxyType(
-    {
-        wrapper: cast(
-            "type[_WithoutActor]",
-            msgspec.defstruct(
-                kind.__name__,
-                [],
-                bases=(_WithoutActor,),
-                module=__name__,
-                tag=kind.__name__,
-                frozen=True,
-                array_like=True,
-            ),
-        )
-        for kind, wrapper in _WRAPPERS.items()
-    }
-)
+_SHORT, _SHORT_WITH_ACTOR = _shorter(_WithoutActor), _shorter(_WithoutDocument)
 _KINDS: Mapping[str, type] = MappingProxyType({kind.__name__: kind for kind in VERSIONS})
 # One call for a whole frame, with types checked: twice as fast as msgpack.unpackb, which checks
 # none (facts/performance.md B).
@@ -176,7 +192,12 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def wrap_event(
-    event: Event, ts_us: int, run: int = 0, cause: int = 0, actor: Actor | None = None
+    event: Event,
+    ts_us: int,
+    run: int = 0,
+    cause: int = 0,
+    actor: Actor | None = None,
+    document: str = "",
 ) -> Recorded:
     """Wrap an event for the log, in its current version.
 
@@ -186,10 +207,11 @@ def wrap_event(
         run: The number of the run it belongs to within its workbench, or 0.
         cause: The sequence number of the event it follows from, or 0.
         actor: The client that asked for it, if one did.
+        document: The SHA-256 of the job or recipe that its run carries out, or "".
     """
     kind = type(event)
     flags = MUST_UNDERSTAND if kind in MUST_BE_UNDERSTOOD else 0
-    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags, actor)
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags, actor, document)
 
 
 def encode(records: Sequence[Recorded]) -> bytes:
@@ -203,7 +225,7 @@ def encode(records: Sequence[Recorded]) -> bytes:
     for record in records:
         if type(record) is Recorded:
             raise TypeError("a record of an unknown event cannot be written")
-        stored.append(record if record.actor is not None else _shortened(record))
+        stored.append(record if record.document else _shortened(record))
     try:
         # Half a surrogate pair can come out of JSON and cannot go into UTF-8; it is refused before
         # anything is written.
@@ -216,7 +238,10 @@ def _shortened(record: Recorded) -> Recorded | _WithoutActor:
     short = _SHORT.get(type(record))
     if short is None:  # not one of ours: it is written as it is
         return record
-    return short(record.version, record.data, record.ts_us, record.run, record.cause, record.flags)
+    fields = (record.version, record.data, record.ts_us, record.run, record.cause, record.flags)
+    if record.actor is None:
+        return short(*fields)
+    return _SHORT_WITH_ACTOR[type(record)](*fields, record.actor)
 
 
 def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:
@@ -241,7 +266,8 @@ def decode_plain(body: bytes) -> list[list[Any]]:
 
     Returns:
         For each `[type, version, data, ts_us, run, cause, flags]`, with plain values throughout;
-        the actor behind that where a client asked for it.
+        the actor behind that where a client asked for it, and behind that, or a nil, the hash of
+        the document that its run carries out.
 
     Raises:
         LogCorrupt: The body is no array of records.
@@ -266,10 +292,10 @@ def _unpack(body: bytes) -> Iterable[Any]:
 def _decode_untyped(item: Any, lifters: Lifters) -> Recorded:
     """Decode one record from plain values."""
     match item:
-        # Elements behind the actor are a newer kbd's; a reader keeps what it does not know (see
+        # Elements behind the document are a newer kbd's; a reader keeps what it does not know (see
         # `kbd.events`).
         case [str(name), int(version), data, int(ts_us), int(run), int(cause), int(flags), *rest]:
-            actor = _decode_actor(rest)
+            actor, document = _decode_actor(rest), _decode_document(rest)
         case _:
             raise LogCorrupt("a record is not [type, version, data, ts_us, run, cause, flags]")
     kind = _KINDS.get(name)
@@ -280,12 +306,20 @@ def _decode_untyped(item: Any, lifters: Lifters) -> Recorded:
                 "a newer kbd is needed",
                 detail={"type": name, "version": version},
             )
-        return Recorded(version, Unknown(name, data), ts_us, run, cause, flags, actor)
+        return Recorded(version, Unknown(name, data), ts_us, run, cause, flags, actor, document)
     try:
         event: Any = msgspec.convert(_lift(name, version, VERSIONS[kind], data, lifters), kind)
     except msgspec.ValidationError as error:
         raise LogCorrupt(f"the data of an event {name} are ill-formed: {error}") from error
-    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags, actor)
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags, actor, document)
+
+
+def _decode_document(rest: list[Any]) -> str:
+    """Decode what stands behind the actor of a record, if anything does."""
+    try:
+        return msgspec.convert(rest[1], str) if len(rest) > 1 else ""
+    except msgspec.ValidationError as error:
+        raise LogCorrupt(f"the document of a record is ill-formed: {error}") from error
 
 
 def _decode_actor(rest: list[Any]) -> Actor | None:

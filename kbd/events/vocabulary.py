@@ -21,6 +21,7 @@ from kbd.events.drafts import (
     PublishIntended,
     ReceiptMade,
 )
+from kbd.events.recipes import RecipeEvent
 from kbd.events.restores import HomeRestored, RestoreEvent, WorkbenchRestored
 from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
 from kbd.events.watches import WatchEvent
@@ -29,7 +30,9 @@ from kbd.types import BlobHash
 
 __all__ = ["MUST_BE_UNDERSTOOD", "VERSIONS", "Event", "named_blobs"]
 
-Event = WorkbenchEvent | RunEvent | DraftEvent | ApprovalEvent | WatchEvent | RestoreEvent
+Event = (
+    WorkbenchEvent | RunEvent | DraftEvent | ApprovalEvent | WatchEvent | RecipeEvent | RestoreEvent
+)
 """Everything that can be recorded."""
 
 VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)

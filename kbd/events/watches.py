@@ -22,6 +22,7 @@ __all__ = [
     "PassedFile",
     "RuleConfirmation",
     "RuleLimits",
+    "RuleRecipe",
     "WatchAdded",
     "WatchCommandEnded",
     "WatchConsent",
@@ -89,6 +90,19 @@ class WatchConsent(msgspec.Struct, frozen=True, omit_defaults=True):
     endpoint: str = ""
 
 
+class RuleRecipe(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The recipe by which a rule's files are worked on.
+
+    Args:
+        name: Its name; what is saved under it when a file lands is carried out.
+        otherwise: What becomes of files that a guard of it stops: they are parked with the guard,
+            or the model is asked with the prompt.
+    """
+
+    name: str
+    otherwise: Literal["park", "model"] = "park"
+
+
 class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a person wants done with what lands in a folder.
 
@@ -108,6 +122,7 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
         on_outcome: A program and its arguments, run for each outcome; () for none.
         consent: What a person agreed to when the rule was made, or None.
         read_as: How the tables that land are to be read, as far as it is said.
+        recipe: The recipe by which it is done, without a model; None for none.
     """
 
     name: str
@@ -124,6 +139,7 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     on_outcome: tuple[str, ...] = ()
     consent: WatchConsent | None = None
     read_as: RecordedReadAs = RecordedReadAs()
+    recipe: RuleRecipe | None = None
 
 
 class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):

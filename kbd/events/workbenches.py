@@ -157,11 +157,15 @@ class UserMessageAdded(Fact):
         message_id: Its name.
         text: What was asked.
         said_at_us: When, if that was in the workbench that this one was forked from; else 0.
+        model_id: The model that alone reads it, of a job or a recipe as a document; "" for any.
+        document: The SHA-256 of that job or recipe; each event of its runs has it.
     """
 
     message_id: str
     text: str
     said_at_us: int = 0
+    model_id: str = ""
+    document: str = ""
 
 
 class AssistantMessageAdded(Fact):

@@ -13,6 +13,7 @@
     approvals      what waits for a person, and the person's decision
     receipts       documents that prove what a publish changed
     watches        watched folders, and the files that failed there
+    recipes        recipes: saved, listed, tried, removed
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         events of a log, read and followed; blobs
     notifications  what the daemon sends without being asked
@@ -39,6 +40,7 @@ from kbd.requests.egress import EgressRequest
 from kbd.requests.events import LogRequest
 from kbd.requests.providers import ProviderRequest
 from kbd.requests.receipts import ReceiptRequest
+from kbd.requests.recipes import RecipeRequest
 from kbd.requests.replays import ReplayRequest
 from kbd.requests.reviews import ReviewRequest
 from kbd.requests.tools import ToolRequest
@@ -69,6 +71,7 @@ AnyRequest = (
     | ReplayRequest
     | ArchiveRequest
     | WatchRequest
+    | RecipeRequest
 )
 """The requests that kbd itself answers, as one closed union."""
 

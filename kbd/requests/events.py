@@ -87,6 +87,7 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
         run_id: The run it belongs to.
         causation_id: The event it follows from.
         actor: The client that caused it, as it named itself; absent where none did.
+        document: The SHA-256 of the job or recipe that its run carries out; absent for other runs.
         data: What happened.
         title: The same as a sentence for people, one line of at most 240 printable characters;
             absent in what is sent to followers, who read it with `EventsRead`.
@@ -101,6 +102,7 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     run_id: RunId | Unset = UNSET
     causation_id: str | Unset = UNSET
     actor: Actor | Unset = UNSET
+    document: str | Unset = UNSET
     data: Any = None
     title: str | Unset = UNSET
     place: EventPlace | Unset = UNSET

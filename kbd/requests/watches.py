@@ -112,6 +112,8 @@ class WatchRuleShown(msgspec.Struct, frozen=True, kw_only=True):
     on_outcome: tuple[str, ...]
     consent: WatchConsentParam | Unset = UNSET
     read_as: ReadAs | Unset = UNSET
+    recipe: str | Unset = UNSET
+    otherwise: Literal["park", "model"] | Unset = UNSET
 
 
 class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -279,6 +281,7 @@ _PathText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 _Pattern = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 _Patterns = Annotated[tuple[_Pattern, ...], msgspec.Meta(min_length=1, max_length=50)]
 _Argument = Annotated[str, msgspec.Meta(max_length=4096)]
+_RecipeParam = Annotated[str, msgspec.Meta(pattern=r"^([a-z0-9][a-z0-9._-]{0,63})?\Z")]
 _LandingParam = Annotated[Seq, msgspec.Meta(ge=1)]
 
 
@@ -324,12 +327,16 @@ class WatchAdd(_WatchRequest):
         existing: Whether files that are there already are worked on, too, or passed over.
         read_as: How the tables that land are to be read, as far as it is said. A file of which
             something has to be said, and is not, is parked with the question.
+        recipe: The recipe by which it is done, without a model; a prompt is only needed where
+            `otherwise` is "model".
+        otherwise: What becomes of files that a guard of the recipe stops: they are parked with the
+            guard, or the model is asked with the prompt.
     """
 
     answer: ClassVar[type[Any]] = WatchAdded
 
     folder: _PathText
-    prompt: Annotated[str, msgspec.Meta(min_length=1, max_length=100_000)]
+    prompt: Annotated[str, msgspec.Meta(max_length=100_000)] = ""
     patterns: _Patterns = ("*",)
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | Unset = UNSET
     model_id: ModelParam | Unset = UNSET
@@ -343,6 +350,8 @@ class WatchAdd(_WatchRequest):
     consent: WatchConsentParam | Unset = UNSET
     existing: Literal["run", "pass_over"] = "pass_over"
     read_as: ReadAs = ReadAs()
+    recipe: _RecipeParam = ""
+    otherwise: Literal["park", "model"] = "park"
 
 
 class WatchFound(Answer):

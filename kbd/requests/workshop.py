@@ -7,6 +7,7 @@ import msgspec
 from kbd.messages import Usage
 from kbd.requests.base import UNSET, Answer, Request, RunParam, Unset, WorkbenchParam
 from kbd.requests.providers import ModelParam
+from kbd.requests.recipes import RecipeNameParam
 from kbd.types import CallId, FileName, Phase, RunId, Seq, WorkbenchId
 
 __all__ = [
@@ -52,18 +53,36 @@ class _WorkshopRequest(Request):
 
 
 class MessageSent(Answer):
-    """The message is recorded."""
+    """The message is recorded.
+
+    Args:
+        message_id: The message.
+        model_id: The model that alone reads it, of a job or a recipe.
+        understood: What that does, in words.
+    """
 
     message_id: str
+    model_id: str | Unset = UNSET
+    understood: str | Unset = UNSET
 
 
 class WorkshopSendUserMessage(_WorkshopRequest):
-    """Ask for something; what earlier runs had planned is set aside."""
+    """Ask for something; what earlier runs had planned is set aside.
+
+    Just one of `text`, `job` and `recipe` is given. The run on a job or a recipe asks no model.
+
+    Args:
+        text: In words.
+        job: A job as a document, in TOML or JSON.
+        recipe: The name of a recipe.
+    """
 
     answer: ClassVar[type[Any]] = MessageSent
 
     workbench_id: WorkbenchParam
-    text: Annotated[str, msgspec.Meta(min_length=1)]
+    text: Annotated[str, msgspec.Meta(min_length=1)] | Unset = UNSET
+    job: Annotated[str, msgspec.Meta(min_length=1)] | Unset = UNSET
+    recipe: RecipeNameParam | Unset = UNSET
 
 
 class RunAnswered(Answer):

@@ -15,6 +15,7 @@ import msgspec
 from kbd.events import Event, EventLog, codec
 from kbd.events import approvals as a
 from kbd.events import drafts as d
+from kbd.events import recipes as c
 from kbd.events import restores as s
 from kbd.events import runs as r
 from kbd.events import watches as f
@@ -42,6 +43,7 @@ BENCH = WorkbenchId("00112233445566ff")
 CSV, XLSX = FileName("data/transactions.csv"), FileName("résumé/summary.xlsx")
 A, B, C = (BlobHash(digit * 64) for digit in "abc")
 CALL = CallId("call_1")
+DOCUMENT, RUN = "ab" * 32, RunId("00112233445566ff-1")
 ASKED = ReplyCall(CALL, "table_query", '{"query":"select 1"}')
 LONG = ReplyCall(CallId("call_2"), "write_text_file", blob=B, fault="too long")
 REFUSAL = Decline("there is no column Größe", "total by Größe", ("total by Size", "what is in it?"))
@@ -317,14 +319,33 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         r.ModelReplied("I do not", finish_reason="declined", refusal=REFUSAL),
         r.RunFinished(has_draft=False, refusal=Decline(REFUSAL.reason)),
     ),
+    (
+        c.RecipeSaved("monthly-split", DOCUMENT, 'recipe = 1\nname = "monthly-split"\n', RUN),
+        c.RecipeRemoved("monthly-split"),
+        f.WatchAdded(
+            WatchId("3"),
+            f.WatchRule(
+                "split", "/srv/in", "split it", recipe=f.RuleRecipe("monthly-split", "model")
+            ),
+        ),
+    ),
+    (
+        w.UserMessageAdded(
+            "u9", "Recipe monthly-split: split.", 0, "recipe:monthly-split@abababababab", DOCUMENT
+        ),
+        r.PhaseStarted(Phase.RESEARCH),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 9
+CLIENTS_FROM = len(ADDED) - 11
 """From which of what came later on a client asked for it."""
+
+DOCUMENTS_FROM = len(ADDED) - 1
+"""From which of what came later on it belongs to the run of a recipe."""
 
 
 def commits() -> list[list[Recorded]]:
@@ -341,7 +362,11 @@ def commits() -> list[list[Recorded]]:
         records = records[size:]
     for n, commit in enumerate(ADDED):
         actor = CLIENT if n >= CLIENTS_FROM else None
-        made.append([codec.wrap_event(event, _time_us(place), actor=actor) for event in commit])
+        document = DOCUMENT if n >= DOCUMENTS_FROM else ""
+        made.append([
+            codec.wrap_event(event, _time_us(place), actor=actor, document=document)
+            for event in commit
+        ])  # fmt: skip
         place += 1
     return made
 

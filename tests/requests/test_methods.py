@@ -12,7 +12,7 @@ PARAMETERS = {
     "WorkbenchFilesAdd": {"workbench_id", "source_paths"},
     "WorkbenchFilesExtract": {"workbench_id", "destination_dir", "workbench_paths"},
     "WorkshopRunAgent": {"workbench_id", "message_id", "model_id", "wait"},
-    "WorkshopSendUserMessage": {"workbench_id", "text"},
+    "WorkshopSendUserMessage": {"workbench_id", "text", "job", "recipe"},
     "DraftPublish": {"workbench_id", "paths", "on_conflict", "accept_external"},
     "EgressGrantWorkshopConsent": {
         "workbench_id", "provider_id", "model_id", "scope_hash", "persist",
@@ -23,6 +23,7 @@ PARAMETERS = {
     "WatchAdd": {
         "folder", "prompt", "patterns", "name", "model_id", "mode", "quiet_s", "deliver_to",
         "publish", "limits", "on_failure", "on_outcome", "consent", "existing", "read_as",
+        "recipe", "otherwise",
     },
     "WatchResume": {"watch_id", "consent", "confirm"},
     "WatchTest": {"watch_id", "folder", "patterns", "mode", "model_id"},

@@ -100,13 +100,16 @@ def implement_opening(
     context: str,
     files: Mapping[str, Any],
     plan_characters: int = MAX_OUTLINE_CHARS,
+    document: str = "",
 ) -> tuple[Message, ...]:
     """Build the opening of an attempt at an item: the current plan, the item, the draft's files.
 
-    The second attempt is told why the first failed. Of a long plan what is near is shown.
+    The second attempt is told why the first failed. Of a long plan what is near is shown. A request
+    that is a document stands there whole, for it is what is carried out.
     """
     item = plan.items[place - 1]
     blocks = [
+        block("request", document),
         context,
         block("plan", render_outline(plan, place, plan_characters)),
         block("item", item.text, f' number="{place}" attempt="{attempt}"'),

@@ -206,8 +206,9 @@ async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
         wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(context)}"
         briefing = await build_briefing(context, wanted)
         return implement_opening(
-            _plan_of(now), place, now.attempt, briefing.context, briefing.files, _plan_room(context)
-        )
+            _plan_of(now), place, now.attempt, briefing.context, briefing.files,
+            _plan_room(context), _document(context),
+        )  # fmt: skip
 
     try:
         text = await run_chain(context, _phase_chain(context, Phase.IMPLEMENT, opening))
@@ -323,6 +324,12 @@ def _phase_chain(
 def _request(context: RunContext) -> str:
     message = context.state.heard.get(context.current.message_id)
     return message.text if message is not None else ""
+
+
+def _document(context: RunContext) -> str:
+    """Return the request if it is a document, which only its own model reads; else ""."""
+    message = context.state.heard.get(context.current.message_id)
+    return message.text if message is not None and message.model_id else ""
 
 
 def _plan_room(context: RunContext) -> int:

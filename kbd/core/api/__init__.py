@@ -19,6 +19,7 @@ logs            reading, following and checking logs; blobs
 replays         a run step by step, a workbench as it stood, replay proofs of runs
 archives        backups and case files
 providers       providers and models; consent to what leaves the machine
+recipes         recipes: saved, listed, tried, removed
 watches         watched folders
 
 A handler asks the Keeper of a workbench, or reads its state; it decides nothing itself.

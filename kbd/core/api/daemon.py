@@ -32,6 +32,7 @@ from kbd.core.api.formats import FormatMethods
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.providers import EgressMethods, ProviderMethods
 from kbd.core.api.receipts import ReceiptMethods
+from kbd.core.api.recipes import RecipeMethods
 from kbd.core.api.replays import ProofMethods, ReplayMethods
 from kbd.core.api.reviews import ReviewMethods
 from kbd.core.api.runs import ConversationMethods, WorkshopMethods
@@ -429,6 +430,7 @@ def handler_table(
         ReplayMethods(workbenches),
         ProofMethods(context, workbenches),
         WatchMethods(context, workbenches, watcher),
+        RecipeMethods(context, workbenches),
         FormatMethods(context, workbenches),
         CaseMethods(context, workbenches),
         BackupMethods(context, workbenches, watcher),

@@ -15,6 +15,7 @@ from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.approvals import request_consent
+from kbd.core.sessions.recipes import requested_document
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.conversation import conversation
@@ -49,13 +50,24 @@ class WorkshopMethods:
     def send(
         self, request: wire.WorkshopSendUserMessage, session: Session
     ) -> Deferred[wire.MessageSent]:
-        """Record a person's message."""
+        """Record a person's message: a text, or a job or a recipe as a document.
+
+        Raises:
+            ValidationFailed: It is not just one of these, or the document is no job.
+            NotFound: There is no such recipe.
+        """
         message_id = f"u{self._context.clock.new_id()}"
+        asked = requested_document(self._workbenches.daemon.state, request)
+        if isinstance(asked, str):
+            command, answer = SendMessage(message_id, asked), wire.MessageSent(message_id)
+        else:
+            command = SendMessage(message_id, asked.text, asked.model_id, asked.sha256)
+            answer = wire.MessageSent(message_id, asked.model_id, asked.words)
         return record(
             self._workbenches,
             request.workbench_id,
-            lambda _: SendMessage(message_id, request.text),
-            lambda _workbench, _outcome: wire.MessageSent(message_id=message_id),
+            lambda _: command,
+            lambda _workbench, _outcome: answer,
             session.actor,
         )
 
@@ -68,25 +80,27 @@ class WorkshopMethods:
         opened = await self._workbenches.open(request.workbench_id)
         workbench = opened.acting(session.actor)
         state = workbench.state
-        asked = request.model_id
+        asked, named = request.model_id, request.message_id
+        message_id = None if isinstance(named, msgspec.UnsetType) else named
         model_id = (
-            self._context.egress.models.of_workbench(state)
-            if isinstance(asked, msgspec.UnsetType)
-            else asked
+            self._model_of(state, message_id) if isinstance(asked, msgspec.UnsetType) else asked
         )
-        message_id = request.message_id
         # Before the run begins: one that may send nothing would only be recorded to fail.
         try:
             self._context.egress.check(state, model_id)
         except EgressConsentRequired as refused:
             await request_consent(self._context, workbench, refused)
             raise
-        started = await workbench.submit(
-            StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
-        )
+        started = await workbench.submit(StartRun(message_id, model_id))
         if request.wait:
             await wait_for_run(self._runs, workbench, started.run)
         return run_answer(workbench.state, workbench.state.run(started.run))
+
+    def _model_of(self, state: WorkbenchState, message_id: str | None) -> str:
+        """Return the model of a run on a message, or on the newest: its own, or the workbench's."""
+        asked = state.last_request() if message_id is None else state.heard.get(message_id)
+        own = asked.model_id if asked is not None else ""
+        return own or self._context.egress.models.of_workbench(state)
 
     def cancel(
         self, request: wire.WorkshopCancelRun, session: Session
@@ -242,7 +256,7 @@ class ConversationMethods:
             workbench.state, None if isinstance(named, msgspec.UnsetType) else named
         )
         model_id = (
-            self._context.egress.models.of_workbench(workbench.state)
+            asked.model_id or self._context.egress.models.of_workbench(workbench.state)
             if isinstance(chosen, msgspec.UnsetType)
             else chosen
         )

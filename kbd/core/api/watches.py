@@ -15,6 +15,7 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.recipe_state import saved_recipe
 from kbd.core.domain.watch_decisions import (
     AddWatch,
     DismissLandings,
@@ -30,6 +31,7 @@ from kbd.core.runtime.held_folder import hold_named, lies_within, real_path
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.recipes import request_of_recipe
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
 from kbd.core.watch.tree import NamePatterns, WatchedTree
@@ -51,6 +53,7 @@ from kbd.events.watches import (
     PassedFile,
     RuleConfirmation,
     RuleLimits,
+    RuleRecipe,
     WatchConsent,
     WatchRule,
 )
@@ -85,8 +88,12 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         # For its refusal alone: no rule is recorded for a model whose provider does not exist.
         egress.models.provider(model_id)
         egress.models.check_model_enabled(model_id)
-    if not request.prompt.strip():
+    asks_model = not request.recipe or request.otherwise == "model"
+    if asks_model and not request.prompt.strip():
         msg = "the prompt is empty: say what is to be done with what lands"
+        raise ValidationFailed(msg)
+    if request.otherwise == "model" and not request.recipe:
+        msg = 'otherwise is of rules with a recipe: name one, or leave "otherwise" out'
         raise ValidationFailed(msg)
     deliver_to = _none_if_unset(request.deliver_to)
     if deliver_to is not None and request.publish != "auto":
@@ -115,6 +122,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         on_outcome=request.on_outcome,
         consent=validate_consent(egress, request.consent, model_id),
         read_as=RecordedReadAs.of(request.read_as),
+        recipe=RuleRecipe(request.recipe, request.otherwise) if request.recipe else None,
     )
 
 
@@ -262,6 +270,8 @@ def _as_added(rule: WatchRule) -> WatchAdd:
     # Which consent holds, the request says that resumes it.
     fields = {name: value for name, value in given.items() if name != "consent"}
     fields = {name: value for name, value in fields.items() if value is not None}
+    if rule.recipe is not None:
+        fields |= {"recipe": rule.recipe.name, "otherwise": rule.recipe.otherwise}
     try:
         return msgspec.convert(fields, WatchAdd)
     except msgspec.ValidationError as error:
@@ -318,6 +328,8 @@ class WatchMethods:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(DAEMON_LOG)
         asked = parse_rule(request, self._context.egress)
+        if asked.recipe is not None:
+            saved_recipe(self._workbenches.daemon.state.recipes, asked.recipe.name)
         # Before anything is recorded: the log holds only folders that are there, without links.
         rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
         there = await self._in_thread(partial(matching_files, rule.folder, rule.patterns))
@@ -450,6 +462,10 @@ class WatchMethods:
         """Return the model of a rule's runs, or "", and the problems that they would have."""
         egress = self._context.egress
         try:
+            if rule.recipe is not None:
+                asked = request_of_recipe(self._workbenches.daemon.state, rule.recipe.name)
+                if rule.recipe.otherwise == "park":
+                    return asked.model_id, ()
             model_id = rule.model_id or self._context.egress.models.default()
             egress.check_set_up(model_id)
         except KbdError as error:
@@ -465,6 +481,8 @@ class WatchMethods:
 
     def _has_consent(self, rule: WatchRule, model_id: str) -> bool:
         """Return whether consent covers sending what lands to a model."""
+        if rule.recipe is not None and rule.recipe.otherwise == "park":
+            return True
         try:
             egress = self._context.egress
             if egress.mode == "allow_all" or not egress.needs_consent(model_id):

@@ -30,5 +30,6 @@ Keeper of `kbd.core.store` records what it returns:
     rewind_decisions     an earlier moment brought back
     recover_decisions    a draft that ended brought back
     daemon_decisions     the daemon's own log: workbenches, the day's money
+    recipe_state         the recipes that are saved, and what is decided about them
     watch_decisions      watched folders and the runs on what landed
 """

@@ -106,10 +106,19 @@ class DecideApproval(msgspec.Struct, frozen=True):
 
 
 class SendMessage(msgspec.Struct, frozen=True):
-    """Record what a person asks for."""
+    """Record what a person asks for.
+
+    Args:
+        message_id: The message's name.
+        text: What is asked.
+        model_id: The model that alone reads it, of a document; "" for any.
+        document: The SHA-256 of the document; "" for words.
+    """
 
     message_id: str
     text: str
+    model_id: str = ""
+    document: str = ""
 
 
 class StartRun(msgspec.Struct, frozen=True):

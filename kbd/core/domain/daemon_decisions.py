@@ -6,6 +6,7 @@ import msgspec
 
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.recipe_state import RemoveRecipe, SaveRecipe, decide_recipe
 from kbd.core.domain.watch_decisions import WatchCommand, decide_watch
 from kbd.errors import BudgetCapReached, NotFound, ValidationFailed
 from kbd.events.vocabulary import Event
@@ -139,7 +140,14 @@ class RecordDaemon(msgspec.Struct, frozen=True):
 
 
 DaemonCommand = (
-    CreateWorkbench | DeleteWorkbench | RecordDaemon | ReserveBudget | ChargeBudget | WatchCommand
+    CreateWorkbench
+    | DeleteWorkbench
+    | RecordDaemon
+    | ReserveBudget
+    | ChargeBudget
+    | SaveRecipe
+    | RemoveRecipe
+    | WatchCommand
 )
 """Everything that `decide_daemon` answers."""
 
@@ -169,5 +177,7 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
             return reserve(state, command)
         case ChargeBudget():
             return charge(state, command)
+        case SaveRecipe() | RemoveRecipe():
+            return decide_recipe(state.recipes, command)
         case _:
             return decide_watch(state.watching, command)

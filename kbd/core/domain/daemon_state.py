@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from kbd.core.domain.recipe_state import RECIPE_FOLDS, SavedRecipes
 from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
 from kbd.events.restores import HomeRestored
@@ -74,6 +75,7 @@ class DaemonState(msgspec.Struct):
         plugin_ends: How often the daemon ended while code of a plugin ran, by its name: in which
             version of it, and the times with that version.
         watching: The watched folders.
+        recipes: The recipes that are saved.
         disabled: The providers that may not be used.
         consent_mode: "ask" or "allow_all".
         efforts: How hard models shall think, by provider and phase.
@@ -91,6 +93,7 @@ class DaemonState(msgspec.Struct):
     plugins: dict[str, str] = {}
     plugin_ends: dict[str, tuple[str, int]] = {}
     watching: Watching = msgspec.field(default_factory=Watching)
+    recipes: SavedRecipes = {}
     disabled: set[str] = set()
     consent_mode: str = "ask"
     efforts: dict[str, dict[str, str]] = {}
@@ -226,7 +229,8 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     BudgetCharged: _charged,
     HomeRestored: _restored,
 }
-"""What each event of the daemon's log changes, with `WATCH_FOLDS`; others do not occur in it."""
+"""What each event of the daemon's log changes, with `WATCH_FOLDS` and
+`RECIPE_FOLDS`; others do not occur in it."""
 
 
 def fold_daemon(state: DaemonState, seq: Seq, record: Recorded) -> None:
@@ -236,4 +240,6 @@ def fold_daemon(state: DaemonState, seq: Seq, record: Recorded) -> None:
         fold(state, record)
     elif (fold_watch := WATCH_FOLDS.get(kind)) is not None:
         fold_watch(state.watching, seq, record)
+    elif (fold_recipe := RECIPE_FOLDS.get(kind)) is not None:
+        fold_recipe(state.recipes, record)
     state.seq = seq

@@ -17,7 +17,7 @@ from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
 from kbd.core.domain.restore_text import RESTORE_TEXTS
 from kbd.core.domain.watch_text import WATCH_TEXTS
-from kbd.events import drafts, workbenches
+from kbd.events import drafts, recipes, workbenches
 from kbd.events.codec import Unknown
 from kbd.events.runs import (
     ItemCompleted,
@@ -540,6 +540,10 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         drafts.EffectDone: lambda e, _: f"written outside the workbench as {e.final_name}",
         drafts.EffectAborted: lambda e, _: f"not written outside the workbench: {e.reason}",
         **WATCH_TEXTS,
+        recipes.RecipeSaved: lambda e, _: (
+            f"recipe {e.name} saved, {e.sha256[:12]}{f', of run {e.run_id}' if e.run_id else ''}"
+        ),
+        recipes.RecipeRemoved: lambda e, _: f"recipe {e.name} was removed",
     }
 )
 """What each type of event tells."""

@@ -14,6 +14,7 @@ import msgspec
 from kbd.core.domain.approval_decisions import is_waiting
 from kbd.core.domain.fold_conversation import CONVERSATION_FOLDS, draft_from
 from kbd.core.domain.fold_runs import RUN_FOLDS
+from kbd.core.domain.recipe_state import RECIPE_FOLDS
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.watch_state import WATCH_FOLDS
 from kbd.core.domain.workbench_state import (
@@ -463,6 +464,7 @@ FOLDS: dict[type, Fold] = {
     **CONVERSATION_FOLDS,
     # They stand in the daemon's log alone; here they only complete the table.
     **dict.fromkeys(WATCH_FOLDS, _nothing),
+    **dict.fromkeys(RECIPE_FOLDS, _nothing),
 }
 """What each event changes. A test proves that no type of the vocabulary is missing."""
 

@@ -72,6 +72,8 @@ def _add_message(
         # The end of the branch, not the newest message of all: after a rewind the tree forks here.
         after=state.said[-1].message_id if state.said else "",
         seq=seq,
+        model_id=data.model_id if isinstance(data, UserMessageAdded) else "",
+        document=data.document if isinstance(data, UserMessageAdded) else "",
     )
     state.said.append(message)
     state.heard[message.message_id] = message

@@ -69,7 +69,10 @@ def send_message(state: WorkbenchState, command: SendMessage) -> Decision:
     if not command.text.strip():
         msg = "the message is empty"
         raise ValidationFailed(msg)
-    return Decision((UserMessageAdded(command.message_id, command.text),))
+    said = UserMessageAdded(
+        command.message_id, command.text, model_id=command.model_id, document=command.document
+    )
+    return Decision((said,))
 
 
 def start_run(state: WorkbenchState, command: StartRun) -> Decision:

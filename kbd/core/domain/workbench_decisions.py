@@ -500,8 +500,11 @@ def _conversation(then: WorkbenchState) -> Iterator[Event]:
     if then.model_id is not None:
         yield ModelChosen(then.model_id)
     for message in then.said:
-        kind = UserMessageAdded if message.role == "user" else AssistantMessageAdded
-        yield kind(message.message_id, message.text, message.created_at_us)
+        named = (message.message_id, message.text, message.created_at_us)
+        if message.role == "user":
+            yield UserMessageAdded(*named, message.model_id, message.document)
+        else:
+            yield AssistantMessageAdded(*named)
     for each in then.checkpoints:
         yield CheckpointCreated(
             each.checkpoint_id, each.reason, each.description, each.files, each.created_at_us

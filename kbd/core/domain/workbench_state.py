@@ -197,6 +197,8 @@ class Said(msgspec.Struct, frozen=True):
         after: The message before it, or "": what was ever said is a tree, of which the conversation
             is one branch.
         seq: The event after which all stood as it left it: its own, of an answer its run's end.
+        model_id: The model that alone reads it, of a document; "" for any.
+        document: The SHA-256 of the job or recipe that it is; "" for words.
     """
 
     message_id: str
@@ -206,6 +208,8 @@ class Said(msgspec.Struct, frozen=True):
     run: int = 0
     after: str = ""
     seq: Seq = Seq(0)
+    model_id: str = ""
+    document: str = ""
 
 
 class ContextItem(msgspec.Struct, frozen=True):
@@ -356,6 +360,15 @@ class WorkbenchState(msgspec.Struct):
             if message.role == "user":
                 return message
         return None
+
+    def document_of(self, run: int) -> str:
+        """Return the hash of the job or recipe that a run carries out, "" for none.
+
+        A run that is about to begin is on the newest message.
+        """
+        is_known = 0 < run <= len(self.runs)
+        asked = self.heard.get(self.run(run).message_id) if is_known else self.last_request()
+        return asked.document if asked is not None else ""
 
     def current_file(self, name: FileName) -> SeenFile | None:
         """Return a current file: the draft's version if there is one."""

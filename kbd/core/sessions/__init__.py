@@ -13,5 +13,10 @@ rebase           a draft applied again to what is published now
 file_rebase      one file of that
 drafted_calls    the calls that made a draft, from the log
 repeated_calls   the same, made again
+recipes          jobs and recipes as messages, and the recipes that are saved
+learned_recipe   a recipe made of a run
+recipe_facts     what was in the files that it is learned from
+recipe_trials    its jobs tried with changed files
+scratch_calls    calls of tools of which nothing lands
 fork             a workbench made of another one
 """

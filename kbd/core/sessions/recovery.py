@@ -69,6 +69,7 @@ async def open_workbench(
         decide=decide,
         clock=clock,
         redact=redaction.event,
+        document_of=WorkbenchState.document_of,
     )
     try:
         await keeper.load(copies)

@@ -23,6 +23,7 @@ from kbd.core.agent.run_context import (
 from kbd.core.agent.tool_execution import ToolExecution
 from kbd.core.domain.commands import EndRun, InterruptRun, RecordRun
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.renderer import PrintedDocuments
@@ -105,7 +106,11 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
 
 
 def open_files(
-    context: ApiContext, workbench: OpenWorkbench, *, published: bool = False
+    context: ApiContext,
+    workbench: OpenWorkbench,
+    *,
+    published: bool = False,
+    state: WorkbenchState | None = None,
 ) -> CallFiles:
     """Return a snapshot of a workbench's files, for one call.
 
@@ -113,9 +118,10 @@ def open_files(
         context: The daemon's.
         workbench: The workbench.
         published: Whether to see what is published instead of the draft.
+        state: The files as they stood at another moment; None for now.
     """
     return CallFiles(
-        workbench.state,
+        workbench.state if state is None else state,
         workbench.blobs,
         workbench.folders.stage,
         workbench.folders.cache,

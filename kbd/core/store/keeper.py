@@ -62,6 +62,11 @@ def _as_it_is(event: R, /) -> R:
     return event
 
 
+def _of_no_document(state: object, run: int, /) -> str:
+    del state, run
+    return ""
+
+
 async def _refresh_nothing(records: Sequence[Recorded]) -> None:
     del records
 
@@ -130,6 +135,8 @@ class Keeper(Generic[S, C]):
         decide: Answers a command with events, or raises a KbdError.
         clock: Tells the time that events carry.
         redact: Blots known keys out of an event and its actor, before it is folded and appended.
+        document_of: Tells the hash of the job or recipe that a run carries out, "" for none; each
+            of its events has it.
     """
 
     def __init__(
@@ -141,8 +148,9 @@ class Keeper(Generic[S, C]):
         decide: Callable[[S, C], Decision],
         clock: Clock,
         redact: Redact = _as_it_is,
+        document_of: Callable[[S, int], str] = _of_no_document,
     ) -> None:
-        self.journal, self._redact = journal, redact
+        self.journal, self._redact, self._document_of = journal, redact, document_of
         self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
         # Two copies: `_next` runs ahead within a batch, `_state` shows only what is durable. None
         # while `_next` holds what a refused frame left in it; then `_state` is copied when needed.
@@ -321,8 +329,9 @@ class Keeper(Generic[S, C]):
         now_us = self._clock.now_us()
         seq = self._state.seq
         for submission in frame:
+            state = self._state if ahead is None else ahead
             try:
-                decision = self._decide(self._state if ahead is None else ahead, submission.command)
+                decision = self._decide(state, submission.command)
                 events = tuple(map(self._redact, decision.events))
             except KbdError as refusal:
                 submission.error = refusal
@@ -333,8 +342,9 @@ class Keeper(Generic[S, C]):
             first = Seq(seq + 1 if decision.events else 0)
             # A client's name is a text like any other.
             actor = submission.actor and self._redact(submission.actor)
+            document = self._document_of(state, decision.run) if decision.run and events else ""
             for event in events:
-                record = wrap_event(event, now_us, decision.run, decision.cause, actor)
+                record = wrap_event(event, now_us, decision.run, decision.cause, actor, document)
                 seq = Seq(seq + 1)
                 if ahead is not None:
                     self._fold(ahead, seq, record)

@@ -27,6 +27,7 @@ from kbd.core.runtime.settings import Limits
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.approvals import request_consent, request_publish
 from kbd.core.sessions.questions import open_questions, require_answers, say_reading
+from kbd.core.sessions.recipes import request_of_recipe
 from kbd.core.sessions.runs import RunTasks, open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
@@ -287,22 +288,43 @@ class WatchJobs:
         )
 
     async def _carry_out(self, workbench: OpenWorkbench, job: WatchJob) -> JobResult:
-        for _ in range(_MAX_STARTS):
+        # After a recipe that declined there may be a run of the model.
+        for _ in range(_MAX_STARTS + (job.rule.recipe is not None)):
             next_step = decide_next_step(workbench.state, self._reported(job))
             if next_step is NextStep.ASK_AGAIN:
                 await _discard_draft(workbench)
             if next_step in (NextStep.ASK, NextStep.ASK_AGAIN):
-                message_id = next_message_id(workbench.state)
-                await workbench.keeper.submit(SendMessage(message_id, job.rule.prompt))
+                await workbench.keeper.submit(self._message(workbench, job))
             if next_step is not NextStep.CONCLUDE:
                 await self._run(workbench, job, is_under_way=next_step is NextStep.WAIT)
             run = newest_job_run(workbench.state)
+            if run is not None and _asks_model_next(workbench, job, run):
+                message_id = next_message_id(workbench.state)
+                await workbench.keeper.submit(SendMessage(message_id, job.rule.prompt))
+                continue
             if run is not None and run.status is not RunStatus.INTERRUPTED:
                 return await self._conclude(workbench, job, run)
             if self._runs.is_stopping:
                 await anyio.sleep_forever()
         msg = "the run was interrupted"
         raise ToolWorkerUnavailable(msg)
+
+    def _message(self, workbench: OpenWorkbench, job: WatchJob) -> SendMessage:
+        """Return what is asked first: the rule's recipe as it is now, or its prompt.
+
+        Raises:
+            NotFound: The recipe is not there any more, and the rule asks no model.
+        """
+        message_id, rule = next_message_id(workbench.state), job.rule
+        if rule.recipe is not None:
+            try:
+                asked = request_of_recipe(self._workbenches.daemon.state, rule.recipe.name)
+            except KbdError:
+                if rule.recipe.otherwise == "park":
+                    raise
+            else:
+                return SendMessage(message_id, asked.text, asked.model_id, asked.sha256)
+        return SendMessage(message_id, rule.prompt)
 
     def _reported(self, job: WatchJob) -> set[RunId]:
         """Return the runs that the daemon's log says the job has failed with."""
@@ -313,10 +335,13 @@ class WatchJobs:
     async def _run(self, workbench: OpenWorkbench, job: WatchJob, *, is_under_way: bool) -> None:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
-            model_id = job.rule.model_id or self._context.egress.models.default()
-            if newest_job_run(workbench.state) is None:
+            before, document = newest_job_run(workbench.state), _document_model(workbench)
+            model_id = document or job.rule.model_id or self._context.egress.models.default()
+            if before is None:
                 await check_readable(self._context, workbench)
                 await say_reading(self._context, workbench, job.rule.read_as.said())
+            # A recipe says itself how its tables are read; what it leaves open declines its run.
+            if not document and (before is None or _is_of_document(workbench, before)):
                 asked = await open_questions(self._context, workbench, job.rule.prompt)
                 require_answers(asked, _retry_command(job))
             try:
@@ -349,6 +374,7 @@ class WatchJobs:
         if not is_published(workbench.state, run):
             if run.undone:
                 raise UserCanceled("a person undid the run", retryable=False)
+            _check_refusal(workbench, job, run)
             _check_items(workbench, run)
             if run.discarded:
                 raise UserCanceled("a person discarded the draft of the run", retryable=False)
@@ -417,6 +443,36 @@ async def _discard_draft(workbench: OpenWorkbench) -> None:
         msg = f"a draft of somebody's own is open{_review_hint(workbench)}, then retry"
         raise ValidationFailed(msg)
     await discard(workbench)
+
+
+def _document_model(workbench: OpenWorkbench) -> str:
+    """Return the model that alone reads the newest message, or ""."""
+    asked = workbench.state.last_request()
+    return asked.model_id if asked is not None else ""
+
+
+def _is_of_document(workbench: OpenWorkbench, run: Run) -> bool:
+    asked = workbench.state.heard.get(run.message_id)
+    return asked is not None and bool(asked.model_id)
+
+
+def _asks_model_next(workbench: OpenWorkbench, job: WatchJob, run: Run) -> bool:
+    """Tell whether a recipe declined a job that its rule has a model do then."""
+    recipe = job.rule.recipe
+    is_declined = run.status is RunStatus.DECLINED and _is_of_document(workbench, run)
+    return is_declined and recipe is not None and recipe.otherwise == "model"
+
+
+def _check_refusal(workbench: OpenWorkbench, job: WatchJob, run: Run) -> None:
+    """Raise the guard of a recipe that stopped a run.
+
+    Raises:
+        ValidationFailed: One did; nothing was written.
+    """
+    recipe = job.rule.recipe
+    if run.refusal is not None and recipe is not None and _is_of_document(workbench, run):
+        msg = f"a guard of the recipe {recipe.name} stopped it: {run.refusal.reason}"
+        raise ValidationFailed(msg, retryable=False)
 
 
 def _check_items(workbench: OpenWorkbench, run: Run) -> None:

@@ -417,6 +417,8 @@ def _rule_row(rule: WatchRule) -> WatchRuleShown:
         if consent is not None
         else msgspec.UNSET,
         read_as=said if (said := rule.read_as.said()) != ReadAs() else msgspec.UNSET,
+        recipe=rule.recipe.name if rule.recipe is not None else msgspec.UNSET,
+        otherwise=rule.recipe.otherwise if rule.recipe is not None else msgspec.UNSET,
     )
 
 

@@ -4,6 +4,7 @@ What a recipe is:
 
     records          jobs, request, constants, assumptions
     documents        the same as TOML and JSON, and its hash
+    requests         jobs and recipes as the messages of runs
 
 From a job that ran to one for other files:
 
