@@ -37,6 +37,9 @@ from kbd_tables.verdicts import RawTable, TypedColumns, Verdicts
 __all__ = ["load", "plain_rows_sql"]
 
 _MAX_LINE_BYTES = 32 * 1024 * 1024
+_ROWS_OF_A_THREAD = 122_880
+"""Rows of a group in Parquet of DuckDB, each of which one thread reads: of a smaller table a second
+one has nothing to do, and takes 3 ms to start and end."""
 
 
 def load(
@@ -73,7 +76,7 @@ def load(
     """
     names, warnings = _distinct([name for name, _ in columns])
     known = [kind for _, kind in columns]
-    with closing_connection(threads=2) as connection:
+    with closing_connection(threads=2 if row_count > _ROWS_OF_A_THREAD else 1) as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
         edges = blank_edges(connection, raw, len(columns), read_as)
         source = parquet_rows(raw)
