@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import KbdError, ValidationFailed
-from kbd.formats import Readable, SheetForm
+from kbd.formats import CAPITALS_APART, Readable, SheetForm
 from kbd.jobs.records import SplitStep, WriteStep
 from kbd_jobs.inputs import file_name
 from kbd_jobs.preparation import PreparedJob, judge, refuse_failed
@@ -66,8 +66,7 @@ async def write_tables(
     if not files:
         return judged, []
     found = await calls.call("table_export_sheets", **prepared.tables, outputs=_outputs(files))
-    _check_rows(files, found["outputs"])
-    return judged, found["outputs"]
+    return judged, _checked(files, judged, found["outputs"])
 
 
 async def _write_while_asking(
@@ -89,11 +88,12 @@ async def _write_while_asking(
         # A check that fails may be the reason, and is told first.
         refuse_failed(await judge(calls, prepared))
         raise
-    judged = prepared.judged_by([row for answer in found["answers"] for row in answer["rows"]])
+    # A job without any check asks nothing.
+    answers = found.get("answers", ())
+    judged = prepared.judged_by([row for answer in answers for row in answer["rows"]])
     refuse_failed(judged)
     calls.tell(*judged.texts("told"))
-    _check_rows(files, found["outputs"])
-    return judged, found["outputs"]
+    return judged, _checked(files, judged, found["outputs"])
 
 
 def _files(calls: StepCalls, prepared: PreparedJob) -> _Files:
@@ -130,11 +130,16 @@ def _outputs(files: _Files) -> list[dict[str, Any]]:
     ]
 
 
-def _check_rows(files: _Files, written: list[dict[str, Any]]) -> None:
-    """Compare what was put into each sheet with what was counted before.
+def _checked(
+    files: _Files, judged: PreparedJob, written: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what was written, after it was compared with what was counted before.
+
+    A warning that SQL tells spellings of a column apart is left out where the job says that they
+    count as one.
 
     Raises:
-        ValidationFailed: They differ; nothing of the call lands then.
+        ValidationFailed: A sheet has other rows; nothing of the call lands then.
     """
     wanted = [sheet for some in files.values() for sheet in some]
     sheets = [sheet for output in written for sheet in output["sheets"]]
@@ -144,6 +149,19 @@ def _check_rows(files: _Files, written: list[dict[str, Any]]) -> None:
                 f"sheet {out.sheet} of {out.file} holds {sheet['row_count']} rows where "
                 f"{out.rows} were counted"
             )
+    alike = [each.alike for each in judged.judgments if each.alike]
+    return [
+        {**each, "warnings": [text for text in each["warnings"] if not _contradicts(text, alike)]}
+        for each in written
+    ]
+
+
+def _contradicts(warning: str, alike: Sequence[str]) -> bool:
+    """Tell whether a warning says that SQL tells spellings apart of columns that it does not."""
+    # Before the column's name stands nothing, or the file's.
+    return warning.endswith(CAPITALS_APART) and any(
+        warning.startswith(f"{name}: ") or f": {name}: " in warning for name in alike
+    )
 
 
 def _sheets(calls: StepCalls, prepared: PreparedJob) -> Iterator[_SheetOut]:

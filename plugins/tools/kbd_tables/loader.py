@@ -9,7 +9,7 @@ import duckdb
 import msgspec
 
 from kbd.errors import FileReadFailed
-from kbd.formats import AggregateRow, ColumnType, ReadAs, TableReading
+from kbd.formats import CAPITALS_APART, AggregateRow, ColumnType, ReadAs, TableReading
 from kbd.formats.headings import unique_names
 from kbd_tables.blanks import blank_edges, told_of_blanks, trimmed
 from kbd_tables.clock_times import DAY_SECONDS, are_times_of_day, clock_seconds_sql
@@ -88,8 +88,7 @@ def load(
         facts = _facts(connection, table, names, typed, found - len(totals.rows))
     completed = _completed(told, typed)
     answers = how_to_answer(completed.questions)
-    apart = "SQL tells them apart, lower() does not"
-    spelled = [f"{name}: {note}: {apart}" for name, note in facts["spellings"].items()]
+    spelled = [f"{name}: {note}: {CAPITALS_APART}" for name, note in facts["spellings"].items()]
     return {
         "columns": [
             {"name": name, "type": column.type, "sql_type": column.sql_type}
