@@ -1,8 +1,8 @@
 """Tasks of tables in two ways: by typed operations, as the items of a plan make them, and as a job.
 
-Both ways make the same figures, which `benchmarks/_job_models.py` compares. The typed calls are what
-a model needs that makes no mistake: what it must know before it writes SQL, the rows, their look,
-and one look at what came out.
+Both make the same figures, which `benchmarks/_job_models.py` compares. The typed calls are what a
+model needs that makes no mistake: what it must know before it writes SQL, the rows, their look, and
+one look at what came out.
 """
 
 import csv
@@ -73,7 +73,14 @@ def _looked_at(path: str, sheet: str | None = "Sheet1") -> Call:
 
 
 def _styled(path: str, sheet: str, columns: str, last: int | None = None) -> Call:
-    """Return the call that gives a sheet its look, and totals below columns that end in a row."""
+    """Return the call that gives a sheet its look.
+
+    Args:
+        path: The workbook.
+        sheet: The sheet.
+        columns: A letter for each column, "n" for one that is summed.
+        last: The last row, below which the sums come; None for none.
+    """
     heading = {"font_bold": True, "fill_color": "#D9E1F2"}
     operations: list[dict[str, Any]] = [
         {

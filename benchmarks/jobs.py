@@ -10,8 +10,8 @@ totals), written in two ways over the socket into a draft that is thrown away:
 with the seconds, the processor seconds of the daemon and all its workers, and what a model would
 write and read for it: calls, and characters of arguments and results. Then small files one after
 the other on several connections, each a workbench of its own with a job that groups 200 rows into a
-workbook: files a minute, and the processor time of a file by the process that spends it. Then what a
-model reads and writes for seven tasks, by typed operations and by job (`_job_models`).
+workbook: files a minute, and the processor time of a file by the process that spends it. Then what
+a model reads and writes for seven tasks, by typed operations and by job (`_job_models`).
 
 The machine is not ours, so the ratio of the two ways in one run is the figure that counts.
 """
