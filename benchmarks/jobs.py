@@ -108,7 +108,7 @@ def _name_of(pid: int) -> str:
 def compare(client: Client, workbench_id: str, pid: int, rounds: int) -> bool:
     """Compare the two ways; return whether the gate is met."""
     sizes: dict[str, tuple[int, int, int]] = {}
-    processor: dict[str, float] = {}
+    processor: dict[str, dict[str, float]] = {}
 
     def measured(name: str, calls: Callable[[], Calls]) -> Callable[[], float]:
         def slice_s() -> float:
@@ -123,7 +123,7 @@ def compare(client: Client, workbench_id: str, pid: int, rounds: int) -> bool:
                 given += len(json.dumps(arguments))
                 answered += len(json.dumps(found))
             took = time.perf_counter() - began
-            processor[name] = sum(spent.seconds().values())
+            processor[name] = spent.seconds()
             sizes[name] = count, given, answered
             client.send("DraftDiscard", {"workbench_id": workbench_id})
             return took
@@ -138,10 +138,13 @@ def compare(client: Client, workbench_id: str, pid: int, rounds: int) -> bool:
     )
     table("The demo's thirteen sheets", "s", figures, "typed")
     for name, (count, given, answered) in sizes.items():
+        parts = processor[name]
         print(
             f"  {name:<10} {count:>3} calls, {given:>7,} characters written, {answered:>7,} read,"
-            f" {processor[name]:.2f} s of processor (last round)"
+            f" {sum(parts.values()):.2f} s of processor (last round):"
         )
+        for part, seconds in sorted(parts.items(), key=lambda each: -each[1]):
+            print(f"  {'':<10} {part:<14} {seconds * 1000:>7.0f} ms")
     return gate("typed / job", figures["typed"] / figures["job"], least=FASTER)
 
 
