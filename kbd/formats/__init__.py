@@ -127,6 +127,7 @@ from kbd.formats.records import (
     WrittenTables,
 )
 from kbd.formats.table_reading import (
+    CAPITALS_APART,
     AggregateRow,
     FileQuestion,
     ReadingOption,
@@ -152,6 +153,7 @@ from kbd.formats.total_labels import (
 from kbd.types import FocusHint, ReadAs
 
 __all__ = [
+    "CAPITALS_APART",
     "COUNT_PATTERN",
     "MISSING_TEXTS",
     "STATISTIC_LABELS",

@@ -12,6 +12,7 @@ from kbd.formats.total_labels import TotalKind
 from kbd.types import FileName
 
 __all__ = [
+    "CAPITALS_APART",
     "AggregateRow",
     "FileQuestion",
     "ReadingOption",
@@ -19,6 +20,11 @@ __all__ = [
     "TableReading",
     "TouchedRows",
 ]
+
+
+CAPITALS_APART = "SQL tells them apart, lower() does not"
+"""How the warning on values of a column ends that differ in capitals alone. Who asks by statements
+that do not tell them apart, and says so, leaves it out."""
 
 
 class ReadingOption(msgspec.Struct, frozen=True):

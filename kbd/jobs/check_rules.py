@@ -71,9 +71,13 @@ class NoneRule(_Rule, frozen=True, tag=True):
 
 
 class NoteRule(_Rule, frozen=True, tag=True):
-    """The first answer is told with the others, unless it is 0."""
+    """The first answer is told with the others, unless it is 0.
+
+    `alike` is the column of which it is told that several spellings count as one.
+    """
 
     text: str
+    alike: str = ""
 
 
 class RangeRule(_Rule, frozen=True, tag=True):

@@ -26,6 +26,7 @@ from kbd.jobs.check_rules import (
     AgreeRule,
     CheckRule,
     NoneRule,
+    NoteRule,
     Outcome,
     RangeRule,
     judged,
@@ -93,12 +94,14 @@ class Judgment(msgspec.Struct, frozen=True):
         text: A sentence with figures.
         step: The step's number; 0 for a check that the job says.
         check: The check's number; 0 for one of a step.
+        alike: The column of which it says that several spellings count as one.
     """
 
     outcome: Outcome
     text: str
     step: int = 0
     check: int = 0
+    alike: str = ""
 
 
 def plan_checks(compiled: CompiledJob) -> CheckPlan:
@@ -168,7 +171,8 @@ def judge_checks(plan: CheckPlan, rows: Sequence[Sequence[Any]]) -> tuple[Judgme
             raise ValidationFailed("the checks were not all answered, so that nothing is known")
         judgment = judged(each.rule, [answers[number] for number in numbers])
         if judgment is not None:
-            found.append(Judgment(*judgment, step=each.step, check=each.check))
+            alike = each.rule.alike if isinstance(each.rule, NoteRule) else ""
+            found.append(Judgment(*judgment, step=each.step, check=each.check, alike=alike))
     return tuple(found)
 
 

@@ -131,6 +131,7 @@ def _spelling_notes(table: SqlTable, columns: Sequence[ShapeColumn]) -> Iterator
             (f"SELECT count(*) FROM ({several})", example), (table.name,),
             f"{{0}} value{{s}} of {named(column.name)} {{are}} written in several ways that count"
             " as one: {1}",
+            column.name,
         )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from kbd.errors import ValidationFailed
 from kbd.jobs.documents import job_hash
 from kbd.jobs.output_shapes import REPORTED
 from kbd.jobs.records import (
@@ -21,7 +20,7 @@ from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_jobs.document_outputs import convert_table, fill_template, replace_text
 from kbd_jobs.inputs import named_job
-from kbd_jobs.preparation import PreparedJob, prepare
+from kbd_jobs.preparation import PreparedJob, judge, prepare
 from kbd_jobs.step_calls import StepCalls
 from kbd_jobs.table_outputs import write_tables
 
@@ -63,7 +62,7 @@ class CheckJob(Tool):
             KbdError: A file cannot be read.
         """
         calls = StepCalls(context, job_hash(arguments.job))
-        prepared = await prepare(calls, arguments.job)
+        prepared = await judge(calls, await prepare(calls, arguments.job))
         calls.tell(*prepared.texts("told"))
         failed = list(prepared.texts("failed"))
         value = {**_described(prepared), "failed": failed, "sql": _statements(prepared)}
@@ -91,11 +90,8 @@ class RunJob(Tool):
             KbdError: As the tools that its steps call raise.
         """
         calls = StepCalls(context, job_hash(arguments.job))
-        prepared = await prepare(calls, arguments.job)
-        if faults := "; ".join(prepared.texts("failed")):
-            raise ValidationFailed(f"nothing is written, because a check failed: {faults}")
-        calls.tell(*prepared.texts("told"))
-        outputs, answers = await write_tables(calls, prepared), list[dict[str, Any]]()
+        prepared, outputs = await write_tables(calls, await prepare(calls, arguments.job))
+        answers = list[dict[str, Any]]()
         for number, step in enumerate(arguments.job.steps, 1):
             match step:
                 case ReportStep():

@@ -1,7 +1,8 @@
 """Preparation of a job: inputs bound, steps compiled, values found, checks judged; nothing written.
 
 What is found here (values of pivots and splits, counts, sums) is asked of the tables by
-`table_query`, all that is asked at once by one statement.
+`table_query`. The checks are judged by their answers, whichever call brings them: one that writes
+may ask for them, too (`table_outputs`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.jobs.check_rules import Outcome
-from kbd.jobs.checks import Judgment, judge_checks, plan_checks
+from kbd.jobs.checks import CheckPlan, Judgment, judge_checks, plan_checks
 from kbd.jobs.documents import job_hash
 from kbd.jobs.records import Job, SplitStep
 from kbd.jobs.statements import (
@@ -26,7 +27,7 @@ from kbd.jobs.step_shapes import PivotValues
 from kbd_jobs.inputs import BoundInput, bind_inputs
 from kbd_jobs.step_calls import StepCalls
 
-__all__ = ["MAX_PARTS", "PreparedJob", "ask", "prepare"]
+__all__ = ["MAX_PARTS", "PreparedJob", "ask", "judge", "prepare", "refuse_failed"]
 
 MAX_PARTS = 500
 """Sheets or files of one split, as many as one call of `table_export_sheets` writes."""
@@ -48,7 +49,8 @@ class PreparedJob(msgspec.Struct, frozen=True):
         inputs: Its inputs by name.
         compiled: Its steps as SQL.
         parts: The values by which each split step splits, by the step's number.
-        judgments: What came of each check.
+        plan: The checks.
+        judgments: What came of each check; none before they are judged.
     """
 
     job: Job
@@ -56,11 +58,16 @@ class PreparedJob(msgspec.Struct, frozen=True):
     inputs: Mapping[str, BoundInput]
     compiled: CompiledJob
     parts: Mapping[int, tuple[SplitValue, ...]]
-    judgments: tuple[Judgment, ...]
+    plan: CheckPlan
+    judgments: tuple[Judgment, ...] = ()
 
     def texts(self, outcome: Outcome) -> tuple[str, ...]:
         """Return what is said of the checks that came out so."""
         return tuple(each.text for each in self.judgments if each.outcome == outcome)
+
+    def judged_by(self, answers: Sequence[Sequence[Any]]) -> "PreparedJob":
+        """Return the same with its checks judged by the rows of their statements."""
+        return msgspec.structs.replace(self, judgments=judge_checks(self.plan, answers))
 
     @property
     def tables(self) -> dict[str, Any]:
@@ -106,7 +113,7 @@ async def ask(
 
 
 async def prepare(calls: StepCalls, job: Job) -> PreparedJob:
-    """Bind, compile and check a job.
+    """Bind and compile a job, and find the values that its steps hang on; no check is judged yet.
 
     Args:
         calls: Of the job.
@@ -132,14 +139,31 @@ async def prepare(calls: StepCalls, job: Job) -> PreparedJob:
         for number, step in enumerate(job.steps, 1)
         if isinstance(step, SplitStep)
     }
-    plan = plan_checks(compiled)
+    return PreparedJob(job, job_hash(job), inputs, compiled, parts, plan_checks(compiled))
+
+
+async def judge(calls: StepCalls, prepared: PreparedJob) -> PreparedJob:
+    """Return a job with its checks judged, by what the tables answer.
+
+    Raises:
+        KbdError: As `prepare` raises.
+    """
     answers = [
         row
-        for sql in plan.statements
-        for row in await ask(calls, named_tables(inputs), sql, _MAX_ANSWERS)
+        for sql in prepared.plan.statements
+        for row in await ask(calls, prepared.tables, sql, _MAX_ANSWERS)
     ]
-    judgments = judge_checks(plan, answers)
-    return PreparedJob(job, job_hash(job), inputs, compiled, parts, judgments)
+    return prepared.judged_by(answers)
+
+
+def refuse_failed(prepared: PreparedJob) -> None:
+    """Refuse a job of which a check failed.
+
+    Raises:
+        ValidationFailed: One did; the message says which, with its figures.
+    """
+    if faults := "; ".join(prepared.texts("failed")):
+        raise ValidationFailed(f"nothing is written, because a check failed: {faults}")
 
 
 async def _parts(

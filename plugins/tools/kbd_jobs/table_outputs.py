@@ -1,15 +1,18 @@
-"""Tables that a job writes: sheets and files of its write and split steps, by one tool call."""
+"""Tables that a job writes: sheets and files of its write and split steps, by one tool call.
 
-from collections.abc import Iterator
+The same call answers what the checks ask, where the tables are small.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from kbd.errors import ValidationFailed
-from kbd.formats import Readable, SheetForm
+from kbd.errors import KbdError, ValidationFailed
+from kbd.formats import CAPITALS_APART, Readable, SheetForm
 from kbd.jobs.records import SplitStep, WriteStep
 from kbd_jobs.inputs import file_name
-from kbd_jobs.preparation import PreparedJob
+from kbd_jobs.preparation import PreparedJob, judge, refuse_failed
 from kbd_jobs.step_calls import StepCalls
 
 __all__ = ["write_tables"]
@@ -29,23 +32,88 @@ class _SheetOut(msgspec.Struct, frozen=True):
     rows: int | None = None
 
 
-async def write_tables(calls: StepCalls, prepared: PreparedJob) -> list[dict[str, Any]]:
-    """Write all tables of a job, and return what `table_export_sheets` answers of each file.
+_Files = Mapping[str, Sequence[_SheetOut]]
+"""Sheets by the file that they are written to."""
+
+_ROWS_AT_ONCE = 100_000
+"""Rows of all inputs up to which the checks are asked for by the call that writes: of more, a check
+that fails would cost the time to write them."""
+
+_MOST_ASKED = 20
+"""Statements that `table_export_sheets` answers in one call."""
+
+
+async def write_tables(
+    calls: StepCalls, prepared: PreparedJob
+) -> tuple[PreparedJob, list[dict[str, Any]]]:
+    """Judge the checks of a job and write its tables.
+
+    Returns:
+        The job with its checks judged, and what `table_export_sheets` answers of each file.
 
     Raises:
-        ValidationFailed: A file is written in two ways, or holds other rows than were counted.
+        ValidationFailed: A check failed, a file is written in two ways, or holds other rows than
+            were counted.
         KbdError: As `table_export_sheets` raises.
     """
-    sheets = list(_sheets(calls, prepared))
-    if not sheets:
-        return []
+    files = _files(calls, prepared)
+    is_small = sum(each.row_count for each in prepared.inputs.values()) <= _ROWS_AT_ONCE
+    if files and is_small and len(prepared.plan.statements) <= _MOST_ASKED:
+        return await _write_while_asking(calls, prepared, files)
+    judged = await judge(calls, prepared)
+    refuse_failed(judged)
+    calls.tell(*judged.texts("told"))
+    if not files:
+        return judged, []
+    found = await calls.call("table_export_sheets", **prepared.tables, outputs=_outputs(files))
+    return judged, _checked(files, judged, found["outputs"])
+
+
+async def _write_while_asking(
+    calls: StepCalls, prepared: PreparedJob, files: _Files
+) -> tuple[PreparedJob, list[dict[str, Any]]]:
+    """Write tables by the call that asks for the checks, too, as `write_tables` does.
+
+    It loads the tables once, in one process. Where a check fails, what is written goes with the
+    error that is raised.
+    """
+    try:
+        found = await calls.call(
+            "table_export_sheets",
+            **prepared.tables,
+            outputs=_outputs(files),
+            ask=prepared.plan.statements,
+        )
+    except KbdError:
+        # A check that fails may be the reason, and is told first.
+        refuse_failed(await judge(calls, prepared))
+        raise
+    # A job without any check asks nothing.
+    answers = found.get("answers", ())
+    judged = prepared.judged_by([row for answer in answers for row in answer["rows"]])
+    refuse_failed(judged)
+    calls.tell(*judged.texts("told"))
+    return judged, _checked(files, judged, found["outputs"])
+
+
+def _files(calls: StepCalls, prepared: PreparedJob) -> _Files:
+    """Return the sheets of each file that a job writes tables to.
+
+    Raises:
+        ValidationFailed: A file is written in two ways.
+    """
     files: dict[str, list[_SheetOut]] = {}
-    for sheet in sheets:
+    for sheet in _sheets(calls, prepared):
         files.setdefault(sheet.file, []).append(sheet)
     for name, some in files.items():
         if len({each.mode for each in some}) > 1:
             raise ValidationFailed(f"{name} is both written anew and added to; use one of the two")
-    outputs = [
+    return files
+
+
+def _outputs(files: _Files) -> list[dict[str, Any]]:
+    """Return files as `table_export_sheets` takes them."""
+    return [
         {
             "target_path": name,
             "mode": some[0].mode,
@@ -60,18 +128,20 @@ async def write_tables(calls: StepCalls, prepared: PreparedJob) -> list[dict[str
         }
         for name, some in files.items()
     ]
-    found = await calls.call("table_export_sheets", **prepared.tables, outputs=outputs)
-    written: list[dict[str, Any]] = found["outputs"]
-    _check_rows([each for some in files.values() for each in some], written)
-    return written
 
 
-def _check_rows(wanted: list[_SheetOut], written: list[dict[str, Any]]) -> None:
-    """Compare what was put into each sheet with what was counted before.
+def _checked(
+    files: _Files, judged: PreparedJob, written: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what was written, after it was compared with what was counted before.
+
+    A warning that SQL tells spellings of a column apart is left out where the job says that they
+    count as one.
 
     Raises:
-        ValidationFailed: They differ; nothing of the call lands then.
+        ValidationFailed: A sheet has other rows; nothing of the call lands then.
     """
+    wanted = [sheet for some in files.values() for sheet in some]
     sheets = [sheet for output in written for sheet in output["sheets"]]
     for out, sheet in zip(wanted, sheets, strict=True):
         if out.rows is not None and out.rows != sheet["row_count"]:
@@ -79,6 +149,19 @@ def _check_rows(wanted: list[_SheetOut], written: list[dict[str, Any]]) -> None:
                 f"sheet {out.sheet} of {out.file} holds {sheet['row_count']} rows where "
                 f"{out.rows} were counted"
             )
+    alike = [each.alike for each in judged.judgments if each.alike]
+    return [
+        {**each, "warnings": [text for text in each["warnings"] if not _contradicts(text, alike)]}
+        for each in written
+    ]
+
+
+def _contradicts(warning: str, alike: Sequence[str]) -> bool:
+    """Tell whether a warning says that SQL tells spellings apart of columns that it does not."""
+    # Before the column's name stands nothing, or the file's.
+    return warning.endswith(CAPITALS_APART) and any(
+        warning.startswith(f"{name}: ") or f": {name}: " in warning for name in alike
+    )
 
 
 def _sheets(calls: StepCalls, prepared: PreparedJob) -> Iterator[_SheetOut]:

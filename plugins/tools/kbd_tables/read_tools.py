@@ -38,6 +38,8 @@ __all__ = [
     "TableQuery",
     "TableReadRows",
     "TableStats",
+    "answer_told",
+    "answer_warnings",
     "other_refs",
 ]
 
@@ -470,17 +472,29 @@ def _result(arguments: QueryArguments, answered: Answered) -> ToolResult:
         "has_more": bool(rows) and arguments.window_offset + len(rows) < total,
         "query_elapsed_ms": found["elapsed_ms"],
     }
-    warnings = list(answered.warnings)
-    warnings += answered.sum_notes
+    warnings = answer_warnings(answered)
     # A window that holds all rows holds them in whatever order.
     if not found["is_ordered"] and (value["has_more"] or arguments.window_offset):
         warnings.append("no ORDER BY: the windows of this query may overlap or miss rows")
     if found["is_cut"]:
         warnings.append("the window is too large and was cut; go on at a higher window_offset")
-    if found["lost_figures"]:
-        warnings.append(lost_figures_note(found["lost_figures"]))
-    warnings += [*found["hints"], *found["spellings"]]
     if warnings:
         value["warnings"] = warnings
-    told = (*answered.told, *found["spellings"])
-    return ToolResult(value, measured=("query_elapsed_ms",), told=told, is_look=arguments.is_look)
+    return ToolResult(
+        value, measured=("query_elapsed_ms",), told=answer_told(answered),
+        is_look=arguments.is_look,
+    )  # fmt: skip
+
+
+def answer_warnings(answered: Answered) -> list[str]:
+    """Return what a model must know of the rows that a statement was answered with."""
+    found = answered.answer
+    lost = [lost_figures_note(found["lost_figures"])] if found["lost_figures"] else []
+    return [
+        *answered.warnings, *answered.sum_notes, *lost, *found["hints"], *found["spellings"]
+    ]  # fmt: skip
+
+
+def answer_told(answered: Answered) -> tuple[str, ...]:
+    """Return what a person must know of them."""
+    return (*answered.told, *answered.answer["spellings"])

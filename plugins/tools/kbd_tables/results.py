@@ -32,6 +32,7 @@ from kbd_tables.sandbox import (
     OpenSandbox,
     TableQuestion,
     TablesNeeded,
+    answered,
     hints_of,
     sandbox_runs,
     sandboxed,
@@ -252,29 +253,40 @@ def export_query(question: dict[str, Any], target: str) -> dict[str, Any]:
         return {"needs": msgspec.to_builtins(needed.names)}
 
 
-def export_queries(question: dict[str, Any], targets: Sequence[str]) -> dict[str, Any]:
+def export_queries(
+    question: dict[str, Any], targets: Sequence[str], asked: int = 0
+) -> dict[str, Any]:
     """Write what several statements make of the same tables, each to a target of its own.
 
     Args:
         question: A plain `kbd_tables.sandbox.TableQuestion`, with `more` and `labels`.
-        targets: Where to, one for each statement.
+        targets: Where to, one for each statement but the first ones.
+        asked: How many of the statements, the first ones, are answered and not written.
 
     Returns:
-        `{answers}`, one as of `export_query` for each, or `{needs: [{file, sheet}]}`.
+        `{answers}`, as of `kbd_tables.sandbox.query` for each that is answered, with up to 5,000
+        rows, and as of `export_query` for each other; or `{needs: [{file, sheet}]}`.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandbox_runs`.
     """
-    asked = msgspec.convert(question, TableQuestion)
+    given = msgspec.convert(question, TableQuestion)
     answers = []
     try:
-        with sandbox_runs(asked) as runs:
-            for place, target in enumerate(targets):
+        with sandbox_runs(given) as runs:
+            for place in range(asked):
+                with runs.running(place) as box:
+                    answers.append(answered(box, given.catalog, _ANSWERED, None))
+            for place, target in enumerate(targets, asked):
                 with runs.running(place) as box:
                     answers.append(_exported(box, target))
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
     return {"answers": answers}
+
+
+_ANSWERED = {"rows": 5_000, "offset": 0}
+"""Window of a statement that is answered beside what others write."""
 
 
 def _exported(box: OpenSandbox, target: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import os
 import resource
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,6 +65,7 @@ __all__ = [
     "SandboxRuns",
     "TableQuestion",
     "TablesNeeded",
+    "answered",
     "hints_of",
     "query",
     "sandbox_runs",
@@ -338,13 +339,20 @@ def query(question: dict[str, Any], window: dict[str, Any], total: int | None) -
     asked = msgspec.convert(question, TableQuestion)
     try:
         with sandboxed(asked) as box:
-            began = time.perf_counter()
-            found = _window(box, asked.catalog, window, total)
-            elapsed = (time.perf_counter() - began) * 1000
-            hints = hints_of(box, found.rows)
-            spellings = join_notes(box.connection, box.statement, box.named, ANSWERED_ROWS)
+            return answered(box, asked.catalog, window, total)
     except TablesNeeded as needed:
         return {"needs": msgspec.to_builtins(needed.names)}
+
+
+def answered(
+    box: OpenSandbox, catalog: TableCatalog, window: Mapping[str, int], total: int | None
+) -> dict[str, Any]:
+    """Run the statement of a sandbox whose clock runs, and answer as `query`."""
+    began = time.perf_counter()
+    found = _window(box, catalog, window, total)
+    elapsed = (time.perf_counter() - began) * 1000
+    hints = hints_of(box, found.rows)
+    spellings = join_notes(box.connection, box.statement, box.named, ANSWERED_ROWS)
     rows, is_cut = _within_bytes(found.rows)
     return {
         "columns": [name for name, _ in found.columns],
@@ -395,7 +403,7 @@ class _Window(msgspec.Struct, frozen=True):
 
 
 def _window(
-    box: OpenSandbox, catalog: TableCatalog, window: dict[str, Any], total: int | None
+    box: OpenSandbox, catalog: TableCatalog, window: Mapping[str, int], total: int | None
 ) -> _Window:
     """Return a window of a statement's rows, and count them where the window does not tell."""
     connection, statement = box.connection, box.statement

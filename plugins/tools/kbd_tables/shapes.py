@@ -16,6 +16,7 @@ from kbd_tables.duck import quoted_text
 
 __all__ = [
     "BLANKS",
+    "LETTERS",
     "Shape",
     "alternatives",
     "batches",
@@ -37,7 +38,15 @@ _MAX_CHARACTERS = 48
 _TEXT = "…"
 """The shape of all values that are neither numbers nor dates nor missing."""
 
-_LONG_WORD = r"\p{L}{11}"
+LETTERS = (
+    r"A-Za-z\x{AA}\x{B5}\x{BA}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1FFF}\x{2C00}-\x{2DFF}"
+    r"\x{3040}-\x{FEFF}\x{FF21}-\x{FF3A}\x{FF41}-\x{FF5A}\x{FF66}-\x{10FFFF}"
+)
+"""Letters in a class of a pattern for SQL, by the ranges of Unicode that hold them; in some there
+are marks and figures of other scripts. The class of letters itself takes 3 to 14 ms to compile
+wherever it stands in a statement, which was half of what it took to load a table of 200 rows."""
+
+_LONG_WORD = f"[{LETTERS}]{{11}}"
 """Longer than the names of months and currencies, and the words for missing values."""
 
 T = TypeVar("T")

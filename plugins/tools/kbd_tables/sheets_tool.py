@@ -44,13 +44,24 @@ from kbd_tables.export_tools import (
 from kbd_tables.jobs import QueryLimits, lost_figures_note
 from kbd_tables.named_tables import Answered, StatementCall, ask_many
 from kbd_tables.open_questions import check_figures
-from kbd_tables.read_tools import HowToRead, OtherTables, SourceSheet, TablePath, other_refs
+from kbd_tables.read_tools import (
+    HowToRead,
+    OtherTables,
+    SourceSheet,
+    TablePath,
+    answer_told,
+    answer_warnings,
+    other_refs,
+)
 
 __all__ = ["FileExport", "FormArguments", "SheetOutput", "SheetsArguments", "TableExportSheets"]
 
 _Width = Annotated[float, Meta(gt=0, le=255)]
 _MOST_SHEETS = 1_000
 """Sheets of one call, in however many files."""
+
+_MOST_ASKED = 20
+"""Statements of one call that are answered beside the sheets."""
 
 
 class TotalChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -142,6 +153,10 @@ class SheetsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: OtherTables = {}
     source_sheet: SourceSheet = None
     read_as: HowToRead = ReadAs()
+    ask: Annotated[
+        tuple[str, ...],
+        Meta(description="Queries answered before anything is written.", max_length=_MOST_ASKED),
+    ] = ()
 
 
 class _Output(msgspec.Struct, frozen=True):
@@ -195,9 +210,11 @@ class TableExportSheets(ExportTool):
         return arguments.outputs[0].target_path if arguments.outputs else None
 
     async def run(self, context: ToolContext, arguments: SheetsArguments) -> ToolResult:
-        """Return `{outputs[{target_path, format, sheets[...], warnings}]}`.
+        """Return `{outputs[{target_path, format, sheets[...], warnings}]}`, and what was asked.
 
-        A sheet is `{sheet, written_range, row_count, column_count, totals}`.
+        A sheet is `{sheet, written_range, row_count, column_count, totals}`. Where something is
+        asked, `answers` has `{columns, rows, total_row_count, warnings}` for each, with the first
+        5,000 rows.
 
         Raises:
             ValidationFailed: A format does not fit its target, or cannot hold the sheets; a
@@ -216,21 +233,22 @@ class TableExportSheets(ExportTool):
             for name in output.names
         ]  # fmt: skip
         rows = [context.files.stage() for _ in sheets]
+        first, *more = (*arguments.ask, *(sheet.query for sheet in sheets))
         call = StatementCall(
             ref=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
-            sql=sheets[0].query,
+            sql=first,
             limits=for_files(self._query_limits),
             job=jobs.export_queries,
-            arguments={"targets": rows},
+            arguments={"targets": rows, "asked": len(arguments.ask)},
             tables=other_refs(arguments.tables),
-            more=tuple(sheet.query for sheet in sheets[1:]),
-            labels=tuple(labels),
+            more=tuple(more),
+            labels=(*("" for _ in arguments.ask), *labels),
         )
+        found = await ask_many(self._tables, context, call)
+        asked, made = found[: len(arguments.ask)], found[len(arguments.ask) :]
         answered = [
-            _with_totals(found, sheet, label)
-            for found, sheet, label in zip(
-                await ask_many(self._tables, context, call), sheets, labels, strict=True
-            )
+            _with_totals(each, sheet, label)
+            for each, sheet, label in zip(made, sheets, labels, strict=True)
         ]
         values, puts, begin = list[dict[str, Any]](), list[_Put](), 0
         for output in outputs:
@@ -242,8 +260,15 @@ class TableExportSheets(ExportTool):
         # Last: whatever fails before leaves the draft as it was.
         for put in puts:
             put.land(context)
-        told = dict.fromkeys(sentence for put in puts for sentence in put.told)
-        return ToolResult({"outputs": values}, is_action=True, told=tuple(told))
+        told = dict.fromkeys(
+            (
+                *(sentence for each in asked for sentence in answer_told(each)),
+                *(sentence for put in puts for sentence in put.told),
+            )
+        )
+        answers = [_answer(each) for each in asked]
+        value = {"outputs": values, **({"answers": answers} if answers else {})}
+        return ToolResult(value, is_action=True, told=tuple(told))
 
     async def _output(self, context: ToolContext, wanted: FileExport) -> _Output:
         """Return what a file is and how it is written.
@@ -307,6 +332,12 @@ class _Put(msgspec.Struct, frozen=True):
             ),
             focus=written.focus,
         )
+
+
+def _answer(asked: Answered) -> dict[str, Any]:
+    """Return the answer to what was asked as the tool returns it."""
+    kept = {name: asked.answer[name] for name in ("columns", "rows", "total_row_count")}
+    return {**kept, "warnings": answer_warnings(asked)}
 
 
 def _check_targets(outputs: Sequence[_Output]) -> None:

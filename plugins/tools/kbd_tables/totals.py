@@ -32,6 +32,7 @@ from kbd_tables.group_sums import sums_of_groups
 from kbd_tables.outer_sums import outer_sums
 from kbd_tables.row_stretches import stretches_of, with_spreads
 from kbd_tables.rows_below import rows_below
+from kbd_tables.shapes import LETTERS
 from kbd_tables.total_notes import (
     SummedColumn,
     counted_note,
@@ -59,6 +60,8 @@ _MAX_COUNTED = 60
 _COUNT_CHARACTERS = 40
 _COUNTED_SHARE = 1 / 3
 """As many of a column's values look like labels that count rows, if its rows are called so."""
+_COUNTED = COUNT_PATTERN.replace(r"[^\pL", f"[^{LETTERS}").replace(r"\pL", f"[{LETTERS}]")
+"""The pattern of labels that count rows, which SQL compiles in no time."""
 _WEAK_CHARACTERS = 24
 _YEARS_SHARE = 1 / 3
 """As many of the rows are years, if these sum up halves, quarters or months."""
@@ -407,7 +410,7 @@ def _counted_rows(
             f"SELECT file_row_number, c{column}, ({filled})"
             f" FROM {parquet_rows(raw, numbered=True)}"
             f" WHERE length(c{column}) <= {_COUNT_CHARACTERS}"
-            f" AND regexp_matches(c{column}, {quoted_text(COUNT_PATTERN)}) LIMIT {_MAX_COUNTED + 1}"
+            f" AND regexp_matches(c{column}, {quoted_text(_COUNTED)}) LIMIT {_MAX_COUNTED + 1}"
         ).fetchall()
         if len(rows) > min(_MAX_COUNTED, _COUNTED_SHARE * count):
             continue

@@ -122,6 +122,64 @@ async def test_a_failed_check_stops_all(workbench: Workbench, ask: Ask) -> None:
 
 
 @on_asyncio
+async def test_a_failed_check_is_told_before_a_sheet_that_is_refused(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """Both are found by one call; the check is what is wrong with the rows."""
+    workbench.add("sales.csv", SALES)
+    refused = [{"do": "write", "file": "x.csv", "sheet": name} for name in "AB"]
+    checks = [{"check": "unique", "table": "sales", "columns": ["Category"]}]
+
+    with pytest.raises(ValidationFailed, match=r"nothing is written.*Category"):
+        await ask("run", inputs=[INPUT], steps=refused, checks=checks)
+    with pytest.raises(ValidationFailed, match=r"x\.csv: .*sheet"):
+        await ask("run", inputs=[INPUT], steps=refused)
+
+    assert list(workbench.files.names()) == ["sales.csv"]
+
+
+@pytest.mark.parametrize("extra", [0, 100_000], ids=["small", "large"])
+@on_asyncio
+async def test_checks_of_tables_of_any_size_are_judged(
+    workbench: Workbench, ask: Ask, extra: int
+) -> None:
+    """Those of a large table are judged before anything is written, those of a small one beside."""
+    more = "".join(f"2024-04-01,Bulk,North,{n},paid\n" for n in range(extra))
+    workbench.add("sales.csv", SALES + more)
+    steps = [{"do": "group", "figures": [{"name": "n", "function": "count"}]}]
+    wanted = {"check": "row_count", "table": "sales", "minimum": 1}
+
+    done = await ask("run", inputs=[INPUT], steps=[*steps, {"do": "write", "file": "x.xlsx"}],
+                     checks=[wanted])  # fmt: skip
+
+    assert any(f"sales has {6 + extra:,} rows" in text for text in done["checks"])
+    with pytest.raises(ValidationFailed, match="nothing is written, because a check failed"):
+        await ask(
+            "run", inputs=[INPUT], steps=[*steps, {"do": "write", "file": "y.xlsx"}],
+            checks=[{**wanted, "maximum": 5}],
+        )  # fmt: skip
+    assert set(workbench.files.names()) == {"sales.csv", "x.xlsx"}
+
+
+@on_trio
+async def test_spellings_that_count_as_one_are_not_told_apart(
+    workbench: Workbench, ask: Ask
+) -> None:
+    """Where the job says how they are counted, no warning says the opposite; else it stays."""
+    workbench.add("sales.csv", SALES)
+    figures = [{"name": "Total", "function": "sum", "column": "Amount"}]
+    group = {"do": "group", "by": ["Category"], "figures": figures}
+    write = {"do": "write", "file": "x.xlsx"}
+
+    folded = await ask("run", inputs=[INPUT], steps=[group, write])
+    exact = await ask("run", inputs=[INPUT], steps=[{**group, "exact": True}, write])
+
+    assert any("Category" in note and "count as one" in note for note in folded["notes"])
+    assert not any("SQL tells them apart" in text for text in folded["outputs"][0]["warnings"])
+    assert any("SQL tells them apart" in text for text in exact["outputs"][0]["warnings"])
+
+
+@on_asyncio
 async def test_a_later_failure_undoes_what_was_written(workbench: Workbench, ask: Ask) -> None:
     """All of a job or nothing: a step that fails takes back the files before it."""
     workbench.add("sales.csv", SALES)

@@ -82,6 +82,37 @@ async def test_one_call_runs_all_statements(ask: Ask, workbench: NotingWorkbench
     assert again["rows"] == [["West", "2024-01-31", 1.5], ["West", "2024-03-01", 4.0]]
 
 
+async def test_what_is_asked_is_answered_by_the_same_call(
+    ask: Ask, workbench: NotingWorkbench
+) -> None:
+    """A statement beside the sheets: its rows are the answer, and the worker is called once."""
+    await ask("get_map")
+    workbench.asked.clear()
+    few, many = "SELECT count(*) AS n, sum(Amount) AS s FROM data", "SELECT i FROM range(6000) r(i)"
+    wanted = [few, many]
+    found = await ask("export_sheets", outputs=[output("o.xlsx", ("S", SHOPS))], ask=wanted)
+
+    assert workbench.asked == [jobs.export_queries]
+    assert [sheet["row_count"] for sheet in found["outputs"][0]["sheets"]] == [2]
+    totals, listed = found["answers"]
+    assert (totals["columns"], totals["rows"], totals["warnings"]) == (["n", "s"], [[3, 3.5]], [])
+    assert (len(listed["rows"]), listed["total_row_count"]) == (5_000, 6_000)
+    alone = await ask("query", query=few)
+    assert alone["rows"] == totals["rows"]
+
+
+async def test_what_is_asked_and_refused_leaves_nothing(
+    ask: Ask, workbench: NotingWorkbench
+) -> None:
+    """A statement that cannot be answered ends the call, which says what is wrong with it."""
+    given = output("o.xlsx", ("S", SHOPS), ("T", SHOPS))
+    with pytest.raises(ValidationFailed, match=r"^there is no column Amuont") as refused:
+        await ask("export_sheets", outputs=[given], ask=["SELECT sum(Amuont) FROM data"])
+
+    assert "sheet" not in refused.value.message
+    assert set(workbench.files.names()) == {"s.csv", "c.csv"}
+
+
 async def test_totals_and_lists_of_columns(ask: Ask) -> None:
     """A form is taken by columns' names, and as the lists that a schema can hold a model to."""
     by_name = {"totals": {"Sum": "sum"}, "formats": {"Sum": "0.0"}, "widths": {"Shop": 20}}
