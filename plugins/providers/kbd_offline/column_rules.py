@@ -409,6 +409,11 @@ def _flag(name: FlagName) -> Callable[..., object]:
     return lambda *_: (Flag(name),)
 
 
+def _into_sheets(span: Span) -> object:
+    # "Sheets" alone says no more than the words for what is split.
+    return (Flag("into_sheets"),) if span.end > span.start + 1 else ()
+
+
 def _into_files(span: Span) -> object:
     words = {span.scan.word(at) for at in range(span.start, span.end)}
     kinds = [SuffixClause(suffix) for word, suffix in _FILE_WORDS.items() if word in words]
@@ -506,7 +511,7 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("split_clause", "by key own_file", _split_files, -0.3),
     Rule("split_clause", "split", _split, 0.4),
     Rule("split_clause", "split_files", _split_files, 0.4),
-    Rule("into_clause", "into_sheets", _flag("into_sheets"), 0.2),
+    Rule("into_clause", "into_sheets", _into_sheets, 0.2),
     Rule("into_clause", "into_files", _into_files, 0.2),
     Rule("totals_clause", "summary_sheet", _flag("summary")),
     Rule("totals_clause", "summary_sheet ('of'|'for'|'von'|'der'|'des'|'fur') NUMERIC+",

@@ -59,9 +59,8 @@ PHRASES: Mapping[str, str] = {
     "how_many": "how many, count how many",
     "how_much": "how much",
     "unique_list": """
-        list of unique, list of distinct, list of different, list the unique, list the different,
-        list the distinct, which different, all distinct, all unique, what different, unique list
-        of, distinct values of, unique values of, different values of""",
+        list|show|give of|the|me|all| unique|distinct|different values| of|,
+        unique|distinct|different list|values of, which|what different, all distinct|unique""",
     # Groups.
     "by": """by, per, for each, for every, each, every, grouped by, group by, broken down by, within
         each, split by, in each, of each, aggregated by, across, summarized by, by each, for all,
@@ -203,7 +202,6 @@ PHRASES: Mapping[str, str] = {
     "cheap": "cheapest, the cheapest, least expensive",
     "most": "most, the most",
     "fewest": "fewest, the fewest, least, the least",
-    "with_ties": "with ties, including ties, ties included",
     # Figures beside figures.
     "share": """
         share of total, percentage of total, percent of total, share of the total, share, shares,
@@ -219,20 +217,13 @@ PHRASES: Mapping[str, str] = {
         total, cumulative sum, cumulative sum of, cumulative total of, cumulated, accumulated,
         running balance of, running, cumulatively, year to date total""",
     "totals_row": """
-        with totals, and totals, with a total row, with a row of totals, with total row, with a
-        total, plus totals, add totals, with a grand total, including totals, with grand totals,
-        with a totals row, plus a total, add a total row, and a total row, add a row of totals,
-        and a row of totals, and a grand total, plus a grand total, with a total at the bottom,
-        add a total at the bottom, with total, with a total line, with totals at the bottom, with
-        a sum at the bottom""",
+        with|and|plus|add|including a| grand|sum| total|totals row|line| at|in| the| bottom|,
+        with|and|plus|add a row|line of totals, with a sum at the bottom""",
     "summary_sheet": """
-        and a summary sheet with totals, and a summary with totals, a summary sheet with totals,
-        and a summary sheet, summary sheet, and a summary, with a summary, with an overview, and
-        an overview, add a summary, plus a summary, plus totals, and totals, with totals, plus a
-        summary sheet, with a summary sheet, a summary sheet of totals, and a summary of totals,
-        add a summary sheet, a summary with totals, overview sheet, with an overview sheet, and an
-        overview sheet, and a summary sheet of totals, and total, and a totals sheet, with a
-        totals sheet, and a sheet with totals, and a sheet of totals""",
+        with|and|plus|add a|an| summary|overview|totals sheet|tab|worksheet| with|of| totals|,
+        summary|overview|totals sheet|tab|worksheet with|of| totals|,
+        with|and|plus a sheet|tab|worksheet with|of totals, and|plus|with totals|total,
+        a summary with totals""",
     # Work on columns.
     "select": """
         select, show, list, display, keep, only, give me, just, keep only, only keep, show only,
@@ -241,14 +232,10 @@ PHRASES: Mapping[str, str] = {
         show the columns, get, i need, show me, i only need, reduce to, export, print, with, only
         list, with only, with just, containing only, consisting of, only include, include only""",
     "drop_column": """
-        without the column, without the columns, remove the column, remove the columns, drop the
-        column, drop the columns, delete the column, delete the columns, drop column, remove
-        column, delete column, drop columns, remove columns, delete columns, hide the column,
-        hide, leave out the column, without column, without columns, without, drop, remove,
-        delete, all but, all columns but, all columns except, everything but, everything except,
-        except, exclude, excluding, leave out, omit, hide column, hide columns, exclude the
-        column, get rid of, get rid of the column, every column except, every column but, all
-        except, exclude column, exclude columns, no""",
+        without|drop|remove|delete|hide|omit|exclude|excluding|except|no, leave out, get rid of,
+        without|drop|remove|delete|hide|exclude the| column|columns,
+        leave|get out|rid of| the column|columns,
+        all|everything|every columns|column| but|except""",
     "rename": """
         rename, rename the column, rename column, change the name of, change the heading, rename
         the columns, rename columns, change the column name, change the header, call, change
@@ -279,11 +266,10 @@ PHRASES: Mapping[str, str] = {
     "profit": "profit, gross profit, contribution, earnings",
     "margin": "margin, profit margin, gross margin",
     "trim": """
-        trim, trim blanks, trim spaces, trim whitespace, remove extra spaces, strip spaces, remove
-        blanks, remove spaces, remove leading and trailing spaces, strip blanks, remove extra
-        blanks, strip whitespace, remove whitespace, clean up spaces, remove surrounding spaces,
-        clean up the spaces, remove the extra spaces, trim the spaces, strip, remove trailing
-        spaces, clean up whitespace, trim extra spaces, get rid of extra spaces, trim the blanks""",
+        trim, strip, trim|strip|remove|delete|clean
+        the|all|any|extra|leading|trailing|surrounding|unneeded| extra| blanks|spaces|whitespace,
+        clean up the| spaces|whitespace, get rid of extra|the| spaces|blanks, remove leading and
+        trailing spaces""",
     "upper": """
         upper case, uppercase, upper-case, in capitals, to upper case, in upper case, capitals,
         all caps, in uppercase, to uppercase, capitalize all, in capital letters,
@@ -303,93 +289,56 @@ PHRASES: Mapping[str, str] = {
         missing, fill in the missing, replace the empty, set empty, set missing, fill in blank,
         fill empty cells, replace empty cells, fill missing values, replace missing values, fill""",
     "fill_with": "with, by, as, to",
-    "to_numbers": """
-        as numbers, to numbers, into numbers, to real numbers, into real numbers, as real numbers,
-        numeric, as plain numbers, to plain numbers, into plain numbers""",
     "clean": """
         clean, clean up, tidy, tidy up, normalize, normalise, standardize, standardise, convert,
         turn, change, make, put, set, write""",
     # Whole jobs.
     "split": """
-        split, one sheet per, one sheet for each, a sheet per, a sheet for each, separate sheets
-        by, separate sheet for each, one sheet for every, split by, split into sheets by, sheet
-        per, sheet for each, sheets by, one tab per, one tab for each, a tab per, a tab for each,
-        separate tab for each, a separate sheet for each, a separate sheet per, a separate tab for
-        every, a separate tab for each, one worksheet per, one worksheet for each, own sheet for
-        each, divide by, break into sheets by, divide, separate by, separate into, its own sheet
-        for each, tab per, tab for each, split it by, split the file by, split the data by, split
-        up by, split into one sheet per, split up, a separate sheet for every, one sheet by,
-        separate sheets for each, separate sheets per, a sheet for every, individual sheets per,
-        individual sheets for each, different sheets for each, split into a sheet per, split into
-        a sheet for each, split into separate sheets by, split out by, its own sheet per, one
-        workbook sheet per, a worksheet per, a worksheet for each, sheets per""",
+        split, divide, separate, split|divide|separate|break by, split|divide up|out| by, split
+        it|this by, split|divide the| file|data|table|rows by,
+        a|one|its|own|individual|separate|different|single|extra| own|separate|single|workbook|
+        sheet|tab|worksheet|sheets|tabs|worksheets per|for|by each|every|,
+        split|separate|break|divide in|into a|one|separate|own|single|
+        sheet|tab|worksheet|sheets|tabs|worksheets per|for|by each|every|, separate into, split up""",
     "split_files": """
-        one file per, one file for each, a file per, a file for each, separate files by, separate
-        files for each, separate file for each, one csv per, one csv for each, split into files
-        by, split into separate files by, a separate file per, a separate file for each, a csv
-        per, a csv for each, one file for every, one workbook per, one workbook for each, file
-        per, file for each, a separate file for every, split into one file per, own file for each,
-        files by, separate workbooks by, individual files per, individual files for each, split
-        into several files by, split into a file per, split into files per, one excel file per,
-        one csv file per, one excel file for each, one csv file for each, files per, a workbook
-        per, a workbook for each, separate files per, separate csv files per, separate csv files
-        by""",
+        , a|one|its|own|individual|separate|different|single|several| own|separate|single|
+        csv|excel| file|files|workbook|workbooks|csv per|for|by each|every|,
+        split|separate|break|divide in|into a|one|separate|own|single|several| file|files|workbooks
+        per|for|by each|every|""",
     "into_sheets": """
-        into sheets, on its own sheet, into its own sheet, on separate sheets, into separate
-        sheets, to its own sheet, on own sheets, into tabs, on its own tab, in its own sheet, into
-        one workbook, in separate sheets, sheets, into separate tabs, on a sheet of its own, on a
-        separate sheet, in its own tab, on their own sheet, onto its own sheet, onto separate
-        sheets, into different sheets, into its own tab, in separate tabs, on its own worksheet,
-        to separate sheets, on own sheet""",
+        sheets|tabs|worksheets, in|into|on|onto|to its|a|one|their|
+        own|separate|different|single| sheet|tab|worksheet|sheets|tabs|worksheets, on|in|into a
+        sheet|tab|worksheet|sheets|tabs|worksheets of its own, into one workbook""",
     "into_files": """
-        into files, into separate files, into its own file, in separate files, separate files,
-        into several files, as separate files, in its own file, to its own file, into single
-        files, to separate files, into different files, into individual files, to files, as files,
-        into own files, into separate csv files, into separate excel files""",
+        separate files, in|into|as|to its|a|their|several|
+        own|separate|single|different|individual| csv|excel| file|files""",
     "dedupe": """
-        dedupe, deduplicate, dedup, de-dupe, de-duplicate, remove duplicates, remove duplicate
-        rows, drop duplicates, delete duplicates, remove the duplicates, drop duplicate rows,
-        remove duplicated rows, no duplicates, without duplicates, remove duplicate, drop
-        duplicate, delete duplicate, remove exact duplicates, remove exact duplicate rows, drop
-        exact duplicate rows, get rid of duplicates, only unique rows, get rid of all the repeated
-        rows, keep only unique rows, unique rows, unique rows only, remove repeated rows, delete
-        duplicate rows, eliminate duplicates, remove double entries, remove all duplicates, strip
-        duplicates, take out duplicates, distinct rows, drop the duplicates, delete the
-        duplicates, remove doubles, filter out duplicates, without duplicate rows, deduped, remove
-        rows with duplicated, remove rows with the same, remove rows with duplicate, clean
-        duplicates, deduplicated, remove double rows, delete double rows, get rid of duplicate
-        rows, remove all duplicate rows, purge duplicates, discard duplicates, leave out
-        duplicates, get rid of the duplicates, get rid of all duplicates, delete all duplicates""",
-    "one_row_per": """
-        keep one row for each, keep one row per, only one row per, one row per, only one row for
-        each, keep one per, one row for each, keep only one row per, keep a single row per, keep
-        the first row per, keep the first row for each, only the first row per, only the first row
-        for each, one record per, keep only one row for each""",
+        dedupe, dedup, de-dupe, deduplicate, de-duplicate, deduped, deduplicated,
+        remove|drop|delete|eliminate|discard|purge|strip|clean|skip|ignore the|all|all
+        the|any|exact| duplicate|duplicated|duplicates|doubles, get|take|filter|leave|throw
+        rid|out|away of| the|all|all the| duplicates|doubles, remove|drop|delete|eliminate|discard
+        the|all|all the|exact| duplicate|duplicated|double|repeated|doubled
+        rows|entries|records|lines, get rid of the|all|all the|
+        duplicate|duplicated|double|repeated rows|entries, no|without duplicates, without duplicate
+        rows, remove rows with duplicate|duplicated, remove rows with the same, keep|only only|
+        unique|distinct rows, unique|distinct rows only|""",
+    "one_row_per": "keep| only|just| one|a|the single|first| row|record|line| per|for each|",
     "duplicates": """
         duplicates, duplicate rows, duplicate, duplicated, doubles, repeated rows, duplicated
         rows, duplicate entries, double entries""",
     "alike_in": """
         by, on, based on, with the same, by the same, considering, comparing, having the same,
         using, with duplicate, with duplicated, whose, in, per, for each, of""",
-    "keep_first": """
-        keep the first, keeping the first, keep first, keep the first one, keep the first of each,
-        first one wins""",
-    "keep_last": """
-        keep the last, keeping the last, keep last, keep the last one, keep the last of each, last
-        one wins, keep only the last""",
+    "keep_first": "keep|keeping only| the| first one|of| each|",
+    "keep_last": "keep|keeping only| the| last one|of| each|, last one wins",
     "keep_latest": """
-        keep the latest, keep the newest, keep the most recent, keeping the latest, keeping the
-        newest, keep latest, keep newest, keeping the most recent, keep only the latest, keep only
-        the newest, keep only the most recent, keep the latest one, keep the newest one, keep the
-        most recent one""",
+        keep|keeping only| the| latest|newest one|, keep|keeping only| the| most recent one|""",
     "in_place": """in place, in-place, change the file itself, in the file itself, in the same file,
         overwrite the file, overwrite it, edit the file, overwrite the original, change the
         original, update the file""",
     "not_in_place": """
-        don't change the original file, do not change the file, without changing the file, don't
-        change the original, do not touch the original, don't touch the original, without changing
-        the original, but don't change the original file, but do not change the original file, not
-        in place, but don't change the original, leave the original untouched""",
+        , but| don't|do|without not| change|changing|touch|touching|edit|editing the| original|file
+        file|, not in place, leave the original untouched""",
     "join": """
         join, match, look up, lookup, vlookup, merge, combine, link, enrich, xlookup, attach, add,
         map, connect, bring in, pull in, left join, fill in, put, inner join""",
@@ -412,14 +361,9 @@ PHRASES: Mapping[str, str] = {
         all three files, both sheets, files, sheets, all workbooks, everything, the tables, these
         tables, them""",
     "origin": """
-        with a source column, with source column, with the file name as a column, with a column
-        for the source, with the source file, add a source column, with a column with the file
-        name, with the file name, and add the file name, add the file name as a column, with an
-        origin column, and a source column, and a column with the file name, with the source, plus
-        the file name, with a column source, with a column for the file name, including the file
-        name, add a column with the file name, with a file column, add the source file as a
-        column, with a column that tells the file, and add a column with the source file, and add
-        a column with the file name, with a column of the file name""",
+        with|and|plus|including|add add|a|an| a|the| source|origin|file column|file|,
+        with|and|plus|including|add add| the|a| file name as| a| column|,
+        with|and|plus|add add| a column for|with|that|of tells| the source|file| file|name|""",
     "gaps": """
         missing columns stay empty, missing columns are empty, leave missing columns empty, with
         empty missing columns, fill missing columns with blanks, missing ones stay empty, keep all
@@ -448,21 +392,7 @@ PHRASES: Mapping[str, str] = {
         replace, find and replace, substitute, change, swap, replace all, replace every, search
         and replace, replace the text, replace the word, replace all occurrences of, turn,
         correct, rename, find, change every, change all, replace any""",
-    "remove_text": """
-        remove the word, remove the text, delete the word, delete the text, remove the words,
-        remove the phrase, delete the phrase, erase the word, erase the text""",
-    "replace_with": """
-        with, by, to, into, and replace it with, for, and replace with, and replace it by""",
     "nothing": "nothing, an empty string, an empty text",
-    "ignoring_case": """
-        ignoring case, case insensitive, case-insensitive, ignore case, regardless of case,
-        whatever the case, case insensitively, in capitals or not, upper or lower case""",
-    "everywhere": """
-        everywhere, in all files, in all documents, in every file, in the files, in all word
-        documents, in the document, in the documents, in all the files, in all of them, in every
-        document, throughout, in all places, in the whole file, in the file, in all sheets, in all
-        presentations, in all excel files, in all text files, in all csv files, in the word
-        document""",
     "convert": """
         convert, export, save, turn, transform, change, write, make, copy, convert it, save it,
         turn it, create, store, download""",

@@ -187,10 +187,9 @@ PHRASES: Mapping[str, str] = {
         mir, wahle, spalten, nur spalten, mit den spalten, gib nur, behalte nur die spalten, zeig,
         nur die spalte""",
     "drop_column": """
-        ohne die spalte, ohne die spalten, entferne die spalte, entferne die spalten, losche die
-        spalte, losche die spalten, ohne spalte, ohne, spalte entfernen, alle spalten außer, alles
-        außer, entferne, losche, entferne spalte, losche spalte, alle spalten ausser, lass die
-        spalte weg, außer, lasse die spalte weg""",
+        ohne|entferne|losche|außer, lass|lasse die spalte|spalten weg,
+        ohne|entferne|losche|außer die| spalte|spalten, spalte entfernen,
+        alle|alles spalten| außer|ausser""",
     "rename": """benenne, umbenennen, benenne die spalte, nenne, nenne die spalte, benenne spalte,
         umbenenne, benenn, nenne spalte""",
     "rename_to": "in, zu, als, um in, um zu, nach, ->",
@@ -230,51 +229,31 @@ PHRASES: Mapping[str, str] = {
     "clean": """
         bereinige, bereinigen, saubere, wandle, schreibe, setze, normalisiere, mache, wandle um""",
     "split": """
-        teile, aufteilen, ein blatt je, ein blatt pro, ein blatt fur jede, ein blatt fur jeden,
-        ein blatt fur jedes, teile auf nach, teile nach, splitte, aufteilen nach, je ein blatt
-        pro, ein tabellenblatt je, ein tabellenblatt pro, ein eigenes blatt je, ein eigenes blatt
-        pro, splitten nach, teile die datei nach, teile auf, blatt je, blatt pro, ein eigenes
-        blatt fur jede, ein eigenes blatt fur jeden, splitte nach, pro blatt, aufgeteilt auf, je
-        ein blatt fur jede, ein eigenes tabellenblatt pro, ein eigenes tabellenblatt je, ein
-        reiter pro, ein reiter je, trenne nach, trenne, jeweils ein blatt pro, jeweils ein blatt
-        je, ein eigenes blatt fur jedes, ein tabellenblatt fur jede, ein tabellenblatt fur jeden,
-        ein tabellenblatt fur jedes, aufgeteilt nach, teile die daten nach,
-        teile die tabelle nach""",
+        teile, teile|splitte|trenne|aufteilen|splitten|aufgeteilt die| datei|daten|tabelle| auf|
+        nach|auf, trenne, aufteilen, je|jeweils|pro| ein|eine|einen|je| eigenes|extra|eigener|
+        blatt|tabellenblatt|reiter je|pro|fur jede|jeden|jedes|""",
     "split_files": """
-        eine datei je, eine datei pro, eine datei fur jede, eine datei fur jeden, eine eigene
-        datei je, eine eigene datei pro, eine csv je, eine csv pro, je eine datei pro, eine datei
-        fur jedes, je eine datei fur jede, dateien je, einzelne dateien nach, einzelne dateien je,
-        einzelne dateien pro, eine eigene datei fur jede, eine eigene datei fur jeden, jeweils
-        eine datei pro, jeweils eine datei je""",
+        , je|jeweils| eine|einzelne eigene| datei|csv|dateien|csv-datei je|pro|nach|fur
+        jede|jeden|jedes|""",
     "into_sheets": """
-        auf blatter, in blatter, in eigene blatter, auf eigene blatter, auf eigenem blatt, in
-        einzelne blatter, auf einzelne blatter, in tabellenblatter, auf ein eigenes blatt, in
-        eigene tabellenblatter, auf eigene tabellenblatter, in eine eigene tabelle, blatter, auf,
-        in einzelne tabellenblatter""",
+        blatter,
+        auf|in ein| eigene|eigenes|eigenem|einzelne|separate| blatter|tabellenblatter|blatt,
+        in eine eigene tabelle""",
     "into_files": """
         in dateien, in eigene dateien, in einzelne dateien, in separate dateien, in mehrere
         dateien""",
     "dedupe": """
-        entferne duplikate, duplikate entfernen, ohne duplikate, entferne doppelte, doppelte
-        entfernen, entferne doppelte zeilen, doppelte zeilen entfernen, losche duplikate, losche
-        doppelte, losche doppelte zeilen, dubletten entfernen, entferne dubletten, ohne doppelte,
-        keine duplikate, losche doppelte eintrage, entferne die duplikate, entferne alle
-        duplikate, entferne doppelte eintrage, doppelte eintrage entfernen, ohne doppelte zeilen,
-        losche die duplikate, losche dubletten, bereinige duplikate, dedupliziere""",
-    "one_row_per": """
-        nur eine zeile pro, nur eine zeile je, eine zeile pro, eine zeile je, nur die erste zeile
-        je, nur die erste zeile pro""",
+        dedupliziere, entferne|losche|bereinige alle|die| duplikate|dubletten|doppelte
+        zeilen|eintrage|datensatze|, duplikate|dubletten|doppelte zeilen|eintrage|
+        entfernen|loschen|weg|raus, ohne|keine duplikate|dubletten|doppelte zeilen|""",
+    "one_row_per": "nur| die|eine erste| zeile je|pro",
     "duplicates": "duplikate, doppelte, dubletten, doppelte zeilen, doppelten",
     "alike_in": """
         nach, anhand, anhand der, mit gleicher, mit gleichem, mit der gleichen, mit derselben, je,
         pro, bezuglich, mit gleichen, anhand von, anhand des, auf basis von, bei""",
-    "keep_first": """
-        behalte die erste, behalte den ersten, behalte jeweils die erste, behalte jeweils den
-        ersten""",
-    "keep_last": """
-        behalte die letzte, behalte den letzten, behalte jeweils die letzte, behalte jeweils den
-        letzten""",
-    "keep_latest": "behalte den neuesten, behalte die neueste, behalte das neueste",
+    "keep_first": "behalte jeweils| die|den|das erste|ersten",
+    "keep_last": "behalte jeweils| die|den|das letzte|letzten",
+    "keep_latest": "behalte jeweils| die|den|das neueste|neuesten",
     "in_place": "in der datei selbst, direkt in der datei, an ort und stelle",
     "join": """verknupfe, verbinde, verknupfen, fuge, hinzufugen, erganze, nachschlagen, sverweis,
         verheirate, join, hole, fuhre, ordne, mit""",

@@ -1,5 +1,6 @@
 """Lexicon of requests: phrases by what they mean, of all languages at once. Pure."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -84,8 +85,15 @@ def _phrases() -> Iterator[tuple[tuple[str, ...], str]]:
     for language in _LANGUAGES:
         for concept, listed in language.PHRASES.items():
             for phrase in listed.split(","):
-                if words := tuple(word_texts(fold(phrase))):
-                    yield words, concept
+                for one in _spelt(phrase):
+                    if words := tuple(word_texts(fold(one))):
+                        yield words, concept
+
+
+def _spelt(phrase: str) -> Iterator[str]:
+    """Yield the phrases that one with alternatives stands for: "split|divide up| by"."""
+    for chosen in itertools.product(*(part.split("|") for part in phrase.split())):
+        yield " ".join(filter(None, chosen))
 
 
 def _numbered(texts: Iterable[str], parts: str) -> dict[str, int]:
