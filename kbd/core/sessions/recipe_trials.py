@@ -4,6 +4,7 @@ A changed input is a file of its own beside those that the job ran on. Where it 
 the job is carried out on each part as well, and their results must be those of the whole.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -45,6 +46,10 @@ _SAMPLE_ROWS = 60
 """Rows of an input that changed ones are made of."""
 
 _RESULT_ROWS = 1_000
+
+_MAX_ALIKE = 2
+"""Changes of one kind that are tried."""
+
 _SEED = 25
 _SQL_TYPES: dict[ShapeType, str] = {
     "integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE",
@@ -130,7 +135,7 @@ class _Trials:
             [use.column.name for use in some if use.input == table.name]
             for some in (self._use.used, self._use.categories, self._use.keys)
         )
-        changed = changed_inputs(sample, used, categories, keys, _SEED)
+        changed = _some_of_each(changed_inputs(sample, used, categories, keys, _SEED))
         plain: dict[int, ResultTable] | None = None
         if changed:
             plain = await self._results(table, sample.rows)
@@ -219,6 +224,17 @@ class _Trials:
                     tuple(asked["columns"]), tuple(map(tuple, asked["rows"]))
                 )
         return found
+
+
+def _some_of_each(changed: Sequence[ChangedTable]) -> tuple[ChangedTable, ...]:
+    """Return the first changes of each kind: of many columns not each one is emptied."""
+    seen: Counter[Change] = Counter()
+    kept: list[ChangedTable] = []
+    for each in changed:
+        seen[each.change] += 1
+        if seen[each.change] <= _MAX_ALIKE:
+            kept.append(each)
+    return tuple(kept)
 
 
 async def _sample(calls: ScratchCalls, table: BoundTable) -> TrialTable:
