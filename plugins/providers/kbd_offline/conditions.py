@@ -436,6 +436,10 @@ def _without_column(scan: RequestScan, clauses: Clauses, operator: str, start: i
     money = _money(scan)
     if not money:
         return 0
+    ages = [c for c in scan.table.columns if c.is_number and _AGES & set(tokens(c.name))]
+    if scan.word(plain[1] - 1) not in UNITS and scan.word(at) not in UNITS:
+        # "People over 30" says no amount of money.
+        money = [*money, *(one for one in ages if one not in money)]
     if len(money) > 1:
         raise SeveralError(
             f'"{scan.text(start, plain[1])}" may be of {or_names(money)}',

@@ -137,6 +137,8 @@ def equation(scan: RequestScan, clauses: Clauses, place: int) -> int:
     if made is None or not is_computed(made[0]):
         return 0
     is_quoted = scan.kind(start) == "quoted" and end == start + 1
+    if any(scan.at(at, "where") for at in range(start, end)):
+        raise UnclearError("it may be a new column, or a condition on the rows")
     name = scan.tokens[start].text if is_quoted else scan.text(start, end)
     if any(column.name.casefold() == name.casefold() for column in scan.table.columns):
         raise UnclearError(f'there is a column "{name}" already: name the new one otherwise')

@@ -66,7 +66,7 @@ def read_figures(scan: RequestScan, clauses: Clauses, place: int) -> int:  # noq
     Raises:
         SeveralError: Several columns may be meant.
     """
-    if period_at(scan, place) is not None:
+    if period_at(scan, place) is not None or _numbers_them(scan, place):
         return 0
     functions: list[Aggregate] = []
     at = place
@@ -115,6 +115,11 @@ def read_figures(scan: RequestScan, clauses: Clauses, place: int) -> int:  # noq
         else:
             functions = [one for one in functions if one != "sum"] or ["sum"]
     return _of_what(scan, clauses, functions, place, at)
+
+
+def _numbers_them(scan: RequestScan, place: int) -> bool:
+    """Tell whether rows are to be numbered: "number the rows" asks for no number of them."""
+    return place == 0 and scan.word(0) == "number" and scan.word(1) in ("the", "all", "my", "each")
 
 
 def _may_begin(scan: RequestScan, at: int) -> bool:

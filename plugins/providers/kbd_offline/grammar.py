@@ -38,7 +38,7 @@ from kbd_offline.figures import (
     read_running,
     read_share,
 )
-from kbd_offline.grammar_checks import check_signs, check_unknown
+from kbd_offline.grammar_checks import check_signs, check_unknown, check_value_word
 from kbd_offline.key_clauses import by_clause
 from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.numerals import number_at
@@ -468,6 +468,8 @@ def _loose(scan: RequestScan, clauses: Clauses, place: int) -> int:
     mention = scan.column(place)
     if mention is None:
         return 0
+    if mention.level >= COMPOUND:
+        check_value_word(scan, place)
     is_unique = any(column.distinct == scan.table.rows for column in mention.columns)
     if is_unique and mention.level >= PART and mention.columns[0].is_text:
         # "Products under 10 euros": each row is one.
@@ -528,6 +530,11 @@ def _filler(scan: RequestScan, clauses: Clauses, place: int) -> int:
         return end
     if scan.at(place, "exactly"):
         return scan.at(place, "exactly")
+    check_value_word(scan, place)
+    is_last = place == len(scan) - 1 - scan.is_sign(len(scan) - 1, ".?!")
+    if is_last and scan.tokens[place].text == "A":
+        # "Names with A" is no article.
+        return 0
     return scan.at(place, "filler", "question", "select", "converted", "added_suffix", "each_own")
 
 

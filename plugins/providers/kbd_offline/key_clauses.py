@@ -7,6 +7,7 @@ from kbd_offline.figures import (
     adverb_key,
     keys_at,
 )
+from kbd_offline.mentions import STEM
 from kbd_offline.ranking import is_measure, rank_by
 from kbd_offline.scan import RequestScan, UnclearError
 
@@ -25,6 +26,9 @@ def _check_amount_key(
         UnclearError: It is asked for.
     """
     column = keys[0].column if len(keys) == 1 else None
+    named = scan.column(keys[0].place) if keys else None
+    if column is not None and column.type == "float" and named and named.level > STEM:
+        raise UnclearError(f'I do not group by "{column.name}", whose name only has that word')
     if column is None or not column.adds_up or column.type != "float":
         return
     is_bare = not clauses.figures and scan.word(place) in ("by", "nach") and clauses.loose

@@ -1,5 +1,7 @@
 """Rankings of a request: "top 10 customers by revenue", "the most orders". Pure."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from kbd.jobs.records import Aggregate
@@ -14,7 +16,8 @@ from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import STEM, ColumnMention
 from kbd_offline.names import singular, tokens
 from kbd_offline.periods import count_at, period_at
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
+from kbd_offline.times import moment_of
 
 __all__ = ["is_measure", "rank_by", "ranking"]
 
@@ -194,6 +197,13 @@ def _ranked_thing(
         clauses.rank = RankClause(count, descending, None, column, None, place)
         return mention.end
     by = _rank_column(scan, concept)
+    says_by = scan.at(end, "by", "sort")
+    if (
+        concept in ("newest", "oldest")
+        and by is None
+        and not (says_by and is_measure(scan, says_by))
+    ):
+        by = moment_of(scan, clauses)
     if concept in ("newest", "oldest") and _is_person(scan, start):
         birth = by is not None and any(
             one in by.name.casefold() for one in ("birth", "geb", "born")
@@ -211,8 +221,7 @@ def _ranked_thing(
         "flop",
     )
     clauses.rank = RankClause(count or 1, descending, subject, by, figure, place, is_plain=is_plain)
-    behind = scan.at(end, "by", "sort")
-    return rank_by(scan, clauses, behind) if behind and is_measure(scan, behind) else end
+    return rank_by(scan, clauses, says_by) if says_by and is_measure(scan, says_by) else end
 
 
 def _most(scan: RequestScan, clauses: Clauses, place: int, start: int, *, descending: bool) -> int:
@@ -277,8 +286,20 @@ def _rank_column(scan: RequestScan, concept: str) -> KnownColumn | None:
             or list(scan.vocabulary.meaning("unit_price"))
             or list(scan.vocabulary.meaning("money"))
         )
+        amounts = [c for c in scan.vocabulary.meaning("money", "revenue") if c.adds_up]
+        if len(prices) == 1 and prices[0].role == "unit price" and amounts:
+            raise _price_or_amount(concept, [prices[0], *amounts])
         return prices[0] if len(prices) == 1 else None
     return None
+
+
+def _price_or_amount(concept: str, columns: Sequence[KnownColumn]) -> SeveralError:
+    way = "top" if concept == "expensive" else "bottom"
+    names = " or ".join(f'"{column.name}"' for column in columns)
+    return SeveralError(
+        f"what costs most may be that by {names}",
+        [f"{way} 1 rows by {quoted(column.name)}" for column in columns],
+    )
 
 
 def is_measure(scan: RequestScan, at: int) -> bool:

@@ -56,6 +56,14 @@ def empty_field(scan: RequestScan, clauses: Clauses, place: int) -> int:
         is_row = scan.is_noun(place - 1) and scan.word(end) not in ("the", "die", "das", "den")
         if not is_filled and not is_row and not has_article(scan, place, mention.start):
             continue
+        if column.is_number and column.role != "id" and not is_filled:
+            text = scan.text(place, mention.end)
+            name = quoted(column.name)
+            raise SeveralError(
+                f'"{text}" may be rows where "{column.name}" is 0, or where it is empty',
+                [scan.rewritten(place, mention.end, f"where {name} is {what}")
+                 for what in ("0", "empty")],
+            )  # fmt: skip
         add_condition(clauses, of_emptiness(column, is_filled=is_filled))
         return mention.end
     if (end := scan.at(place, "empty")) and (mention := scan.column(scan.skip(end, "det"))):
