@@ -138,7 +138,7 @@ def _of_what(
         # "Count and total amount": of the rows, in the order in which they are asked for.
         is_first = functions[0] == "count"
         before = len(clauses.figures)
-        others = [one for one in functions if one != "count"]
+        others: list[Aggregate] = [one for one in functions if one != "count"]
         end = _of_what(scan, clauses, others, place, at) if others else at
         count = FigureClause("count", of_rows=True, place=place)
         clauses.figures.insert(before if is_first else len(clauses.figures), count)
