@@ -96,7 +96,7 @@ def test_the_blocking_client_of_the_guide_works(
 ) -> None:
     """It has a daemon do a job, lists what it changed, and is refused with a code."""
     assert run(code(CLIENT, "A whole job", "python"), str(receipts)) == [
-        "finished", "added summary.xlsx", "-32000 VALIDATION_FAILED True",
+        "finished", "added receipts-amount-by-shop.xlsx", "-32000 VALIDATION_FAILED True",
     ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ soak runs both for ten. What is counted is printed.
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 import time
@@ -377,7 +378,13 @@ def _escapes(raced: _Raced, wire: Wired, before: dict[str, str], top: set[str]) 
     home, sha256 = wire.daemon.home, hashlib.sha256(SECRET.encode()).hexdigest()
     found = [f"outside: {name}" for name in _tree(raced.outside).items() ^ before.items()]
     found += [f"home: {name}" for name in {path.name for path in home.iterdir()} ^ top]
-    found += [f"home: {path}" for path in home.rglob("race-*")]
+    # By a walk that passes over folders of the daemon that go meanwhile.
+    found += [
+        f"home: {os.path.join(folder, name)}"
+        for folder, folders, files in os.walk(home)
+        for name in (*folders, *files)
+        if name.startswith("race-")
+    ]
     found += [f"secret: {path}" for path in home.glob(f"workbenches/*/blobs/*/{sha256}")]
     text = wire.ask("ContextGet", workbench_id=raced.workbench_id, category="situation")["text"]
     return [*found, *(["secret: a context item"] if SECRET in text else [])]

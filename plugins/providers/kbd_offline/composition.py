@@ -87,6 +87,8 @@ class _Composer(FigureComposer):
         late = self._share_condition()
         self._filter([one for one in clauses.conditions if one is not late])
         self._deduplicate()
+        if clauses.is_question and not clauses.figures:
+            self._check_none()
         if clauses.split or (clauses.split_keys and not clauses.figures):
             return self._split()
         if clauses.duplicates is not None:
@@ -107,6 +109,33 @@ class _Composer(FigureComposer):
         if clauses.keys or clauses.across:
             raise self._no_figure()
         return self._rows()
+
+    def _check_ranked(self) -> None:
+        """Check that "rank customers by amount" is not taken for rows in an order.
+
+        Raises:
+            UnclearError: What is ranked has several rows each.
+        """
+        clauses, scan = self._clauses, self._scan
+        ranks = any(scan.word(at) in _RANKED for at in range(len(scan)))
+        spoken = [*clauses.selected, *(column for column, _, _ in clauses.loose)]
+        spoken += [one.column for one in clauses.order if one.column is not None]
+        several = [c for c in spoken if c.is_text and c.distinct < scan.table.rows]
+        if ranks and several:
+            raise UnclearError(
+                f'"{several[0].name}" has several rows each: say by which figure it is ranked'
+            )
+
+    def _check_none(self) -> None:
+        """Check that "which countries have no open orders" is not taken for those with others.
+
+        Raises:
+            UnclearError: It asks for what has none, which no choice of rows tells.
+        """
+        scan = self._scan
+        denied = any(scan.word(at) in _NONE for at in range(len(scan)))
+        if denied and any(one.is_negative for one in self._clauses.conditions):
+            raise UnclearError("it asks for what has no such row: I choose rows, one by one")
 
     def _who(self) -> RankClause | None:
         """Return the ranking that "who earns the most" asks for: whoever has the figure."""
@@ -324,6 +353,7 @@ class _Composer(FigureComposer):
         order = order_keys_of_rows(scan, clauses)
         if order:
             self._steps.append(SortStep(order))
+        self._check_ranked()
         if not (self._steps or clauses.selected or clauses.dropped or clauses.renamed):
             return ComposedJob((), "the whole table", "")
         dedupe = clauses.dedupe
@@ -425,3 +455,9 @@ class _Composer(FigureComposer):
             told = ", ".join(f"{old} called {new}" for old, new in clauses.renamed.items())
             self._words.append(f"with {told}")
             self._slugs.append("renamed")
+
+
+_NONE = frozenset(["no", "never", "none", "kein", "keine", "keinen", "keiner", "nie"])
+"""Words that deny all rows of something, and not each row alone."""
+
+_RANKED = frozenset(["rank", "ranked", "ranking", "rangliste"])

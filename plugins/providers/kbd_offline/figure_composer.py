@@ -92,6 +92,9 @@ class FigureComposer(RowComposer):
             raise UnclearError(
                 f"it chooses the columns {names} and asks for figures or groups, too"
             )
+        if figures and clauses.dropped:
+            left = " and ".join(f'"{column.name}"' for column in clauses.dropped)
+            raise UnclearError(f"it leaves out {left} and asks for figures, too")
         texts = [
             c for c, _, weak in clauses.loose if not weak and not c.is_number and not c.is_moment
         ]
@@ -112,7 +115,7 @@ class FigureComposer(RowComposer):
             SeveralError: There are several amounts.
         """
         rows = FigureClause("count", of_rows=True, place=place)
-        if self._clauses.nouns or not self._clauses.keys:
+        if self._clauses.nouns:
             return [rows]
         money = [one for one in self._scan.vocabulary.meaning("money", "revenue", "cost")
                  if one.adds_up]  # fmt: skip

@@ -10,7 +10,7 @@ from kbd_offline.mentions import PART
 from kbd_offline.names import tokens
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 
-__all__ = ["UNKNOWN", "check_signs", "check_unknown"]
+__all__ = ["UNKNOWN", "check_signs", "check_unknown", "check_value_word"]
 
 UNKNOWN = "I do not know what to make of"
 """How the reason begins that words were not understood."""
@@ -130,3 +130,26 @@ def check_unknown(scan: RequestScan, clauses: Clauses) -> None:
     if words:
         named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
         raise UnclearError(f"{UNKNOWN} {named}")
+
+
+_LEAST_LETTERS = 3
+
+
+def check_value_word(scan: RequestScan, place: int) -> None:
+    """Check that a word which may mean nothing, or a figure, is no value: the department Sales.
+
+    Raises:
+        SeveralError: It is one, and nothing tells which is meant.
+    """
+    found = scan.value(place)
+    if found is None or scan.kind(place) != "word":
+        return
+    text = scan.text(place, found.end)
+    named = [(column, values) for column, values in found.found if column.is_text]
+    is_spelt = place > 0 and text.isupper() and any(text in values for _, values in named)
+    if not named or not (len(text) >= _LEAST_LETTERS or is_spelt):
+        return
+    raise SeveralError(
+        f'"{text}" may be a value of {named[0][0].name}',
+        [scan.rewritten(place, found.end, f"where {quoted(c.name)} is {text}") for c, _ in named],
+    )

@@ -6,12 +6,20 @@ runs the job. Plan and summary are texts made from texts, without tools.
 
 import math
 import shlex
+from collections.abc import Sequence
 from typing import Any, assert_never
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.jobs.records import ConvertStep, DeduplicateStep, OutputStep, ReportStep
+from kbd.jobs.records import (
+    ConvertStep,
+    DeduplicateStep,
+    OutputStep,
+    ReplaceStep,
+    ReportStep,
+    Step,
+)
 from kbd.messages import Decline
 from kbd_offline.abilities import HOW_TO_ASK, all_abilities, asks_for_abilities
 from kbd_offline.answers import NOT_DONE, OPTIONS, encode_said
@@ -96,11 +104,7 @@ def _words(intent: Intent) -> str:
 def _item(intent: Intent, words: str) -> str:
     match intent:
         case JobIntent():
-            files = [
-                s.file
-                for s in intent.job.steps
-                if isinstance(s, OutputStep) and not isinstance(s, ReportStep)
-            ]
+            files = [file for step in intent.job.steps for file in _files_of(step)]
             name = next((file for file in files if file and "{" not in file), "Answer")
             return f"Final: {name} — {words}"
         case ProfileIntent():
@@ -109,6 +113,17 @@ def _item(intent: Intent, words: str) -> str:
             return "Final: Answer — Say what was understood and what can be done"
         case _:
             assert_never(intent)
+
+
+def _files_of(step: Step) -> Sequence[str | None]:
+    """Return the files that a step writes, as far as it names them."""
+    match step:
+        case ReplaceStep():
+            return (step.file, *step.files)
+        case ReportStep():
+            return ()
+        case _:
+            return (step.file,) if isinstance(step, OutputStep) else ()
 
 
 def _notes(intent: Intent) -> list[str]:

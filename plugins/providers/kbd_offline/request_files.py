@@ -44,6 +44,11 @@ _CALLED = re.compile(
     r"[\"'”’`]?\s*[.!]?\s*\Z"
 )
 # These always lead to a result; "to" and "in" may lead to a source as well.
+_THING_CALLED = re.compile(
+    r"(?i)\b(?!(?:files?|results?|output|workbooks?|sheets?|tables?|datei|ergebnis|tabelle)\b)\w+s?"
+    r"\s+(?:who\s+(?:is|are)\s+)?(?:called|named|namens)\s+[\w-]+\Z"
+)
+"""A thing whose name is said, and no result."""
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named|als|namens|unter|name it|call it)\Z")
 _LEADS = re.compile(r"(?i)\b(?:to|in|nach)\Z")
 
@@ -119,6 +124,7 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
     if (
         called
         and not targets
+        and not _THING_CALLED.search(request[: called.end(1)])
         and not any(start <= called.start(1) < end for start, end, _ in spans)
     ):
         targets.append(called.group(1))

@@ -170,8 +170,7 @@ def finish(
         )
         if not has_file:
             raise UnclearError("I found nothing in it that I can do with a table")
-        own = split_suffix(table.path.rpartition("/")[2])[0]
-        target = _target(scan, clauses, composed, files, stem if table.sheets > 1 else own)
+        target = _target(scan, clauses, composed, files, _copied_stem(table, stem))
         steps = (ConvertStep(inputs[0].name, target),)
         words = f"{table.label} as it stands, in {target}"
     else:
@@ -186,6 +185,11 @@ def finish(
     words = f"{words[:1].upper()}{words[1:]}"
     notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
     return Job(inputs, steps, title=words, checks=_checks(steps)), words, notes
+
+
+def _copied_stem(table: KnownTable, stem: str) -> str:
+    """Return how a copy is called: as the file, which is one of many sheets as that."""
+    return stem if table.sheets > 1 else split_suffix(table.path.rpartition("/")[2])[0]
 
 
 def _stem(table: KnownTable) -> str:

@@ -35,7 +35,17 @@ def is_marked(scan: RequestScan, found: Valued) -> bool:
     spelt = any(text == value for _, values in found.found for value in values)
     mention = scan.column(found.end)
     before_noun = scan.is_noun(found.end) or (mention is not None and mention.level <= PART)
-    return before_noun or (spelt and text[:1].isupper() and found.start > 0)
+    listed = scan.value(scan.behind_connector(found.end))
+    is_listed = listed is not None and listed.start > found.end and listed.is_plain and any(
+        column == other for column, _ in found.found for other, _ in listed.found
+    )  # fmt: skip
+    is_inside = scan.word(found.start - 1) in _INSIDE and found.start > 0
+    is_spelt = spelt and text[:1].isupper() and found.start > 0
+    return before_noun or is_listed or is_inside or is_spelt
+
+
+_INSIDE = frozenset(["in", "im", "aus", "within"])
+"""What a value stands behind, and no figure."""
 
 
 def check_contained(column: KnownColumn, function: str, value: str, words: str) -> None:

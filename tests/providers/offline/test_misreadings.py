@@ -379,3 +379,72 @@ def test_who_wants_persons() -> None:
     found = job("wer hat noch nicht bezahlt?", PEOPLE)
     assert [type(step).__name__ for step in found.steps] == ["FilterStep", "ReportStep"]
     assert isinstance(reading("wer hat noch nicht bezahlt? mit Kurs-ID", PEOPLE), Declined)
+
+
+ORDERS = KnownTable(
+    "orders.csv", "",
+    (number("Order ID", "id", "integer"), day("Order Date"), day("Ship Date"),
+     text("Customer", distinct=9), text("Country", "Germany", "France"),
+     text("Status", "Open", "Paid", "Cancelled"), number("Unit Price", "unit price"),
+     number("Amount"), number("Discount", "rate")), 20,
+)  # fmt: skip
+STAFF = KnownTable(
+    "staff.csv", "",
+    (text("Name", distinct=20), text("Department", "Sales", "IT"), number("Age", kind="integer"),
+     number("Salary")), 20,
+)  # fmt: skip
+MEMBERS = KnownTable(
+    "members.csv", "",
+    (text("Member", distinct=20), day("Birthday"), day("Joined"), number("Fee"),
+     number("Visits", kind="integer")), 20,
+)  # fmt: skip
+FILMS = KnownTable(
+    "films.csv", "", (text("Title", distinct=20), number("Price"), number("Length")), 20
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table"),
+    [
+        # A part of a name is no group of prices.
+        ("amount per unit", ORDERS),
+        # Which date, which price, which number is not said.
+        ("latest order of each customer", ORDERS),
+        ("oldest member", MEMBERS),
+        ("newest member", MEMBERS),
+        ("5 cheapest orders", ORDERS),
+        ("people over 30", STAFF),
+        ("members without visits", MEMBERS),
+        ("members longer than 3", MEMBERS),
+        # A word of the language is a value, too.
+        ("average salary of sales and it", STAFF),
+        ("salary over 50000 or sales", STAFF),
+        ("names with A", STAFF),
+        ("customers called Smith", ORDERS),
+        # What is taken off is not passed over.
+        ("total amount excluding discount", ORDERS),
+        # What has no such row is no choice of other rows.
+        ("which countries have no open orders", ORDERS),
+        ("rank customers by amount", ORDERS),
+        ("orders with amount = discount * unit price", ORDERS),
+        ("number the rows", ORDERS),
+        ("who approved the most?", ORDERS),
+    ],
+)
+def test_what_may_mean_another_thing(request_text: str, table: KnownTable) -> None:
+    """It is asked about or declined, and no figure is made of the other reading."""
+    assert not isinstance(reading(request_text, table), Understood)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "table", "condition"),
+    [
+        ("paid and cancelled orders", ORDERS, "same(Status, 'Paid') or same(Status, 'Cancelled')"),
+        ("how many people in sales earn more than 50000", STAFF, "Department"),
+        ("films longer than 180", FILMS, "Length > 180"),
+        ("older than 50 in sales", STAFF, "Age > 50"),
+    ],
+)
+def test_words_that_are_values(request_text: str, table: KnownTable, condition: str) -> None:
+    """Where its place tells that a word is a value, or a length, it is one."""
+    assert condition in where(job(request_text, table))
