@@ -78,6 +78,13 @@ def _days_between(first: KnownColumn, last: KnownColumn) -> str:
     return f"days_between({names})"
 
 
+def _equation(span: Span, name: str, expression: str, called: str | None = None) -> object:
+    """Read "profit = revenue - cost"; behind "with" it may be a condition."""
+    if any(span.scan.at(at, "where") for at in range(span.start, span.end)):
+        raise UnclearError("it may be a new column, or a condition on the rows")
+    return _derived(span, name, expression, called)
+
+
 def _derived(span: Span, name: str, expression: str, called: str | None = None) -> object:
     name = called or name
     if any(column.name.casefold() == name.casefold() for column in span.scan.table.columns):
@@ -356,7 +363,8 @@ def _dropped(span: Span, columns: Sequence[Named]) -> object:
     """Read "without the phone column", "drop notes"; a value that is left out is a condition."""
     scan, first = span.scan, columns[0]
     value, follows = scan.value(first.start), scan.value(span.end)
-    if any(scan.word(at) in ARTICLES for at in range(span.start, first.start)):
+    is_lacking = scan.at(span.start, "lacks") and scan.is_noun(span.start - 1)
+    if is_lacking or any(scan.word(at) in ARTICLES for at in range(span.start, first.start)):
         return None
     if (value is not None and value.end >= first.end) or follows is not None:
         return None
@@ -459,7 +467,7 @@ COLUMN_RULES: tuple[Rule, ...] = (
     Rule("computed", "DAYS less_than_by DAYS", _days_less),
     Rule("derive_clause", f"{_ADD} NAME is_made_of computed added_suffix?", _derived),
     Rule("derive_clause", f"{_ADD} is_made_of? computed added_suffix?", _derived_text, 0.2),
-    Rule("derive_clause", f"NAME '=' computed ({_AS_COLUMN})?", _derived, 0.1),
+    Rule("derive_clause", f"NAME '=' computed ({_AS_COLUMN})?", _equation, 0.1),
     Rule("derive_clause", f"({_ADD})? computed {_AS_COLUMN}", _derived_text, 0.1),
     Rule("derive_clause", f"NAME computed {_AS_COLUMN}", _derived, 0.1),
     Rule("derive_clause", "add_column? NAME '(' computed ')'", _explained, 0.2),

@@ -7,8 +7,9 @@ import msgspec
 from kbd_offline import expressions
 from kbd_offline.clauses import ConditionClause, FigureClause, HavingClause
 from kbd_offline.facts import KnownColumn
-from kbd_offline.mentions import BESIDE, STEM
+from kbd_offline.mentions import BESIDE, COMPOUND, STEM
 from kbd_offline.names import slug, tokens
+from kbd_offline.numerals import UNITS
 from kbd_offline.patterns import Rule, Span
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 from kbd_offline.terminals import Named, Number, Valued
@@ -44,7 +45,11 @@ def _bound_texts(_: Span, named: Named, _concept: str, _number: Number) -> None:
         raise UnclearError(f'"{named.column.name}" holds no numbers: {named.column.why_text}')
 
 
-def _bound_before(span: Span, concept: str, number: Number, named: Named) -> ConditionClause:
+def _bound_before(
+    span: Span, concept: str, number: Number, named: Named
+) -> ConditionClause | None:
+    if named.level > COMPOUND and span.scan.value(named.start) is not None:
+        return None
     return _bound(span, named, concept, number)
 
 
@@ -196,6 +201,14 @@ def _bound_alone(span: Span, concept: str, number: Number) -> ConditionClause | 
     behind = scan.column(span.end)
     if behind is not None and any(column.is_number for column in behind.columns):
         return None
+    has_unit = scan.word(number.place) in UNITS or scan.word(number.end - 1) in UNITS
+    ages = [c for c in scan.table.columns if c.is_number and _AGES & set(tokens(c.name))]
+    if ages and not has_unit and money_columns(scan):
+        # "People over 30" says no amount of money.
+        raise SeveralError(
+            f'"{span.text}" may be of "{ages[0].name}", or of an amount',
+            [scan.rewritten(span.start, number.place, f"{quoted(ages[0].name)} {concept}")],
+        )
     named = _money(span)
     return None if named is None else _bound(span, named, concept, number)
 
@@ -271,7 +284,14 @@ def _lacks(span: Span, concept: str, named: Named) -> ConditionClause | None:
     before = scan.column(span.start - 1)
     is_thing = before is not None and any(one.is_text for one in before.columns)
     is_row = (scan.is_noun(span.start - 1) or is_thing) and not words & {"the", "die", "das", "den"}
-    is_filled = concept == "has_any"
+    is_filled, column = concept == "has_any", named.column
+    if column.is_number and column.role != "id" and not is_filled and is_row:
+        name = quoted(column.name)
+        raise SeveralError(
+            f'"{span.text}" may be rows where "{column.name}" is 0, or where it is empty',
+            [scan.rewritten(span.start, span.end, f"where {name} is {one}")
+             for one in ("0", "empty")],
+        )  # fmt: skip
     if not (is_filled or is_row or words & ARTICLES):
         return None
     return _emptiness(named.column, is_filled=is_filled)
@@ -436,7 +456,7 @@ def _having_count(
     span: Span, concept: str, number: Number, thing: Named | None, noun: int | None
 ) -> HavingClause | None:
     """Read "with more than 3 orders": of each of what was named before so many rows."""
-    if thing is None and noun is None:
+    if (thing is None and noun is None) or (noun is not None and span.scan.value(noun)):
         return None
     subject = None if thing is None or span.scan.is_noun(thing.start) else thing.column
     figure = FigureClause("count", None, subject is None, span.start, subject)
@@ -474,6 +494,7 @@ _YET = "('yet'|'been'|'noch'|'schon'|'already')*"
 
 CONDITION_RULES: tuple[Rule, ...] = (
     Rule("condition", f"NUMERIC is? {_COMPARED} NUMBER", _bound),
+    Rule("condition", f"ANYNUMBER is? {_COMPARED} NUMBER", _bound, 0.1),
     Rule("condition", f"TEXTS is? {_COMPARED} NUMBER", _bound_texts),
     Rule("condition", f"NUMERIC is? {_COMPARED} NUMBER and {_COMPARED} NUMBER", _bounds),
     Rule("condition", f"{_COMPARED} NUMBER {_OF}* ANYNUMBER", _bound_before, 0.1),
@@ -499,7 +520,7 @@ CONDITION_RULES: tuple[Rule, ...] = (
     Rule("condition", "COLUMN (is|is_not|one_of) RAW", _missing_value, 5.0),
     Rule("condition", "VALUE~ COLUMN", _bare_values, 0.2),
     Rule("condition", "VALUE~", _plain_values, 0.3),
-    Rule("condition", f"{_PLACED} VALUE~", _plain_values, 0.4),
+    Rule("condition", f"{_PLACED} VALUE~", _plain_values, -0.4),
     Rule("led_condition", "VALUE~", _bare_values, 0.3),
     Rule("condition", f":(is_not|except)? {_YET} YESNO {_YET}", _yes, 0.1),
     Rule("condition", f":(is_not|except) {_YET} DAYS {_YET}", _not_dated, 0.1),

@@ -18,6 +18,7 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.mentions import PART, STEM
 from kbd_offline.patterns import Rule, Span
+from kbd_offline.scan import UnclearError
 from kbd_offline.terminals import Named
 from kbd_offline.time_rules import moment_of
 
@@ -127,6 +128,8 @@ def _key(span: Span, named: Named) -> KeyClause | None:
     column = named.column
     if column.adds_up and (named.level > STEM or column.type == "float"):
         return None
+    if column.type == "float" and named.level > STEM:
+        raise UnclearError(f'I do not group by "{column.name}", whose name only has that word')
     if span.scan.is_noun(named.start) and named.level > STEM and column.is_moment:
         return None
     return KeyClause(column, "", named.start)

@@ -35,7 +35,7 @@ _SHORTER = 0.4
 """What a word costs that begins a longer phrase of the same concept."""
 _UNCLEAR = 50.0
 """What a reading costs that ends in no value: any other one goes before it."""
-_ASKING = 0.5
+_ASKING = 0.3
 """What a question costs: as near a reading without one goes before it."""
 _MOST = 12
 """Readings of one stretch that are followed, the cheapest ones."""

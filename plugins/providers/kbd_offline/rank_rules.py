@@ -11,7 +11,7 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.patterns import Rule, Span
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 from kbd_offline.terminals import Named
 from kbd_offline.time_rules import moment_of
 
@@ -27,6 +27,10 @@ def _rows(
 ) -> tuple[object, ...] | None:  # fmt: skip
     """Read "top 5 orders by amount", "die 5 kleinsten Bestellungen", "the largest order"."""
     named = second or concept
+    scan, first = span.scan, range(span.start, min(span.start + 4, span.end))
+    if named in _PLAIN and any(scan.at(at, *_MEANT) for at in first):
+        # "The latest" is no largest amount.
+        return None
     columns = [key.column for key in keys or () if isinstance(key, KeyClause) and not key.part]
     if any(column and (column.adds_up or column.is_moment) for column in columns):
         # "By revenue" is what is ranked by.
@@ -40,13 +44,12 @@ def _rows(
         concept in ("maximum", "minimum") and isinstance(thing, Named)
     ):  # fmt: skip
         return None
-    scan = span.scan
     if count and (scan.is_sign(span.end, "%") or scan.at(span.end, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
     subject = thing.column if isinstance(thing, Named) else None
     if subject is not None and subject.is_moment and by is None:
         return None
-    column = _by_meaning(scan, named)
+    column = None if by is not None else _by_meaning(scan, named)
     if named in ("newest", "oldest") and _is_person(scan, span, subject, column):
         raise UnclearError("I do not see what tells the age")
     figure = _implied(span, named, subject) if by is None else None
@@ -75,6 +78,8 @@ def _implied(span: Span, concept: str, subject: KnownColumn | None) -> FigureCla
     return FigureClause("sum", sums[0], place=span.start)
 
 
+_PLAIN = frozenset(["maximum", "minimum", "largest", "smallest", "most", "fewest"])
+_MEANT = ("newest", "oldest", "expensive", "cheap")
 _RANKED = frozenset(
     ["top", "bottom", "best", "worst", "flop", "beste", "besten", "schlechtesten", "leading"]
 )
@@ -191,14 +196,25 @@ def _spent(span: Span, thing: Named, *words: str | None) -> tuple[object, ...] |
 
 def _by_meaning(scan: RequestScan, concept: str) -> KnownColumn | None:
     if concept in ("newest", "oldest"):
-        moments = [column for column in scan.table.columns if column.is_moment]
-        return moments[0] if len(moments) == 1 else None
+        return moment_of(scan)
     if concept in ("expensive", "cheap"):
         prices: Sequence[KnownColumn] = [c for c in scan.table.columns if c.role == "unit price"]
         prices = (prices or scan.vocabulary.meaning("unit_price")
                   or scan.vocabulary.meaning("money"))  # fmt: skip
+        amounts = [c for c in scan.vocabulary.meaning("money", "revenue") if c.adds_up]
+        if len(prices) == 1 and prices[0].role == "unit price" and amounts:
+            raise _price_or_amount(concept, [prices[0], *amounts])
         return prices[0] if len(prices) == 1 else None
     return None
+
+
+def _price_or_amount(concept: str, columns: Sequence[KnownColumn]) -> SeveralError:
+    way = "top" if concept == "expensive" else "bottom"
+    names = " or ".join(f'"{column.name}"' for column in columns)
+    return SeveralError(
+        f"what costs most may be that by {names}",
+        [f"{way} 1 rows by {quoted(column.name)}" for column in columns],
+    )
 
 
 def _is_person(

@@ -38,8 +38,8 @@ from kbd_offline.column_rules import COLUMN_RULES
 from kbd_offline.condition_rules import CONDITION_RULES
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figure_rules import FIGURE_RULES
-from kbd_offline.grammar_checks import check_signs, check_unknown
-from kbd_offline.mentions import PART, STEM
+from kbd_offline.grammar_checks import check_signs, check_unknown, check_value_word
+from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.names import fold, stem
 from kbd_offline.patterns import Chart, Grammar, Rule, Span
 from kbd_offline.rank_rules import RANK_RULES
@@ -150,6 +150,7 @@ def read_clauses(scan: RequestScan) -> Clauses:
         for value in _values(piece):
             _add(clauses, value, piece)
     _check_average(scan, clauses)
+    _check_words(scan, way)
     _drop_explained(scan, clauses)
     check_unknown(scan, clauses)
     check_signs(scan, clauses)
@@ -202,6 +203,23 @@ def _check_average(scan: RequestScan, clauses: Clauses) -> None:
                 what = f"the average of the sums of each {scan.word(end).removesuffix('ly')}"
                 options = [scan.rewritten(place, end, word) for word in ("total", "each average")]
                 raise SeveralError(f"it may be {what}, or of the rows in it", options)
+
+
+def _check_words(scan: RequestScan, way: _Way) -> None:
+    """Check that no word of the language is a value as well: "sales" of the department Sales.
+
+    Raises:
+        SeveralError: One is, and nothing tells which is meant.
+    """
+    for piece in way.pieces:
+        is_weak = isinstance(piece.value, LooseClause) and piece.value.named.level >= COMPOUND
+        noun = _values(piece)[0]
+        if is_weak:
+            check_value_word(scan, piece.value.named.start)
+        if isinstance(noun, NounClause):
+            check_value_word(scan, noun.place)
+    if scan.word(0) == "number" and scan.word(1) in ("the", "all", "my", "each"):
+        raise UnclearError("it may ask for a number on each row, or for their number")
 
 
 _ADVERBS = ("yearly", "quarterly", "monthly", "weekly", "daily")
@@ -296,7 +314,9 @@ def _between(scan: RequestScan, place: int) -> Iterator[tuple[int, Any, float]]:
     if end := scan.at(place, "and"):
         yield end, None, _SIGN * 2
     named = scan.column(place)
-    if named is not None and named.level <= STEM:
+    is_name = scan.tokens[place].text == "A" and place == len(scan) - 1
+    if is_name or (named is not None and named.level <= STEM):
+        # "Names with A" is no article.
         return
     # A word that is a value as well is more likely that.
     worse = _PASSED_OVER if scan.value(place) is not None else 0.0
