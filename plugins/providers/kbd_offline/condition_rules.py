@@ -115,6 +115,13 @@ def _numbers_alone(span: Span, numbers: Sequence[Number], _end: object) -> Condi
     return _equal_numbers(span, Named(found[0], span.start, span.start), numbers)
 
 
+def _number_or_more(
+    span: Span, number: Number, named: Named, concept: str
+) -> ConditionClause | None:
+    """Read "3 rooms or more"."""
+    return _equal_numbers(span, named, (number,), concept)
+
+
 def _unlike_number(span: Span, named: Named, number: Number) -> ConditionClause:
     found = _equal_numbers(span, named, (number,))
     return denied(found or _compared(named.column, "=", number.of(span.scan, named.column)))
@@ -384,6 +391,12 @@ def _plain_values(span: Span, values: Sequence[Valued]) -> ConditionClause | Non
     return _bare_values(span, values)
 
 
+def _no_values(span: Span, _not: str, values: Sequence[Valued]) -> ConditionClause | None:
+    """Read "not finished yet" of a value."""
+    found = _bare_values(span, values)
+    return None if found is None else denied(found)
+
+
 def _missing_value(span: Span, named: Named, text: str) -> None:
     """Decline a value that no row has, with those that there are."""
     column = named.column
@@ -488,7 +501,7 @@ _OF = "('of'|'von'|'a'|'an')"
 _COMPARED = ":(more|at_least|less|at_most)"
 _PLACED = (
     "('in'|'from'|'of'|'for'|'by'|'at'|'with'|'to'|'aus'|'von'|'fur'|'mit'|'bei'|'im'|'on'|'an'"
-    "|'nach')"
+    "|'nach'|'via'|'durch'|'through')"
 )
 _YET = "('yet'|'been'|'noch'|'schon'|'already')*"
 
@@ -503,6 +516,7 @@ CONDITION_RULES: tuple[Rule, ...] = (
     Rule("condition", "between NUMBER range_to NUMBER NUMERIC?", _between_before),
     Rule("condition", f"NUMERIC (is|{_OF}|'(')? NUMBER~ ')'?", _equal_numbers, 0.2),
     Rule("condition", f"NUMERIC (is|{_OF})? NUMBER~ :(or_more|or_less)", _equal_numbers),
+    Rule("condition", "NUMBER NUMERIC :(or_more|or_less)", _number_or_more),
     Rule("condition", "NUMERIC is_not NUMBER", _unlike_number),
     Rule("condition", "('with'|'mit') NUMBER~ NUMERIC", _numbered),
     Rule("condition", "('with'|'mit') NUMBER~ END", _numbers_alone, 0.5),
@@ -518,9 +532,10 @@ CONDITION_RULES: tuple[Rule, ...] = (
     Rule("condition", "COLUMN :(is|one_of)? one_of? exactly? '('? VALUE~ ')'?", _is_value),
     Rule("condition", "COLUMN :(is_not|not_one_of) exactly? VALUE~", _is_no_value),
     Rule("condition", "COLUMN (is|is_not|one_of) RAW", _missing_value, 5.0),
+    Rule("condition", f":(is_not|except) {_YET} VALUE~", _no_values, 0.2),
     Rule("condition", "VALUE~ COLUMN", _bare_values, 0.2),
     Rule("condition", "VALUE~", _plain_values, 0.3),
-    Rule("condition", f"{_PLACED} VALUE~", _plain_values, -0.4),
+    Rule("condition", f"{_PLACED} VALUE~", _plain_values, -0.8),
     Rule("led_condition", "VALUE~", _bare_values, 0.3),
     Rule("condition", f":(is_not|except)? {_YET} YESNO {_YET}", _yes, 0.1),
     Rule("condition", f":(is_not|except) {_YET} DAYS {_YET}", _not_dated, 0.1),

@@ -31,7 +31,7 @@ PHRASES: Mapping[str, str] = {
         belongs, belonging, corresponding, different kinds of, single, own, amounts to,
         calculated, calculate, compute, work out, determine, look at, amounted, everything, left,
         in stock, earns, earn, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes
-        to, lie, lies, each time, worked, happen, take place, altogether, currently""",
+        to, lie, lies, each time, worked, happen, take place, cost, altogether, currently""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along with, together with",
     "or": "or",

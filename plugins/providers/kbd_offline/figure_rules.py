@@ -238,6 +238,17 @@ def _ordered_by(span: Span, order: OrderClause) -> tuple[OrderClause, ...] | Non
     return None if order.descending is None or has_comma else (order,)
 
 
+def _ordered_last(
+    _: Span, order: OrderClause, way: bool | None  # noqa: FBT001 - a value
+) -> tuple[OrderClause, ...]:
+    return (order if way is None else msgspec.structs.replace(order, descending=way),)
+
+
+def _first(_: Span, concept: str, named: Named) -> tuple[OrderClause, ...]:
+    """Read "highest rent first"."""
+    return (OrderClause(named.column, concept in ("maximum", "largest", "newest")),)
+
+
 def _way_alone(span: Span, concept: str) -> tuple[OrderClause, ...]:
     if concept in ("newest_first", "oldest_first"):
         return (OrderClause(moment_of(span.scan), _WAYS[concept]),)
@@ -328,7 +339,9 @@ FIGURE_RULES: tuple[Rule, ...] = (
     Rule("sort_clause", "way ('nach'|'by'|sort)+ orders sort?",
          lambda s, way, orders: _sorted(s, None, way, orders), -0.1),
     Rule("sort_clause", "('by'|'nach') order", _ordered_by, -0.1),
-    Rule("sort_clause", "('by'|'nach') order sort", lambda _, order: (order,), -0.2),
+    Rule("sort_clause", "('by'|'nach') order sort way?", _ordered_last, -0.2),
+    Rule("sort_clause", ":(maximum|largest|newest|minimum|smallest|oldest) COLUMN"
+         " ('first'|'zuerst')", _first, -0.4),
     Rule("sort_clause", "sort? :(descending|newest_first|ascending|oldest_first)", _way_alone, 0.3),
     Rule("share_clause", "share sum?", lambda s: (_share(s),), 0.4),
     Rule("share_clause", "share sum? AMOUNT", _share_of),

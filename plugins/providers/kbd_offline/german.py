@@ -24,7 +24,7 @@ PHRASES: Mapping[str, str] = {
         aufgeschlusselt, zusammenfassung, zusammengefasst, gruppiert, aus der, einzelne,
         einzelnen, hatten wir, lag, liegt, behalte, behalten, verdient, verdienen, auf lager,
         liegen, lagen, ging, gingen, ging an, gingen an, noch, bezahle, zahle ich,
-        gearbeitet, gefahren, geleistet, derzeit, aktuell""",
+        gearbeitet, gefahren, gekostet, geleistet, derzeit, aktuell""",
     "row_noun": "zeile, zeilen, datensatz, datensatze, datensatzen, eintrag, eintrage, eintragen",
     "and": "und, sowie, &",
     "or": "oder",

@@ -182,9 +182,10 @@ class Vocabulary:
         if not best:
             return None
         exact = [one for one in best if tokens_of_value(one[1]) == tuple(words[:length])]
+        exact, behind = _as_signed(exact or best, request, start + length)
         text = " ".join(words[:length])
         is_plain = length > 1 or (text not in LEXICON.words and len(text) > 2)
-        return ValueMention(_by_column(exact or best), start, start + length, is_plain)
+        return ValueMention(_by_column(exact), start, behind, is_plain)
 
     def quoted_value(self, text: str, start: int) -> ValueMention | None:
         """Return the columns with a value that stands in quotes."""
@@ -221,6 +222,7 @@ class Vocabulary:
         names = {part for words in self._words.values() for part in words}
         known = {one for one in names | _MENDED if len(one) >= 4 and one[0] == word[0]}
         known |= {"".join(words) for words in self._words.values()}
+        known |= {one for one in LEXICON.months if len(one) >= 5 and one[0] == word[0]}
         near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
         near = [one for one in near if one[0] <= allowed]
         # What the table has goes before what the language has.
@@ -381,6 +383,20 @@ def _alike(word: str, part: str) -> bool:
         or (len(word) > 3 and singular(word) == singular(part))
         or (len(word) > 5 and stem(word) == stem(part))
     )
+
+
+def _as_signed(
+    found: Sequence[tuple[KnownColumn, str]], request: Sequence[RequestToken], end: int
+) -> tuple[list[tuple[KnownColumn, str]], int]:
+    """Return the values that end as a request does, and where: A+ is no A-, and both are no A."""
+    by_signs: dict[tuple[str, ...], list[tuple[KnownColumn, str]]] = {}
+    for one in found:
+        by_signs.setdefault(tuple(_signs_behind(one[1])), []).append(one)
+    for signs in sorted(by_signs, key=len, reverse=True):
+        written = tuple(token.text for token in request[end : end + len(signs)])
+        if written == signs and (not signs or request[end].start == request[end - 1].end):
+            return by_signs[signs], end + len(signs)
+    return list(found), end
 
 
 def _by_column(

@@ -223,6 +223,9 @@ def _date(scan: RequestScan, place: int) -> Period | None:
         start = date(int(text[:4]), int(text[5:]), 1)
         name = f"{calendar.month_name[start.month]} {start.year}"
         return _made(start, add_months(start, 1), place + 1, name, "month")
+    if text.endswith("."):
+        day, month = (int(part) for part in text[:-1].split("."))
+        return _with_year(scan, _one_day(month, day, place + 1)) if 1 <= day <= 31 else None
     days = _days(text, scan.table.date_order)
     if not days:
         return None

@@ -32,7 +32,7 @@ def _rows(
         # "The latest" is no largest amount.
         return None
     columns = [key.column for key in keys or () if isinstance(key, KeyClause) and not key.part]
-    if any(column and (column.adds_up or column.is_moment) for column in columns):
+    if any(c and (c.is_moment or (c.is_number and c.role != "id")) for c in columns):
         # "By revenue" is what is ranked by.
         return None
     if count is None and thing is None and concept not in ("expensive", "cheap"):
@@ -266,7 +266,7 @@ _RANK = (
     ":(top|largest|newest|expensive|most|bottom|smallest|oldest|cheap|fewest|most_frequent|maximum"
     "|minimum)"
 )
-_HIGH = ":(most|largest|maximum|fewest|smallest|minimum)"
+_HIGH = ":(most|largest|maximum|fewest|smallest|minimum|top|bottom)"
 _HAS = "(filler|'with'|'mit'|'has'|'hat')*"
 
 RANK_RULES: tuple[Rule, ...] = (
@@ -283,7 +283,7 @@ RANK_RULES: tuple[Rule, ...] = (
          _counted_first, -0.2),
     Rule("rank_clause", f"{_FIRST} COUNT {_RANK}? NUMERIC by_clause?", _amounts, -0.3),
     Rule("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?", _amounts_counted, -0.3),
-    Rule("rank_clause", f"COUNT ranked ('with'|'mit') {_HIGH} ('people'|'personen')? ANYNUMBER",
+    Rule("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')? ANYNUMBER",
          _with_measure, -0.4),
     Rule("rank_clause", f"THING {_HAS} {_HIGH} ANYNUMBER", _who_has, -0.6),
     Rule("rank_clause", f"THING {_HAS} {_HIGH} figure", _who_has_figure, -0.6),

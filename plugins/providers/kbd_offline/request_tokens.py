@@ -20,7 +20,7 @@ QUOTED = (
 
 _DATE = (
     r"\d{4}-\d{1,2}-\d{1,2}(?![\w-])|\d{1,2}\.\d{1,2}\.\d{4}(?!\w)|\d{1,2}/\d{1,2}/\d{4}(?!\w)"
-    r"|\d{4}-(?:0[1-9]|1[0-2])(?![\w-])"
+    r"|\d{4}-(?:0[1-9]|1[0-2])(?![\w-])|\d{1,2}\.(?:0?[1-9]|1[0-2])\.(?![\d])"
 )
 _NUMBER = r"\d+(?:[.,]\d+)*(?:k(?!\w))?(?![^\W_])"
 _WORD = r"[^\W_]+(?:['’](?:s|t|re|ve|ll|m|d)(?!\w))?"
@@ -82,9 +82,15 @@ def _plain(request: str, start: int, end: int) -> Iterator[RequestToken]:
             yield RequestToken(kind, text, "\x02", *found.span())
         else:
             text = found.group()
-            yield RequestToken(kind, text, fold(text).replace("’", "'"), *found.span())
+            word = fold(text).replace("’", "'")
+            yield RequestToken(kind, text, _SHORTENED.get(word, word), *found.span())
 
 
+_SHORTENED: Mapping[str, str] = {
+    f"{verb}t": f"{verb}'t"
+    for verb in ("don", "doesn", "didn", "isn", "aren", "wasn", "weren", "hasn", "haven", "hadn")
+}
+"""Words that people write without the apostrophe."""
 _Plain = Literal["word", "number", "date", "quoted", "sign"]
 _KINDS: Mapping[str, _Plain] = {
     "quoted": "quoted", "date": "date", "number": "number", "word": "word", "sign": "sign",

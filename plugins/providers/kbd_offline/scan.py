@@ -200,7 +200,7 @@ class RequestScan:
 
     def _with_kind(self, mention: ColumnMention) -> ColumnMention:
         kinds = _KINDS_OF_DAYS if all(one.is_moment for one in mention.columns) else (
-            _KINDS_OF_NUMBERS if all(one.is_number for one in mention.columns) else frozenset()
+            _KINDS_OF_NUMBERS if all(one.is_number for one in mention.columns) else _KINDS_OF_TEXTS
         )  # fmt: skip
         if mention.level > STEM or self.word(mention.end) not in kinds:
             return mention
@@ -387,7 +387,11 @@ class RequestScan:
             if rest == word or len(rest) < 4:
                 continue
             named = self.vocabulary.column_at((RequestToken("word", rest, rest, 0, 0),), 0)
-            if named is not None and named.level <= STEM and named.columns[0].yes is not None:
+            if named is None:
+                continue
+            column = named.columns[0]
+            is_yes = named.level <= STEM and column.yes is not None
+            if is_yes or (named.level <= PART and column.is_moment and len(named.columns) == 1):
                 return rest
         return None
 
@@ -442,6 +446,7 @@ _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invo
 """What rows may be, by whatever word."""
 
 _KINDS_OF_DAYS = frozenset(["date", "dates", "datum", "day"])
+_KINDS_OF_TEXTS = frozenset(["type", "types", "kind", "typ", "art", "column", "field", "spalte"])
 _KINDS_OF_NUMBERS = frozenset(["amount", "amounts", "value", "values", "betrag", "betrage", "wert"])
 
 _PARTICIPLES = ("ed", "t", "en", "ing")

@@ -218,6 +218,9 @@ class TablesTogether:
         return job, words, (*self.notes, *scan.corrections)
 
 
+_FIGURES = (
+    "sum", "average", "count", "how_many", "median", "minimum", "maximum", "share", "top", "most",
+)  # fmt: skip
 _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
 """What rows may be, by whatever word."""
 
@@ -236,9 +239,16 @@ def passed_over(scan: RequestScan, table: KnownTable, tables: Sequence[KnownTabl
         and alone.value(place) is None and not alone.is_noun(place)
     ]  # fmt: skip
     names = {column.name for column in table.columns}
-    for other in tables if fillers or parts else ():
+    is_list = not any(alone.at(place, "by", *_FIGURES) for place in range(len(alone)))
+    for other in tables if fillers or parts or is_list else ():
         if other is table:
             continue
+        called = {stem(word) for word in table_words(other)} - {stem(w) for w in things(table)}
+        for place in range(len(alone)) if is_list else ():
+            mention = alone.column(place)
+            if mention is not None and mention.level > SAME and stem(alone.word(place)) in called:
+                # A list of tenants is no list of their numbers in another table.
+                return f'"{scan.text(place, place + 1)}" is what {other.label} has'
         named = RequestScan(scan.request, scan.tokens, other, scan.today)
         for place in (*fillers, *parts):
             mention = named.column(place)
