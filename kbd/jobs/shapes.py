@@ -29,6 +29,7 @@ from kbd.jobs.records import (
 from kbd.jobs.step_shapes import PivotValues, TableShape, shape_of
 
 __all__ = [
+    "ColumnDoubt",
     "GivenTable",
     "JobShapes",
     "misfits",
@@ -50,6 +51,22 @@ _TYPES_DUE: dict[ValueType, ShapeType] = {
 """The type of a column without a value, by what its input says that it holds."""
 
 
+class ColumnDoubt(msgspec.Struct, frozen=True):
+    """Why values or figures of a column may not be what people see in the file.
+
+    Args:
+        column: The column.
+        text: What is doubtful: "some cells: formula without a stored result, read as empty".
+        by: The column that tells the values apart, if one does: a job that names it knows of them.
+        is_of_figures: Whether a value is right as it is shown, and what is made of several is not.
+    """
+
+    column: str
+    text: str
+    by: str = ""
+    is_of_figures: bool = False
+
+
 class GivenTable(msgspec.Struct, frozen=True):
     """A table as the table tools report it.
 
@@ -57,11 +74,13 @@ class GivenTable(msgspec.Struct, frozen=True):
         columns: Its columns; `any` as the type of one without a value.
         file: The file that it is in.
         blank: The columns without a value whose type is the one that is due: they are read as it.
+        doubts: What is doubtful of its columns.
     """
 
     columns: tuple[ShapeColumn, ...]
     file: str = ""
     blank: frozenset[str] = frozenset()
+    doubts: tuple[ColumnDoubt, ...] = ()
 
 
 class JobShapes(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from kbd.errors import ValidationFailed
 from kbd.jobs.check_rules import Outcome
 from kbd.jobs.checks import Judgment, judge_checks, plan_checks
 from kbd.jobs.documents import job_hash
+from kbd.jobs.recipes.column_use import column_doubts
 from kbd.jobs.records import Job, SplitStep
 from kbd.jobs.statements import (
     CompiledJob,
@@ -138,7 +139,8 @@ async def prepare(calls: StepCalls, job: Job) -> PreparedJob:
         for sql in plan.statements
         for row in await ask(calls, named_tables(inputs), sql, _MAX_ANSWERS)
     ]
-    judgments = judge_checks(plan, answers)
+    doubts = [Judgment("failed", text) for text in column_doubts(job, given)]
+    judgments = (*doubts, *judge_checks(plan, answers))
     return PreparedJob(job, job_hash(job), inputs, compiled, parts, judgments)
 
 
