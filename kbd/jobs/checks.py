@@ -38,16 +38,13 @@ from kbd.jobs.columns import TYPE_WORDS, ShapeColumn, near_name
 from kbd.jobs.expression_sql import condition_sql
 from kbd.jobs.records import (
     Check,
-    CompareStep,
-    FillStep,
     HoldsCheck,
-    JoinStep,
     KnownValuesCheck,
     RowCountCheck,
     SumsAgreeCheck,
-    UnionStep,
     UniqueCheck,
 )
+from kbd.jobs.shapes import tables_read
 from kbd.jobs.sql_text import NUMBERS, fold_sql, identifier, text_literal, text_of
 from kbd.jobs.statements import CompiledJob, valueless_sql
 from kbd.jobs.step_checks import count_sql, key_example, keys_twice, step_rules
@@ -140,17 +137,7 @@ def plan_checks(compiled: CompiledJob) -> CheckPlan:
 
 def _input_rules(compiled: CompiledJob) -> Iterator[CheckRule]:
     """Yield what is told of the tables that steps read."""
-    read = set(compiled.shapes.sources)
-    for step in compiled.job.steps:
-        match step:
-            case UnionStep():
-                read.update(step.tables)
-            case JoinStep() | CompareStep():
-                read.add(step.other)
-            case FillStep():
-                read.update(step.rows.values())
-            case _:
-                pass
+    read = tables_read(compiled.job, compiled.shapes)
     for each in compiled.job.inputs:
         if each.name in read and each.kind == "table":
             valueless = valueless_sql(compiled.shapes.tables[each.name])

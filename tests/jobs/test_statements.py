@@ -352,13 +352,13 @@ def test_keys_without_a_value_are_of_any_type() -> None:
     """A table whose key is empty throughout is joined and compared; nothing is a partner."""
     tables = JobTables(
         t=({"k": "integer", "x": "float"}, [[1, 1.5]]),
-        o=({"k": "string", "x": "string"}, [[None, None]]),
+        o=({"k": "string", "x": "string", "n": "integer"}, [[None, None, 1]]),
     )
-    columns = (ShapeColumn("k", "any"), ShapeColumn("x", "any"))
+    columns = (ShapeColumn("k", "any"), ShapeColumn("x", "any"), ShapeColumn("n", "integer"))
     tables.given["o"] = GivenTable(columns, "o.csv")
     join = {"do": "join", "other": "o", "on": {"k": "k"}, "columns": ["x"], "kind": "missing"}
-    compare = {"do": "compare", "other": "o", "on": ["k"]}
-    turned = {"do": "compare", "of": "o", "other": "t", "on": ["k"]}
+    compare = {"do": "compare", "other": "o", "on": ["k"], "columns": ["x"]}
+    turned = {"do": "compare", "of": "o", "other": "t", "on": ["k"], "columns": ["x"]}
 
     assert tables.rows(join) == [(1, 1.5)]
     assert tables.rows(compare) == [(1, "removed", 1.5, None), (None, "added", None, None)]

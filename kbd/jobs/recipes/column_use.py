@@ -40,7 +40,7 @@ from kbd.jobs.records import (
     UniqueCheck,
     WriteStep,
 )
-from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of
+from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of, tables_read
 from kbd.jobs.terms import BinaryTerm, CallTerm, Term, children_of, columns_of
 
 __all__ = ["ColumnUse", "InputColumn", "column_doubts", "column_use"]
@@ -100,8 +100,9 @@ def column_use(job: Job, given: Mapping[str, GivenTable]) -> ColumnUse:
 def column_doubts(job: Job, given: Mapping[str, GivenTable]) -> tuple[str, ...]:
     """Return why figures of a job are doubtful, of the inputs that refuse such, a text each.
 
-    A value is doubtful where a step names its column, or a result shows it; one that may be shown
-    is where a step names its column, and not the one that tells the values apart.
+    A table whose rows are doubtful is where a step reads it. A value is where a step names its
+    column, or a result shows it; one that may be shown is where a step names its column, and not
+    the one that tells the values apart.
 
     Args:
         job: The job.
@@ -125,9 +126,13 @@ def column_doubts(job: Job, given: Mapping[str, GivenTable]) -> tuple[str, ...]:
         if isinstance(step, OutputStep) and source is not None
         for column in shapes.tables[source].columns
     }
+    read = tables_read(job, shapes)
     found = []
     for name, doubts in asked.items():
         for doubt in doubts:
+            if not doubt.column:
+                found += [f"{name}: {doubt.text}"] if name in read else []
+                continue
             place = (name, folded(doubt.column))
             is_shown = folded(doubt.column) in shown and not doubt.is_of_figures
             is_known = (name, folded(doubt.by)) in named

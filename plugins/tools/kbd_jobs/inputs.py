@@ -13,7 +13,7 @@ from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import Readable
 from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.records import Input, Job, OutputStep, ReportStep
-from kbd.jobs.shapes import ColumnDoubt, GivenTable, misfits, with_blanks
+from kbd.jobs.shapes import GivenTable, TableDoubt, misfits, with_blanks
 from kbd.tools import ToolContext
 from kbd_jobs.step_calls import StepCalls
 
@@ -190,18 +190,23 @@ async def _read_table(calls: StepCalls, named: BoundInput) -> BoundInput:
     )
 
 
-def _doubts(found: Mapping[str, Any]) -> Iterator[ColumnDoubt]:
-    """Yield what a table's map tells of columns that makes their values or figures doubtful."""
+def _doubts(found: Mapping[str, Any]) -> Iterator[TableDoubt]:
+    """Yield what a table's map tells that makes its values or figures doubtful."""
+    for question in found["reading"].get("questions", ()):
+        # Which rows there are is about all of them; what a text means is about its column.
+        columns = () if question["about"] == "totals" else question["columns"]
+        for name in columns or ("",):
+            yield TableDoubt(name, question["text"], is_of_figures=True)
     for name, reasons in found.get("unread", {}).items():
-        yield ColumnDoubt(name, f"some cells: {', '.join(reasons)}")
+        yield TableDoubt(name, f"some cells: {', '.join(reasons)}")
     for name, codes in found.get("currencies", {}).items():
         text = f"its cells are in several currencies ({', '.join(codes)})"
-        yield ColumnDoubt(name, text, is_of_figures=True)
+        yield TableDoubt(name, text, is_of_figures=True)
     if mixed := found.get("mixed_amounts"):
         by, values = mixed["column"], ", ".join(mixed["values"])
         for name in mixed["amounts"]:
             text = f"it is in several currencies ({by}: {values})"
-            yield ColumnDoubt(name, text, by, is_of_figures=True)
+            yield TableDoubt(name, text, by, is_of_figures=True)
 
 
 async def _faults(calls: StepCalls, bound: BoundInput) -> tuple[str, ...]:

@@ -124,7 +124,9 @@ def _comparable(value: Any, kind: str) -> Any:
     if isinstance(value, str):
         is_number = "INT" in kind or "DECIMAL" in kind or kind == "DOUBLE"
         with suppress(ValueError):
-            return float(value.replace(",", ".")) if is_number else _plain(value)
+            # A text stays as it was written, with its currency.
+            plain = re.sub(r"[€$\s]|EUR", "", value)
+            return float(plain.replace(",", ".")) if is_number else _plain(value)
         return value
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time().isoformat() == "00:00:00" else str(value)

@@ -26,7 +26,7 @@ from kbd.jobs.records import (
     RowCountCheck,
     WriteStep,
 )
-from kbd.jobs.shapes import ColumnDoubt, GivenTable
+from kbd.jobs.shapes import GivenTable, TableDoubt
 from kbd.types import ReadAs
 
 SALES: dict[str, ShapeType] = {
@@ -309,8 +309,9 @@ def test_sheets_of_one_file_are_of_one_file_again() -> None:
     ]  # fmt: skip
 
 
-DOUBT = ColumnDoubt("Amount", "some cells: error, read as empty")
-CURRENCIES = ColumnDoubt("Amount", "it is in several currencies", "Code", is_of_figures=True)
+DOUBT = TableDoubt("Amount", "some cells: error, read as empty")
+ROWS = TableDoubt("", "Row 9 may sum others up: leave it out, or keep it?")
+CURRENCIES = TableDoubt("Amount", "it is in several currencies", "Code", is_of_figures=True)
 
 
 @pytest.mark.parametrize(
@@ -319,6 +320,8 @@ CURRENCIES = ColumnDoubt("Amount", "it is in several currencies", "Code", is_of_
         (DOUBT, [{"do": "filter", "where": "Amount > 0"}, REPORT], True),
         (DOUBT, [REPORT], True),
         (DOUBT, [{"do": "select", "columns": ["Shop"]}, REPORT], False),
+        (ROWS, [{"do": "select", "columns": ["Shop"]}, REPORT], True),
+        (ROWS, [{"do": "convert", "table": "t", "file": "t.xlsx"}], False),
         (CURRENCIES, [{"do": "filter", "where": "amount > 0"}, REPORT], True),
         (CURRENCIES, [{"do": "derive", "columns": {"Gross": "Amount * 2"}}, REPORT], True),
         (CURRENCIES, [REPORT], False),
@@ -327,7 +330,7 @@ CURRENCIES = ColumnDoubt("Amount", "it is in several currencies", "Code", is_of_
     ],
 )  # fmt: skip
 def test_doubtful_figures_stop_a_recipe(
-    doubt: ColumnDoubt, steps: list[dict[str, Any]], is_met: bool
+    doubt: TableDoubt, steps: list[dict[str, Any]], is_met: bool
 ) -> None:
     """A value that is named or shown, a figure that no step tells apart; a job is only told."""
     names = ("Shop", "Amount", "Code")
@@ -340,7 +343,7 @@ def test_doubtful_figures_stop_a_recipe(
     recipe = msgspec.structs.replace(asked, inputs=inputs)
 
     assert column_doubts(asked, {"t": table}) == ()
-    texts = (f'column "Amount" of t: {doubt.text}',)
+    texts = (f'column "Amount" of t: {doubt.text}' if doubt.column else f"t: {doubt.text}",)
     assert column_doubts(recipe, {"t": table}) == (texts if is_met else ())
 
 
