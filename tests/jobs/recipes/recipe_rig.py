@@ -143,10 +143,14 @@ def _fault(
     written: Mapping[str, bytes],
     value: Mapping[str, Any],
 ) -> str:
-    """Return in what the result differs from what SQL gives; "" if in nothing."""
+    """Return in what the result differs from what SQL gives; "" if in nothing.
+
+    A file that is called by a value has its spelling that is there most often.
+    """
+    written = {name.casefold(): data for name, data in written.items()}
     dates = {"%d.%m.%Y", *(each.style.dates for each in tables.values())}
     wanted = wanted_rows(case, tables, ledgers)
-    files = {each.file for each in wanted} - {ANSWER}
+    files = {each.file.casefold() for each in wanted} - {ANSWER}
     if set(written) != files:
         return f"written are {sorted(written)}, expected {sorted(files)}"
     for each in wanted:
@@ -154,12 +158,13 @@ def _fault(
             (found,) = value["answers"]
             fault = rows_fault(each, found["columns"], found["rows"])
         else:
-            fault = file_fault(each, written[each.file], dates)
+            fault = file_fault(each, written[each.file.casefold()], dates)
         if fault:
             return f"{each.file} {each.sheet}: {fault}"
     for file in files:
         if file.endswith(".xlsx"):
-            fault = sheets_fault([each for each in wanted if each.file == file], written[file])
+            some = [each for each in wanted if each.file.casefold() == file]
+            fault = sheets_fault(some, written[file])
             if fault:
                 return f"{file}: {fault}"
     return ""

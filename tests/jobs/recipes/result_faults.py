@@ -149,9 +149,9 @@ def _are_alike(one: Any, other: Any, dates: Collection[str]) -> bool:
     """Tell whether a value is the one that SQL gives, or stands as it was written in the source."""
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-6)
-    if isinstance(one, str) and isinstance(other, float):
-        # A date that is written as a number.
-        return one == (date(1899, 12, 30) + timedelta(other)).isoformat()
+    if isinstance(one, str) and re.fullmatch(r"\d{5}(\.0)?", str(other)):
+        # A date that is written as the number that spreadsheets store.
+        return one == (date(1899, 12, 30) + timedelta(float(other))).isoformat()
     return (
         bool(one == other)
         or (

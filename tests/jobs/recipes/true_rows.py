@@ -59,7 +59,7 @@ def _load(name: str, table: MadeTable) -> None:
     heads: list[str] = []
     for each in table.columns:
         # Of two columns of one name the first one is meant.
-        heads.append(each.name if each.name not in heads else f"{each.name} (2)")
+        heads.append(each.name if each.name not in heads else f"{each.name}_2")
     types = [_SQL_TYPES[each.holds] for each in table.columns]
     columns = ", ".join(f'"{head}" {kind}' for head, kind in zip(heads, types, strict=True))
     _CONNECTION.execute(f'CREATE OR REPLACE TABLE "{name}" ({columns}, _n INTEGER)')
