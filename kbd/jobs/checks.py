@@ -14,9 +14,11 @@ answers them all. What the answers mean is judged here: it held, it did not, or 
     derive        how many rows get no value
     split         the rows of all parts are those of the table
     others        a row of the result for each row
+
+Of each table that is read it is told how many rows have no value at all, and are left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -42,8 +44,9 @@ from kbd.jobs.records import (
     SumsAgreeCheck,
     UniqueCheck,
 )
+from kbd.jobs.shapes import tables_read
 from kbd.jobs.sql_text import NUMBERS, fold_sql, identifier, text_literal, text_of
-from kbd.jobs.statements import CompiledJob
+from kbd.jobs.statements import CompiledJob, valueless_sql
 from kbd.jobs.step_checks import count_sql, key_example, keys_twice, step_rules
 from kbd.jobs.step_shapes import found_column
 from kbd.jobs.step_sql import SqlTable
@@ -64,7 +67,7 @@ class PlannedRule(msgspec.Struct, frozen=True):
         rule: The rule.
         first: The number of its first question.
         step: The step's number; 0 for a check that the job says.
-        check: The check's number; 0 for one of a step.
+        check: The check's number; 0 for one of a step; both are 0 for one of an input.
     """
 
     rule: CheckRule
@@ -93,7 +96,7 @@ class Judgment(msgspec.Struct, frozen=True):
         outcome: Whether it held, or what is said must be told.
         text: A sentence with figures.
         step: The step's number; 0 for a check that the job says.
-        check: The check's number; 0 for one of a step.
+        check: The check's number; 0 for one of a step; both are 0 for one of an input.
         alike: The column of which it says that several spellings count as one.
     """
 
@@ -116,6 +119,9 @@ def plan_checks(compiled: CompiledJob) -> CheckPlan:
     assert not compiled.wanted
     planned: list[PlannedRule] = []
     first = 1
+    for rule in _input_rules(compiled):
+        planned.append(PlannedRule(rule, first))
+        first += len(rule.asked)
     for number in range(1, len(compiled.job.steps) + 1):
         for rule in step_rules(compiled, number):
             planned.append(PlannedRule(rule, first, step=number))
@@ -129,6 +135,19 @@ def plan_checks(compiled: CompiledJob) -> CheckPlan:
         planned.append(PlannedRule(rule, first, check=number))
         first += len(rule.asked)
     return CheckPlan(tuple(planned), tuple(_statements(compiled, planned)))
+
+
+def _input_rules(compiled: CompiledJob) -> Iterator[CheckRule]:
+    """Yield what is told of the tables that steps read."""
+    read = tables_read(compiled.job, compiled.shapes)
+    for each in compiled.job.inputs:
+        if each.name in read and each.kind == "table":
+            valueless = valueless_sql(compiled.shapes.tables[each.name])
+            if valueless is not None:
+                yield NoteRule(
+                    (f"SELECT count(*) FROM {identifier(each.name)} WHERE {valueless}",), (),
+                    f"{{0}} row{{s}} of {each.name} {{have}} no value at all and {{are}} left out",
+                )  # fmt: skip
 
 
 def _statements(compiled: CompiledJob, planned: Sequence[PlannedRule]) -> list[str]:

@@ -123,6 +123,9 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         sheet: Its sheet, of a workbook; None is the only one that has the columns.
         columns: The columns that must be there, each with what it holds; others may be.
         others: Whether columns that are not named may be there, too.
+        doubts: What is done where figures would be doubtful: cells that hold something and are read
+            as empty, amounts in several currencies, open questions about how it is read. They are
+            told, or a reason to refuse.
         read_as: How it is read, where a person said so.
         kind: `table`, or `file` for a document or template that is read as a whole.
     """
@@ -132,6 +135,7 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     sheet: str | None = None
     columns: dict[ColumnName, ValueType] = {}
     others: bool = True
+    doubts: Literal["tell", "refuse"] = "tell"
     read_as: ReadAs = ReadAs()
     kind: Literal["table", "file"] = "table"
 

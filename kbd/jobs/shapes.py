@@ -31,9 +31,11 @@ from kbd.jobs.step_shapes import PivotValues, TableShape, shape_of
 __all__ = [
     "GivenTable",
     "JobShapes",
+    "TableDoubt",
     "misfits",
     "shapes_of",
     "step_label",
+    "tables_read",
     "with_blanks",
 ]
 
@@ -50,6 +52,22 @@ _TYPES_DUE: dict[ValueType, ShapeType] = {
 """The type of a column without a value, by what its input says that it holds."""
 
 
+class TableDoubt(msgspec.Struct, frozen=True):
+    """Why values or figures of a table may not be what people see in the file.
+
+    Args:
+        column: The column; "" where it is the rows of the whole table.
+        text: What is doubtful: "some cells: formula without a stored result, read as empty".
+        by: The column that tells the values apart, if one does: a job that names it knows of them.
+        is_of_figures: Whether a value is right as it is shown, and what is made of several is not.
+    """
+
+    column: str
+    text: str
+    by: str = ""
+    is_of_figures: bool = False
+
+
 class GivenTable(msgspec.Struct, frozen=True):
     """A table as the table tools report it.
 
@@ -57,11 +75,13 @@ class GivenTable(msgspec.Struct, frozen=True):
         columns: Its columns; `any` as the type of one without a value.
         file: The file that it is in.
         blank: The columns without a value whose type is the one that is due: they are read as it.
+        doubts: What is doubtful of it.
     """
 
     columns: tuple[ShapeColumn, ...]
     file: str = ""
     blank: frozenset[str] = frozenset()
+    doubts: tuple[TableDoubt, ...] = ()
 
 
 class JobShapes(msgspec.Struct, frozen=True):
@@ -110,6 +130,27 @@ def shapes_of(
             kind = step.__struct_config__.tag
             raise ValidationFailed(f"step {number} ({kind}): {fault.message}") from None
     return JobShapes(labels.tables, tuple(labels.sources), tuple(labels.made), labels.files)
+
+
+def tables_read(job: Job, shapes: JobShapes) -> frozenset[str]:
+    """Return the tables that steps read as tables; one that is converted whole is none by that.
+
+    Args:
+        job: The job.
+        shapes: Its tables.
+    """
+    read = {name for name in shapes.sources if name is not None}
+    for step in job.steps:
+        match step:
+            case UnionStep():
+                read.update(step.tables)
+            case JoinStep() | CompareStep():
+                read.add(step.other)
+            case FillStep():
+                read.update(step.rows.values())
+            case _:
+                pass
+    return frozenset(read)
 
 
 class _Labels:

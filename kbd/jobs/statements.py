@@ -44,6 +44,7 @@ __all__ = [
     "compile_job",
     "pivot_values",
     "split_values",
+    "valueless_sql",
 ]
 
 MAX_PIVOT_VALUES = 200
@@ -229,7 +230,7 @@ def compile_job(
             relations[each.name] = relation
             ctes[relation.name] = CommonTable(
                 f"SELECT {_read_sql(given[each.name])}, row_number() OVER () AS {order}"
-                f" FROM {identifier(each.name)}",
+                f" FROM {identifier(each.name)}{_with_a_value(shape)}",
                 (),
             )
     wanted: list[WantedValues] = []
@@ -272,6 +273,22 @@ def _read_sql(given: GivenTable) -> str:
     )
 
 
+def valueless_sql(shape: TableShape) -> str | None:
+    """Return the condition of rows without any value, which a job leaves out; None for none.
+
+    Programs write such rows below a table and between its rows. In a table of one column an empty
+    field is a value that is missing.
+    """
+    if len(shape.columns) < 2:
+        return None
+    return " AND ".join(f"{identifier(column.name)} IS NULL" for column in shape.columns)
+
+
+def _with_a_value(shape: TableShape) -> str:
+    valueless = valueless_sql(shape)
+    return "" if valueless is None else f" WHERE NOT ({valueless})"
+
+
 def _reads(step: TableStep, source: str | None) -> tuple[str, ...]:
     """Return the tables that a table step reads, by the job's names."""
     if isinstance(step, UnionStep):
@@ -289,7 +306,7 @@ def _with_ctes(ctes: Mapping[str, CommonTable], select: str, names: Sequence[str
             needed.add(name)
             left += ctes[name].reads
     parts = [f"{name} AS ({cte.sql})" for name, cte in ctes.items() if name in needed]
-    return f"WITH {', '.join(parts)} {select}"
+    return f"WITH {', '.join(parts)} {select}" if parts else select
 
 
 def _shown(shape: TableShape, *, for_sheet: bool) -> str:

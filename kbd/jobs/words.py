@@ -83,6 +83,8 @@ def input_lines(job: Job) -> tuple[str, ...]:
             line += f", with {listed([f'{name} ({kind})' for name, kind in each.columns.items()])}"
         if not each.others:
             line += " and no other columns"
+        if each.doubts == "refuse":
+            line += "; what makes its figures doubtful stops it"
         said = [
             f"{field.replace('_', ' ')} {value}"
             for field, value in msgspec.structs.asdict(each.read_as).items()

@@ -33,10 +33,11 @@ __all__ = [
     "MERGED",
     "MOST_BLANK",
     "UNSTORED",
+    "EmptiedCells",
     "SeenColumn",
     "SeenRows",
     "decide_texts",
-    "emptied_rows",
+    "emptied_cells",
     "make_table",
     "merged_below",
     "mixed_currencies",
@@ -157,31 +158,61 @@ def read_values(values: Iterable[Value], plain: Mapping[str, str], kinds: set[st
     return texts
 
 
-def emptied_rows(
-    cells: Iterable[tuple[str, int, str]], skipped: frozenset[int] = frozenset()
-) -> tuple[TouchedRows, ...]:
-    """Return the rows of cells that hold something and are read as empty, by the reason.
+class EmptiedCells(msgspec.Struct, frozen=True):
+    """Cells of a table that hold something and are read as empty.
 
     A figure over them is without what they stand for.
 
     Args:
-        cells: The reason, the row and the cell of each, from top to bottom.
+        rows: Their rows, by the reason.
+        columns: The reasons by the columns of the sheet, counted from 1.
+    """
+
+    rows: tuple[TouchedRows, ...]
+    columns: Mapping[int, tuple[str, ...]]
+
+    def details(self, names: Sequence[str], left: int) -> dict[str, Any]:
+        """Return the reasons by the names of columns, as the details of a table have them.
+
+        Args:
+            names: Of the columns.
+            left: The first column of the table in the sheet.
+        """
+        found = {
+            names[column - left]: list(reasons)
+            for column, reasons in sorted(self.columns.items())
+            if 0 <= column - left < len(names)
+        }
+        return {"unread": found} if found else {}
+
+
+def emptied_cells(
+    cells: Iterable[tuple[str, int, int]], skipped: frozenset[int] = frozenset()
+) -> EmptiedCells:
+    """Return the cells of a table that hold something and are read as empty.
+
+    Args:
+        cells: The reason, the row and the column of each, from top to bottom.
         skipped: Rows that are not in the table.
     """
-    rows: dict[str, dict[int, str]] = {}
-    for what, row, cell in cells:
+    rows: dict[str, dict[int, int]] = {}
+    columns: dict[int, dict[str, None]] = {}
+    for what, row, column in cells:
         if row not in skipped:
-            rows.setdefault(what, {}).setdefault(row, cell)
-    return tuple(
+            rows.setdefault(what, {}).setdefault(row, column)
+            columns.setdefault(column, {})[what] = None
+    touched = tuple(
         TouchedRows(
-            what, len(found), tuple(islice(found, MOST_BLANK)), ", ".join(islice(found.values(), 3))
+            what, len(found), tuple(islice(found, MOST_BLANK)),
+            ", ".join(cell_name(*place) for place in islice(found.items(), 3)),
         )
         for what, found in rows.items()
-    )
+    )  # fmt: skip
+    return EmptiedCells(touched, {column: tuple(each) for column, each in columns.items()})
 
 
-def merged_below(merged: Iterable[Area], body: Area) -> Iterator[tuple[str, int, str]]:
-    """Yield the cells of a table that are merged with one above, as `emptied_rows` takes them.
+def merged_below(merged: Iterable[Area], body: Area) -> Iterator[tuple[str, int, int]]:
+    """Yield the cells of a table that are merged with one above, as `emptied_cells` takes them.
 
     A label that is merged over several rows stands in the first of them alone: a group by it is
     without the others.
@@ -193,7 +224,7 @@ def merged_below(merged: Iterable[Area], body: Area) -> Iterator[tuple[str, int,
     for area in merged:
         if overlaps(area, body):
             for row in range(max(area.top + 1, body.top), min(area.bottom, body.bottom) + 1):
-                yield MERGED, row, cell_name(row, area.left)
+                yield MERGED, row, area.left
 
 
 def mixed_currencies(
@@ -220,7 +251,7 @@ def make_table(
     read: ReadTexts,
     notes: Iterable[str],
     details: Mapping[str, Any],
-    emptied: Iterable[TouchedRows] = (),
+    emptied: EmptiedCells,
     aggregates: tuple[AggregateRow, ...] = (),
 ) -> Table:
     """Return the table whose rows were written.
@@ -232,11 +263,11 @@ def make_table(
         read: What the texts among its values are read as.
         notes: Warnings of its format.
         details: Of its format.
-        emptied: Rows with cells that are read as empty though they hold something.
+        emptied: Cells that are read as empty though they hold something.
         aggregates: Rows whose formulas sum others up.
     """
     area = extent.area
-    left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired, *emptied)
+    left_out, repaired = extent.left_out, (*extent.repaired, *read.repaired, *emptied.rows)
     warnings = [*extent.warnings, *notes]
     if skipped := area.bottom - extent.top + 1 - seen.count - len(extent.skipped):
         warnings.append(f"{skipped} blank row(s) between others were skipped.")
@@ -260,7 +291,12 @@ def make_table(
         tuple(Column(name, each.column_type()) for name, each in kinds),
         seen.count,
         reading,
-        {**details, "range": str(area), "has_header": extent.headers is not None},
+        {
+            **details,
+            **emptied.details(names, area.left),
+            "range": str(area),
+            "has_header": extent.headers is not None,
+        },
         tuple(warnings),
         aggregates,
     )

@@ -282,6 +282,25 @@ def test_a_union_takes_columns_of_any_type() -> None:
     assert rows == [(1.5, None), (None, at)]
 
 
+def test_rows_without_any_value_are_none() -> None:
+    """They are left out of each table, told, and counted nowhere; a list of one column keeps them.
+
+    A row with a single value stays, whatever it is.
+    """
+    rows = [["North", 1.0], [None, None], [None, 0.0], ["", None], [None, None]]
+    columns = {"Region": "string", "Amount": "float"}
+    tables = JobTables(t=(columns, rows), o=(columns, [["East", 1.0]]))
+    count = {"do": "group", "figures": [{"name": "n", "function": "count"}]}
+    listed = JobTables(t=({"Region": "string"}, [["North"], [None]]))
+
+    assert tables.rows(count) == [(3,)]
+    told = "told: 2 rows of t have no value at all and are left out"
+    assert told in tables.told(count)
+    assert told in tables.told({"do": "union", "tables": ["o", "t"]})
+    assert listed.rows(count) == [(2,)]
+    assert not any("no value at all" in text for text in listed.told(count))
+
+
 def test_the_table_tools_see_the_inputs_alone() -> None:
     """In what is asked they find no table but the inputs, and an order that can be made whole."""
     tables = JobTables(t=(SALES, ROWS), o=(SALES, ROWS))
@@ -333,13 +352,13 @@ def test_keys_without_a_value_are_of_any_type() -> None:
     """A table whose key is empty throughout is joined and compared; nothing is a partner."""
     tables = JobTables(
         t=({"k": "integer", "x": "float"}, [[1, 1.5]]),
-        o=({"k": "string", "x": "string"}, [[None, None]]),
+        o=({"k": "string", "x": "string", "n": "integer"}, [[None, None, 1]]),
     )
-    columns = (ShapeColumn("k", "any"), ShapeColumn("x", "any"))
+    columns = (ShapeColumn("k", "any"), ShapeColumn("x", "any"), ShapeColumn("n", "integer"))
     tables.given["o"] = GivenTable(columns, "o.csv")
     join = {"do": "join", "other": "o", "on": {"k": "k"}, "columns": ["x"], "kind": "missing"}
-    compare = {"do": "compare", "other": "o", "on": ["k"]}
-    turned = {"do": "compare", "of": "o", "other": "t", "on": ["k"]}
+    compare = {"do": "compare", "other": "o", "on": ["k"], "columns": ["x"]}
+    turned = {"do": "compare", "of": "o", "other": "t", "on": ["k"], "columns": ["x"]}
 
     assert tables.rows(join) == [(1, 1.5)]
     assert tables.rows(compare) == [(1, "removed", 1.5, None), (None, "added", None, None)]

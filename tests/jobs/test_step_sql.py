@@ -21,7 +21,10 @@ NAMES: st.SearchStrategy[str | None] = st.sampled_from([
 NUMBERS = st.none() | st.sampled_from([0, 1, 2, -3, 2**53, 2**53 + 1])
 AMOUNTS = st.none() | st.decimals(-1000, 1000, places=2)
 DAYS = st.none() | st.dates(date(2023, 12, 30), date(2024, 1, 3))
-ROWS = st.lists(st.tuples(NAMES, NUMBERS, AMOUNTS, DAYS), max_size=12)
+# A row without any value is none of a job.
+ROWS = st.lists(
+    st.tuples(NAMES, NUMBERS, AMOUNTS, DAYS).filter(lambda row: row != (None,) * 4), max_size=12
+)
 
 DATABASE = duckdb.connect(config={"threads": 1})
 

@@ -40,10 +40,10 @@ from kbd.jobs.records import (
     UniqueCheck,
     WriteStep,
 )
-from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of
+from kbd.jobs.shapes import GivenTable, JobShapes, shapes_of, tables_read
 from kbd.jobs.terms import BinaryTerm, CallTerm, Term, children_of, columns_of
 
-__all__ = ["ColumnUse", "InputColumn", "column_use"]
+__all__ = ["ColumnUse", "InputColumn", "column_doubts", "column_use"]
 
 
 class InputColumn(msgspec.Struct, frozen=True):
@@ -95,6 +95,50 @@ def column_use(job: Job, given: Mapping[str, GivenTable]) -> ColumnUse:
         tuple(use.used), tuple(use.categories), tuple(use.sums), tuple(use.keys),
         tuple(use.values), tuple(use.names),
     )  # fmt: skip
+
+
+def column_doubts(job: Job, given: Mapping[str, GivenTable]) -> tuple[str, ...]:
+    """Return why figures of a job are doubtful, of the inputs that refuse such, a text each.
+
+    A table whose rows are doubtful is where a step reads it. A value is where a step names its
+    column, or a result shows it; one that may be shown is where a step names its column, and not
+    the one that tells the values apart.
+
+    Args:
+        job: The job.
+        given: The tables of its inputs by name.
+
+    Raises:
+        ValidationFailed: A step cannot work.
+    """
+    asked = {
+        each.name: given[each.name].doubts
+        for each in job.inputs
+        if each.doubts == "refuse" and each.name in given
+    }
+    if not any(asked.values()):
+        return ()
+    use, shapes = column_use(job, given), shapes_of(job, given)
+    named = {(each.input, folded(each.column.name)) for each in use.used}
+    shown = {
+        folded(column.name)
+        for step, source in zip(job.steps, shapes.sources, strict=True)
+        if isinstance(step, OutputStep) and source is not None
+        for column in shapes.tables[source].columns
+    }
+    read = tables_read(job, shapes)
+    found = []
+    for name, doubts in asked.items():
+        for doubt in doubts:
+            if not doubt.column:
+                found += [f"{name}: {doubt.text}"] if name in read else []
+                continue
+            place = (name, folded(doubt.column))
+            is_shown = folded(doubt.column) in shown and not doubt.is_of_figures
+            is_known = (name, folded(doubt.by)) in named
+            if (place in named or is_shown) and not is_known:
+                found.append(f'column "{doubt.column}" of {name}: {doubt.text}')
+    return tuple(found)
 
 
 _Origins = dict[str, tuple[InputColumn, ...]]

@@ -53,14 +53,15 @@ def input_patterns(
     """Return the pattern of each input's file by its name, and the pairs that nothing tells apart.
 
     Args:
-        inputs: The inputs.
+        inputs: The inputs; several of one file are told apart by their sheets.
         is_other: Whether the table of the second input has not the columns of the first one.
     """
     patterns: dict[str, str] = {}
     unclear: list[tuple[str, str]] = []
     for each in inputs:
         suffix = _parts(each.file)[1]
-        peers = [one for one in inputs if one is not each and _parts(one.file)[1] == suffix]
+        # Inputs that are sheets of one file are of one file again.
+        peers = [one for one in inputs if one.file != each.file and _parts(one.file)[1] == suffix]
         if all(_are_apart(each, one, is_other) for one in peers):
             patterns[each.name] = f"*{suffix}"
             continue

@@ -151,10 +151,12 @@ class _Generalization:
         used = [use.column for use in self._use.used if use.input == each.name]
         columns: dict[str, ValueType] = {column.name: column.holds for column in used}
         if not self._must_be_closed(facts):
-            return msgspec.structs.replace(each, columns=columns, others=each.others)
+            return msgspec.structs.replace(each, columns=columns, doubts="refuse")
         self._notes.append(f"{each.name}: a file with other columns is not taken")
         rest: dict[str, ValueType] = {c.name: "any" for c in facts.columns}
-        return msgspec.structs.replace(each, columns={**rest, **columns}, others=False)
+        return msgspec.structs.replace(
+            each, columns={**rest, **columns}, others=False, doubts="refuse"
+        )
 
     def _must_be_closed(self, facts: InputFacts) -> bool:
         """Tell whether a further column would be missed.

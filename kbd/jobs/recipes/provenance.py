@@ -312,7 +312,7 @@ def _language_number(number: Decimal, literal: JobLiteral, words: RequestWords) 
             return "0 or 1 of a calculation"
         case "sum" if number == 100 and words.numbers.has_percent:
             return "the hundred of the percent that the request speaks of"
-        case "order" | "default" if number == 0:
+        case "order" | "default" | "result" if number == 0:
             return "zero, where a sign changes and where nothing is"
         case "date_month" | "date_day" if number == 1:
             return "the beginning of a period"

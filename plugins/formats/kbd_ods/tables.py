@@ -8,7 +8,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import ReadAs, Source, Table
 from kbd.formats.plain_rows import writing_plain_rows
 from kbd.sheets.aggregates import SummingFormulas
-from kbd.sheets.areas import Area, cell_name
+from kbd.sheets.areas import Area
 from kbd.sheets.grid_text import currency_notes, hidden_sheet_note, hidden_table_notes
 from kbd.sheets.repeated_headers import HeaderMark, header_mark, without_headers
 from kbd.sheets.table_columns import column_names, kind_of
@@ -20,7 +20,7 @@ from kbd.sheets.table_rows import (
     SeenColumn,
     SeenRows,
     decide_texts,
-    emptied_rows,
+    emptied_cells,
     make_table,
     merged_below,
     mixed_currencies,
@@ -81,12 +81,12 @@ def _write(sheet: OdsSheet, extent: TableExtent, read_as: ReadAs, target: Path) 
     if read.plain or kept:
         seen = _write_rows(sheet, extent, names, read.plain, target, kept)
     missing = (
-        (ERROR if each.error else UNSTORED, each.row, cell_name(each.row, each.column))
+        (ERROR if each.error else UNSTORED, each.row, each.column)
         for each in sheet.formulas_in(area)
         if each.error or not each.is_stored
     )
     unread = chain(missing, merged_below(sheet.merged_areas(), body))
-    emptied = emptied_rows(unread, extent.skipped)
+    emptied = emptied_cells(unread, extent.skipped)
     notes = _notes(sheet, area)
     mixed = mixed_currencies(names, area.left, sheet.found.currencies)
     details = {"sheet": sheet.name, **mixed}

@@ -24,7 +24,7 @@ from kbd.sheets.table_rows import (
     SeenColumn,
     SeenRows,
     decide_texts,
-    emptied_rows,
+    emptied_cells,
     make_table,
     merged_below,
     mixed_currencies,
@@ -119,13 +119,13 @@ def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _emptied(sheet: SheetReader, area: Area) -> Iterator[tuple[str, int, str]]:
+def _emptied(sheet: SheetReader, area: Area) -> Iterator[tuple[str, int, int]]:
     """Yield the formulas whose cells are empty in the table, with the reason."""
     for facts, _ in sheet.facts(area):
         is_shown = facts.is_empty_text or sheet.value(facts.row, facts.column) != ""
         if facts.error or not is_shown:
             what = ERROR if facts.error else UNSTORED
-            yield what, facts.row, cell_name(facts.row, facts.column)
+            yield what, facts.row, facts.column
 
 
 def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Path) -> Table:
@@ -144,7 +144,7 @@ def _write(sheet: SheetReader, extent: TableExtent, read_as: ReadAs, target: Pat
         seen = _write_rows(sheet, extent, names, read.plain, target, kept)
     notes = (*_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     unread = chain(_emptied(sheet, area), merged_below(sheet.merged_areas(), body))
-    emptied = emptied_rows(unread, extent.skipped)
+    emptied = emptied_cells(unread, extent.skipped)
     paid = sheet.currencies(body)
     notes = (*notes, *currency_notes(paid))
     details = {"sheet": sheet.part.name, **mixed_currencies(names, area.left, paid)}

@@ -45,9 +45,7 @@ def _bound_texts(_: Span, named: Named, _concept: str, _number: Number) -> None:
         raise UnclearError(f'"{named.column.name}" holds no numbers: {named.column.why_text}')
 
 
-def _bound_before(
-    span: Span, concept: str, number: Number, named: Named
-) -> ConditionClause | None:
+def _bound_before(span: Span, concept: str, number: Number, named: Named) -> ConditionClause | None:
     if named.level > COMPOUND and span.scan.value(named.start) is not None:
         return None
     return _bound(span, named, concept, number)

@@ -239,7 +239,9 @@ def _ordered_by(span: Span, order: OrderClause) -> tuple[OrderClause, ...] | Non
 
 
 def _ordered_last(
-    _: Span, order: OrderClause, way: bool | None  # noqa: FBT001 - a value
+    _: Span,
+    order: OrderClause,
+    way: bool | None,  # noqa: FBT001 - a value
 ) -> tuple[OrderClause, ...]:
     return (order if way is None else msgspec.structs.replace(order, descending=way),)
 

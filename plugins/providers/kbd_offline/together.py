@@ -243,7 +243,7 @@ def passed_over(scan: RequestScan, table: KnownTable, tables: Sequence[KnownTabl
     for other in tables if fillers or parts or is_list else ():
         if other is table:
             continue
-        called = {stem(word) for word in table_words(other)} - {stem(w) for w in things(table)}
+        called = {stem(word) for word in table_words(other)} - {stem(w) for w in table_words(table)}
         for place in range(len(alone)) if is_list else ():
             mention = alone.column(place)
             if mention is not None and mention.level > SAME and stem(alone.word(place)) in called:

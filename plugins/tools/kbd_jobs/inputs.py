@@ -1,7 +1,7 @@
 """Inputs of a job bound to the files of a workbench: which file and sheet, and whether they fit."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -13,7 +13,7 @@ from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import Readable
 from kbd.jobs.columns import ShapeColumn
 from kbd.jobs.records import Input, Job, OutputStep, ReportStep
-from kbd.jobs.shapes import GivenTable, misfits, with_blanks
+from kbd.jobs.shapes import GivenTable, TableDoubt, misfits, with_blanks
 from kbd.tools import ToolContext
 from kbd_jobs.step_calls import StepCalls
 
@@ -184,10 +184,29 @@ async def _read_table(calls: StepCalls, named: BoundInput) -> BoundInput:
     columns = tuple(ShapeColumn(each["name"], each["type"]) for each in found["columns"])
     return msgspec.structs.replace(
         named,
-        table=GivenTable(columns, named.path),
+        table=GivenTable(columns, named.path, doubts=tuple(_doubts(found))),
         row_count=int(found["row_count"]),
         warnings=tuple(found.get("warnings", ())),
     )
+
+
+def _doubts(found: Mapping[str, Any]) -> Iterator[TableDoubt]:
+    """Yield what a table's map tells that makes its values or figures doubtful."""
+    for question in found["reading"].get("questions", ()):
+        # Which rows there are is about all of them; what a text means is about its column.
+        columns = () if question["about"] == "totals" else question["columns"]
+        for name in columns or ("",):
+            yield TableDoubt(name, question["text"], is_of_figures=True)
+    for name, reasons in found.get("unread", {}).items():
+        yield TableDoubt(name, f"some cells: {', '.join(reasons)}")
+    for name, codes in found.get("currencies", {}).items():
+        text = f"its cells are in several currencies ({', '.join(codes)})"
+        yield TableDoubt(name, text, is_of_figures=True)
+    if mixed := found.get("mixed_amounts"):
+        by, values = mixed["column"], ", ".join(mixed["values"])
+        for name in mixed["amounts"]:
+            text = f"it is in several currencies ({by}: {values})"
+            yield TableDoubt(name, text, by, is_of_figures=True)
 
 
 async def _faults(calls: StepCalls, bound: BoundInput) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from kbd.errors import ValidationFailed
 from kbd.jobs.check_rules import Outcome
 from kbd.jobs.checks import CheckPlan, Judgment, judge_checks, plan_checks
 from kbd.jobs.documents import job_hash
+from kbd.jobs.recipes.column_use import column_doubts
 from kbd.jobs.records import Job, SplitStep
 from kbd.jobs.statements import (
     CompiledJob,
@@ -67,7 +68,10 @@ class PreparedJob(msgspec.Struct, frozen=True):
 
     def judged_by(self, answers: Sequence[Sequence[Any]]) -> "PreparedJob":
         """Return the same with its checks judged by the rows of their statements."""
-        return msgspec.structs.replace(self, judgments=judge_checks(self.plan, answers))
+        given = {name: one.table for name, one in self.inputs.items() if one.table is not None}
+        doubts = (Judgment("failed", text) for text in column_doubts(self.job, given))
+        judgments = (*doubts, *judge_checks(self.plan, answers))
+        return msgspec.structs.replace(self, judgments=judgments)
 
     @property
     def tables(self) -> dict[str, Any]:

@@ -196,6 +196,8 @@ class TableGetMap(_TableTool):
         found["reading"] = msgspec.to_builtins(reading)
         # The format's own facts first, so that none of them takes the place of these.
         found = {**record.details, **found}
+        if record.currencies is not None:
+            found["mixed_amounts"] = msgspec.to_builtins(record.currencies)
         if record.warnings:
             found["warnings"] = list(record.warnings)
         return ToolResult(found, is_look=True)

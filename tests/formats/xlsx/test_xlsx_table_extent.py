@@ -65,6 +65,19 @@ def test_a_clean_sheet_has_nothing_to_tell(tmp_path: Path) -> None:
     assert (found.left_out, found.table.reading.repaired, found.table.warnings) == ([], (), ())
 
 
+def test_columns_with_cells_that_are_read_as_empty_are_named(tmp_path: Path) -> None:
+    """Each with its reasons; cells outside of the table are none of them."""
+    rows = [row[:] for row in ROWS]
+    rows[2][2], rows[3][2], rows[4][2] = "=C2*2", "#N/A", "=C3*2"
+    found = read(tmp_path, [["Stock", None, "=1+1"], [], *rows], merged=("D4:D6", "A1:B1"))
+
+    assert found.table.details["unread"] == {
+        "Sum": ["formula without a stored result, read as empty", "error, read as empty"],
+        "Who": ["cell merged with the one above it, read as empty"],
+    }
+    assert "unread" not in read(tmp_path, ROWS).table.details
+
+
 @pytest.mark.parametrize("merged", [(), ("A1:D1", "A2:D2")])
 def test_titles_right_above_the_header(tmp_path: Path, merged: tuple[str, ...]) -> None:
     """Titles with no blank row below them, merged or not, are none of the table."""

@@ -7,8 +7,9 @@ import pytest
 
 from job_tables import job
 from kbd.errors import ValidationFailed
-from kbd.jobs.columns import ShapeType
+from kbd.jobs.columns import ShapeColumn, ShapeType
 from kbd.jobs.documents import job_of
+from kbd.jobs.recipes.column_use import column_doubts
 from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
 from kbd.jobs.recipes.file_patterns import fits_pattern, stem_pattern
 from kbd.jobs.recipes.generalization import Generalized, generalize, recipe_faults, recipe_of
@@ -25,6 +26,7 @@ from kbd.jobs.records import (
     RowCountCheck,
     WriteStep,
 )
+from kbd.jobs.shapes import GivenTable, TableDoubt
 from kbd.types import ReadAs
 
 SALES: dict[str, ShapeType] = {
@@ -87,7 +89,7 @@ def test_a_single_input_is_any_file_of_its_kind() -> None:
     found = total("orders-2024-05-total.xlsx")
 
     assert found.job.inputs == (
-        Input("t", "*.csv", columns={"Shop": "text", "Amount": "number"}),
+        Input("t", "*.csv", columns={"Shop": "text", "Amount": "number"}, doubts="refuse"),
     )  # fmt: skip
     assert found.refusals == ()
     assert output(found) == WriteStep("{t}-total.xlsx")
@@ -279,6 +281,70 @@ def test_sheets_are_found_by_their_columns() -> None:
     refused = sheeted("May", "sum it", "June").refusals
     assert [(each.place, each.value) for each in refused] == [("inputs[0].sheet", "'May'")]
     assert "June" in refused[0].reason
+
+
+def test_sheets_of_one_file_are_of_one_file_again() -> None:
+    """Two inputs that are sheets of a file have one pattern; what tells them apart are the sheets.
+
+    Two files of the same columns and of names that are alike are refused.
+    """
+    compare = {"do": "compare", "of": "a", "other": "b", "on": ["Shop"]}
+
+    def found(other: str) -> Generalized:
+        asked = job_of({"inputs": [
+            {"name": "a", "file": "t-1.xlsx", "sheet": "Old"},
+            {"name": "b", "file": other, "sheet": "New"},
+        ], "steps": [compare, REPORT]})  # fmt: skip
+        facts = (read("a", "t-1.xlsx", SALES, alike_sheets=("New",)),
+                 read("b", other, SALES, alike_sheets=("Old",)))  # fmt: skip
+        return learned(asked, *facts, request="compare sheet Old with New")
+
+    same = found("t-1.xlsx")
+    assert same.refusals == ()
+    assert [(each.file, each.sheet) for each in same.job.inputs] == [
+        ("*.xlsx", "Old"), ("*.xlsx", "New"),
+    ]  # fmt: skip
+    assert [each.place for each in found("t-2.xlsx").refusals] == [
+        "inputs[0].file", "inputs[1].file",
+    ]  # fmt: skip
+
+
+DOUBT = TableDoubt("Amount", "some cells: error, read as empty")
+ROWS = TableDoubt("", "Row 9 may sum others up: leave it out, or keep it?")
+CURRENCIES = TableDoubt("Amount", "it is in several currencies", "Code", is_of_figures=True)
+
+
+@pytest.mark.parametrize(
+    ("doubt", "steps", "is_met"),
+    [
+        (DOUBT, [{"do": "filter", "where": "Amount > 0"}, REPORT], True),
+        (DOUBT, [REPORT], True),
+        (DOUBT, [{"do": "select", "columns": ["Shop"]}, REPORT], False),
+        (ROWS, [{"do": "select", "columns": ["Shop"]}, REPORT], True),
+        (ROWS, [{"do": "convert", "table": "t", "file": "t.xlsx"}], False),
+        (CURRENCIES, [{"do": "filter", "where": "amount > 0"}, REPORT], True),
+        (CURRENCIES, [{"do": "derive", "columns": {"Gross": "Amount * 2"}}, REPORT], True),
+        (CURRENCIES, [REPORT], False),
+        (CURRENCIES, [{"do": "filter", "where": "Amount > 0 and same(Code, 'EUR')"}, REPORT],
+         False),
+    ],
+)  # fmt: skip
+def test_doubtful_figures_stop_a_recipe(
+    doubt: TableDoubt, steps: list[dict[str, Any]], is_met: bool
+) -> None:
+    """A value that is named or shown, a figure that no step tells apart; a job is only told."""
+    names = ("Shop", "Amount", "Code")
+    table = GivenTable(
+        tuple(ShapeColumn(name, "float" if name == "Amount" else "string") for name in names),
+        "t.csv", doubts=(doubt,),
+    )  # fmt: skip
+    asked = job(*steps)
+    inputs = tuple(msgspec.structs.replace(each, doubts="refuse") for each in asked.inputs)
+    recipe = msgspec.structs.replace(asked, inputs=inputs)
+
+    assert column_doubts(asked, {"t": table}) == ()
+    texts = (f'column "Amount" of t: {doubt.text}' if doubt.column else f"t: {doubt.text}",)
+    assert column_doubts(recipe, {"t": table}) == (texts if is_met else ())
 
 
 def test_checks_are_added() -> None:

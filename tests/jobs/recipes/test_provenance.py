@@ -118,6 +118,7 @@ def test_what_comes_from_the_data_is_refused(
         ("join them", "Shop || ' - ' || Status"), ("without spaces", "replace(Shop, ' ', '')"),
         ("fill the gaps", "coalesce(Amount, 0)"), ("in hours", "Amount / 60"),
         ("in thousands", "Amount / 1000"), ("by year", "date_of(year(Date), 1, 1)"),
+        ("money in", "if(Amount > 0, Amount, 0)"),
         ("large if over 100, else small", "case when Amount > 100 then 'large' else 'small' end"),
     ],
 )  # fmt: skip

@@ -180,6 +180,31 @@ async def test_spellings_that_count_as_one_are_not_told_apart(
 
 
 @on_asyncio
+async def test_doubtful_figures_stop_a_job_that_says_so(workbench: Workbench, ask: Ask) -> None:
+    """Amounts in two currencies, a formula nobody computed: told, or nothing is written."""
+    workbench.add("sales.csv", "Amount,Currency\n10.00,EUR\n12.00,USD\n10.50,EUR\n")
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["Item", "Amount"])
+    book.worksheets[0].append(["a", 1.5])
+    book.worksheets[0].append(["b", "=B2*2"])
+    made = io.BytesIO()
+    book.save(made)
+    workbench.add("items.xlsx", made.getvalue())
+    total = {"do": "group", "figures": [{"name": "T", "function": "sum", "column": "Amount"}]}
+    steps = [total, {"do": "write", "file": "out.xlsx"}]
+
+    for file, text in (
+        ("sales.csv", r"it is in several currencies \(Currency: EUR, USD\)"),
+        ("items.xlsx", "formula without a stored result, read as empty"),
+    ):
+        asked = {"name": "t", "file": file}
+        with pytest.raises(ValidationFailed, match=rf'column "Amount" of t: .*{text}'):
+            await ask("run", inputs=[{**asked, "doubts": "refuse"}], steps=steps)
+        assert list(workbench.files.names()) == ["items.xlsx", "sales.csv"]
+        assert (await ask("check", inputs=[asked], steps=steps))["failed"] == []
+
+
+@on_asyncio
 async def test_a_later_failure_undoes_what_was_written(workbench: Workbench, ask: Ask) -> None:
     """All of a job or nothing: a step that fails takes back the files before it."""
     workbench.add("sales.csv", SALES)
