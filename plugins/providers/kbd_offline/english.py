@@ -299,9 +299,10 @@ PHRASES: Mapping[str, str] = {
         a|one|its|own|individual|separate|different|single|extra| own|separate|single|workbook|
         sheet|tab|worksheet|sheets|tabs|worksheets per|for|by each|every|,
         split|separate|break|divide in|into a|one|separate|own|single|
-        sheet|tab|worksheet|sheets|tabs|worksheets per|for|by each|every|, separate into, split up""",
+        sheet|tab|worksheet|sheets|tabs|worksheets per|for|by each|every|, separate into,
+        split up""",
     "split_files": """
-        , a|one|its|own|individual|separate|different|single|several| own|separate|single|
+        a|one|its|own|individual|separate|different|single|several| own|separate|single|
         csv|excel| file|files|workbook|workbooks|csv per|for|by each|every|,
         split|separate|break|divide in|into a|one|separate|own|single|several| file|files|workbooks
         per|for|by each|every|""",

@@ -224,8 +224,9 @@ def _date(scan: RequestScan, place: int) -> Period | None:
         name = f"{calendar.month_name[start.month]} {start.year}"
         return _made(start, add_months(start, 1), place + 1, name, "month")
     if text.endswith("."):
-        day, month = (int(part) for part in text[:-1].split("."))
-        return _with_year(scan, _one_day(month, day, place + 1)) if 1 <= day <= 31 else None
+        number, month = (int(part) for part in text[:-1].split("."))
+        known = 1 <= number <= 31
+        return _with_year(scan, _one_day(month, number, place + 1)) if known else None
     days = _days(text, scan.table.date_order)
     if not days:
         return None

@@ -283,7 +283,8 @@ RANK_RULES: tuple[Rule, ...] = (
          _counted_first, -0.2),
     Rule("rank_clause", f"{_FIRST} COUNT {_RANK}? NUMERIC by_clause?", _amounts, -0.3),
     Rule("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?", _amounts_counted, -0.3),
-    Rule("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')? ANYNUMBER",
+    Rule("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')?"
+         " ANYNUMBER",
          _with_measure, -0.4),
     Rule("rank_clause", f"THING {_HAS} {_HIGH} ANYNUMBER", _who_has, -0.6),
     Rule("rank_clause", f"THING {_HAS} {_HIGH} figure", _who_has_figure, -0.6),
