@@ -7,7 +7,7 @@ import msgspec
 from kbd.jobs.records import Aggregate
 from kbd_offline.expressions import PART_TITLES
 from kbd_offline.facts import KnownColumn
-from kbd_offline.terminals import Named, Number
+from kbd_offline.terminals import NamedColumn, Number
 
 __all__ = [
     "AcrossClause", "Clauses", "ConditionClause", "DedupeClause", "DeriveClause", "DropClause",
@@ -95,7 +95,7 @@ class AcrossClause(msgspec.Struct, frozen=True):
 class LooseClause(msgspec.Struct, frozen=True):
     """A column that stands alone; a weak one is only meant where a figure is asked for."""
 
-    named: Named
+    named: NamedColumn
     is_weak: bool = False
 
 

@@ -22,9 +22,9 @@ from kbd_offline.condition_rules import ARTICLES
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import STEM, SYNONYM
 from kbd_offline.names import stem, tokens
-from kbd_offline.patterns import Rule, Span
+from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
-from kbd_offline.terminals import Named, Number
+from kbd_offline.terminals import NamedColumn, Number
 
 __all__ = ["COLUMN_RULES", "KINDS"]
 
@@ -37,18 +37,18 @@ _MAX_NAME = 60
 _MAX_SPELLINGS = 60
 
 
-def _operand(_: Span, named: Named) -> str:
+def _operand(_: RequestSpan, named: NamedColumn) -> str:
     return expressions.column(named.column.name)
 
 
-def _number(span: Span, number: Number) -> str | None:
+def _number(span: RequestSpan, number: Number) -> str | None:
     if number.is_percent:
         return None
     marked = next((column for column in span.scan.table.columns if column.decimal), None)
     return number.of(span.scan, marked)
 
 
-def _percent(span: Span, number: Number, whole: str) -> str | None:
+def _percent(span: RequestSpan, number: Number, whole: str) -> str | None:
     if not number.is_percent:
         return None
     return f"{whole} * {_share(span.scan, number):.12g}"
@@ -58,18 +58,18 @@ def _share(scan: RequestScan, number: Number) -> float:
     return float(number.of(scan, None)) / 100
 
 
-def _bracketed(_: Span, inner: str) -> str:
+def _bracketed(_: RequestSpan, inner: str) -> str:
     return f"({inner})"
 
 
-def _operation(span: Span, first: str, concept: str, second: str) -> str | None:
+def _operation(span: RequestSpan, first: str, concept: str, second: str) -> str | None:
     word = span.scan.word(span.start + 1)
     if concept == "divided" and "per" in (word, span.scan.text(span.start, span.end).split()[-2:]):
         return None
     return f"{first} {_SIGNS[concept]} {second}"
 
 
-def _days_less(_: Span, last: Named, first: Named) -> str:
+def _days_less(_: RequestSpan, last: NamedColumn, first: NamedColumn) -> str:
     return _days_between(first.column, last.column)
 
 
@@ -78,21 +78,21 @@ def _days_between(first: KnownColumn, last: KnownColumn) -> str:
     return f"days_between({names})"
 
 
-def _equation(span: Span, name: str, expression: str, called: str | None = None) -> object:
+def _equation(span: RequestSpan, name: str, expression: str, called: str | None = None) -> object:
     """Read "profit = revenue - cost"; behind "with" it may be a condition."""
     if any(span.scan.at(at, "where") for at in range(span.start, span.end)):
         raise UnclearError("it may be a new column, or a condition on the rows")
     return _derived(span, name, expression, called)
 
 
-def _derived(span: Span, name: str, expression: str, called: str | None = None) -> object:
+def _derived(span: RequestSpan, name: str, expression: str, called: str | None = None) -> object:
     name = called or name
     if any(column.name.casefold() == name.casefold() for column in span.scan.table.columns):
         raise UnclearError(f'there is a column "{name}" already: name the new one otherwise')
     return (DeriveClause(name[:_MAX_NAME], expression, f"{name[:_MAX_NAME]} = {expression}"),)
 
 
-def _derived_text(span: Span, expression: str, called: str | None = None) -> object:
+def _derived_text(span: RequestSpan, expression: str, called: str | None = None) -> object:
     """Read "quantity x unit cost as new column": what it is made of is its name."""
     return _derived(span, called or _title(span.text), expression)
 
@@ -103,13 +103,13 @@ def _title(text: str) -> str:
     return text.strip("() ")[:_MAX_NAME]
 
 
-def _explained(span: Span, name: str, expression: str) -> object:
+def _explained(span: RequestSpan, name: str, expression: str) -> object:
     """Read "stock value (quantity x unit cost)"."""
     _check_name(span, span.scan.text(span.start, span.end))
     return _derived(span, name, expression)
 
 
-def _check_name(span: Span, text: str) -> None:
+def _check_name(span: RequestSpan, text: str) -> None:
     """Check that a new column's name is not made of groups, or of columns that are there.
 
     Raises:
@@ -130,20 +130,22 @@ def _check_name(span: Span, text: str) -> None:
 
 
 def _explained_figure(
-    span: Span, name: str, keys: tuple[object, ...], expression: str
+    span: RequestSpan, name: str, keys: tuple[object, ...], expression: str
 ) -> tuple[object, ...]:
     """Read "Lagerwert je Lagerort (Bestand mal Einkaufspreis)"."""
     made = _derived(span, name, expression)
     return (*made, *keys)  # type: ignore[misc]
 
 
-def _days_column(span: Span, first: Named, last: Named, called: str | None = None) -> object:
+def _days_column(
+    span: RequestSpan, first: NamedColumn, last: NamedColumn, called: str | None = None
+) -> object:
     """Read "days between order date and ship date"."""
     name = called or _title(span.text)
     return _derived(span, name[:1].upper() + name[1:], _days_between(first.column, last.column))
 
 
-def _days_to(span: Span, word: str, called: str | None = None) -> object:
+def _days_to(span: RequestSpan, word: str, called: str | None = None) -> object:
     """Read "days to close", of two columns of dates of which one is that."""
     root, moments = word.rstrip("e"), [one for one in span.scan.table.columns if one.is_moment]
     named = [one for one in moments if len(root) >= 4 and one.name.casefold().startswith(root)]
@@ -154,7 +156,7 @@ def _days_to(span: Span, word: str, called: str | None = None) -> object:
     return _derived(span, name[:1].upper() + name[1:], _days_between(others[0], named[0]))
 
 
-def _duration(span: Span, word: str, called: str | None = None) -> object:
+def _duration(span: RequestSpan, word: str, called: str | None = None) -> object:
     """Read "Lieferzeit in Tagen", of two columns of dates, the first of which comes first."""
     moments = [one for one in span.scan.table.columns if one.is_moment]
     if not word.endswith(("zeit", "dauer", "time", "duration")) or len(moments) != 2:
@@ -165,7 +167,7 @@ def _duration(span: Span, word: str, called: str | None = None) -> object:
     return _derived(span, called or _title(span.text), _days_between(first, last))
 
 
-def _raised(span: Span, concept: str, named: Named, number: Number) -> object:
+def _raised(span: RequestSpan, concept: str, named: NamedColumn, number: Number) -> object:
     """Read "increase salary by 5 %": the column takes the new values."""
     if not number.is_percent:
         return None
@@ -180,7 +182,7 @@ def _changed(column: KnownColumn, expression: str, text: str) -> tuple[DeriveCla
     return (DeriveClause(column.name, expression, text),)
 
 
-def _with_percent(span: Span, named: Named, concept: str, number: Number) -> object:
+def _with_percent(span: RequestSpan, named: NamedColumn, concept: str, number: Number) -> object:
     """Read "price plus 19 % VAT", "amount minus 10 %"."""
     if not number.is_percent:
         return None
@@ -193,11 +195,11 @@ def _with_percent(span: Span, named: Named, concept: str, number: Number) -> obj
     return _derived(span, f"{name} {word} {number.of(span.scan, None)}%", made)
 
 
-def _vat_to(span: Span, number: Number, named: Named) -> object:
+def _vat_to(span: RequestSpan, number: Number, named: NamedColumn) -> object:
     return _with_percent(span, named, "plus_percent", number)
 
 
-def _profit(span: Span, concept: str, share: str | None) -> object:
+def _profit(span: RequestSpan, concept: str, share: str | None) -> object:
     """Read "profit" or "margin" where two columns give it: what comes in less what it costs.
 
     Raises:
@@ -223,7 +225,7 @@ def _profit(span: Span, concept: str, share: str | None) -> object:
     return _derived(span, span.text.capitalize(), f"{more} - {less}")
 
 
-def _ratio(span: Span, upper: Named, lower: Named) -> object:
+def _ratio(span: RequestSpan, upper: NamedColumn, lower: NamedColumn) -> object:
     """Read "cost per kg", where kg are amounts, too: each row's quotient."""
     column = lower.column
     is_row = span.scan.is_noun(lower.start)
@@ -235,16 +237,16 @@ def _ratio(span: Span, upper: Named, lower: Named) -> object:
     return _derived(span, f"{upper.column.name} per {column.name}", made)
 
 
-def _renamed(_: Span, named: Named, name: str) -> RenameClause:
+def _renamed(_: RequestSpan, named: NamedColumn, name: str) -> RenameClause:
     return RenameClause(named.column, name)
 
 
-def _tuple(_: Span, *found: object) -> object:
+def _tuple(_: RequestSpan, *found: object) -> object:
     (values,) = found
     return tuple(values) if isinstance(values, tuple) else (values,)
 
 
-def _trimmed(span: Span, columns: Sequence[Named] | None) -> object:
+def _trimmed(span: RequestSpan, columns: Sequence[NamedColumn] | None) -> object:
     chosen = [one.column for one in columns or ()]
     chosen = chosen or [one for one in span.scan.table.columns if one.is_text]
     return tuple(
@@ -256,7 +258,7 @@ def _trimmed(span: Span, columns: Sequence[Named] | None) -> object:
     )
 
 
-def _cased(_: Span, concept: str, columns: Sequence[Named]) -> object:
+def _cased(_: RequestSpan, concept: str, columns: Sequence[NamedColumn]) -> object:
     words = "capitals" if concept == "upper" else "small letters"
     return tuple(
         change
@@ -268,11 +270,11 @@ def _cased(_: Span, concept: str, columns: Sequence[Named]) -> object:
     )  # fmt: skip
 
 
-def _cased_behind(span: Span, columns: Sequence[Named], concept: str) -> object:
+def _cased_behind(span: RequestSpan, columns: Sequence[NamedColumn], concept: str) -> object:
     return _cased(span, concept, columns)
 
 
-def _rounded(_: Span, columns: Sequence[Named], places: int | None) -> object:
+def _rounded(_: RequestSpan, columns: Sequence[NamedColumn], places: int | None) -> object:
     return tuple(
         change
         for one in columns
@@ -283,7 +285,7 @@ def _rounded(_: Span, columns: Sequence[Named], places: int | None) -> object:
     )  # fmt: skip
 
 
-def _filled(span: Span, named: Named, value: Number | str) -> object:
+def _filled(span: RequestSpan, named: NamedColumn, value: Number | str) -> object:
     """Read "fill empty regions with 'unknown'"."""
     column = named.column
     if isinstance(value, Number):
@@ -297,7 +299,7 @@ def _filled(span: Span, named: Named, value: Number | str) -> object:
                     f"{shown} in the empty fields of {column.name}")  # fmt: skip
 
 
-def _unified(_: Span, columns: Sequence[Named]) -> object:
+def _unified(_: RequestSpan, columns: Sequence[NamedColumn]) -> object:
     """Read "make the region names uniform".
 
     Raises:
@@ -330,7 +332,7 @@ def _unify(column: KnownColumn) -> tuple[DeriveClause, ...]:
     return _changed(column, f"case {' '.join(whens)} else {name} end", text)
 
 
-def _selected(span: Span, columns: Sequence[Named], only: str | None = None) -> object:
+def _selected(span: RequestSpan, columns: Sequence[NamedColumn], only: str | None = None) -> object:
     """Read "only name and email", "show date, amount", "name and email only"."""
     scan, first = span.scan, columns[0]
     if len(columns) == 1 and scan.is_noun(first.start) and (first.level > STEM or only):
@@ -343,13 +345,13 @@ def _selected(span: Span, columns: Sequence[Named], only: str | None = None) -> 
     return (SelectClause(tuple(one.column for one in columns)),)
 
 
-def _listed_values(span: Span, thing: Named) -> object:
+def _listed_values(span: RequestSpan, thing: NamedColumn) -> object:
     """Read "list all salespeople" of a column that is called otherwise."""
     is_listed = thing.level >= SYNONYM and _asks_for_values(span, thing)
     return (UniqueClause((thing.column,)),) if is_listed else None
 
 
-def _asks_for_values(span: Span, named: Named) -> bool:
+def _asks_for_values(span: RequestSpan, named: NamedColumn) -> bool:
     """Tell whether "list all departments" asks for the different values of a column."""
     column, word = named.column, span.scan.word(named.end - 1)
     is_plural = word not in tokens(column.name) and (
@@ -359,7 +361,7 @@ def _asks_for_values(span: Span, named: Named) -> bool:
     return is_plural and is_listed and column.is_text and column.distinct < span.scan.table.rows
 
 
-def _dropped(span: Span, columns: Sequence[Named]) -> object:
+def _dropped(span: RequestSpan, columns: Sequence[NamedColumn]) -> object:
     """Read "without the phone column", "drop notes"; a value that is left out is a condition."""
     scan, first = span.scan, columns[0]
     value, follows = scan.value(first.start), scan.value(span.end)
@@ -371,14 +373,14 @@ def _dropped(span: Span, columns: Sequence[Named]) -> object:
     return (DropClause(tuple(one.column for one in columns)),)
 
 
-def _dropped_all(span: Span, word: str) -> object:
+def _dropped_all(span: RequestSpan, word: str) -> object:
     """Read "remove the salary columns": all whose names have a word."""
     root = stem(word)
     found = [c for c in span.scan.table.columns if root in {stem(one) for one in tokens(c.name)}]
     return (DropClause(tuple(found)),) if found else None
 
 
-def _deduplicated(_: Span, columns: Sequence[Named] | None) -> object:
+def _deduplicated(_: RequestSpan, columns: Sequence[NamedColumn] | None) -> object:
     return (DedupeClause(tuple(one.column for one in columns or ())),)
 
 
@@ -387,27 +389,27 @@ _KEEPS: dict[str, Literal["first", "last", "latest"]] = {
 }  # fmt: skip
 
 
-def _kept(_: Span, concept: str) -> object:
+def _kept(_: RequestSpan, concept: str) -> object:
     return (DedupeClause((), _KEEPS[concept], is_kept=True),)
 
 
-def _listed_duplicates(_: Span, columns: Sequence[Named] | None) -> object:
+def _listed_duplicates(_: RequestSpan, columns: Sequence[NamedColumn] | None) -> object:
     return (DedupeClause(tuple(one.column for one in columns or ()), is_listed=True),)
 
 
-def _unique(_: Span, columns: Sequence[Named]) -> object:
+def _unique(_: RequestSpan, columns: Sequence[NamedColumn]) -> object:
     return (UniqueClause(tuple(one.column for one in columns)),)
 
 
-def _split(_: Span, key: KeyClause | None = None) -> object:
+def _split(_: RequestSpan, key: KeyClause | None = None) -> object:
     return (SplitClause("sheets", (key,) if key else ()),)
 
 
-def _split_files(_: Span, key: KeyClause | None = None) -> object:
+def _split_files(_: RequestSpan, key: KeyClause | None = None) -> object:
     return (SplitClause("files", (key,) if key else ()),)
 
 
-def _summary_of(_: Span, columns: Sequence[Named]) -> object:
+def _summary_of(_: RequestSpan, columns: Sequence[NamedColumn]) -> object:
     """Read "a summary with totals of price": of that column, and of no other one."""
     figures = (FigureClause("sum", one.column, place=one.start) for one in columns)
     return (Flag("summary"), *figures)
@@ -417,12 +419,12 @@ def _flag(name: FlagName) -> Callable[..., object]:
     return lambda *_: (Flag(name),)
 
 
-def _into_sheets(span: Span) -> object:
+def _into_sheets(span: RequestSpan) -> object:
     # "Sheets" alone says no more than the words for what is split.
     return (Flag("into_sheets"),) if span.end > span.start + 1 else ()
 
 
-def _into_files(span: Span) -> object:
+def _into_files(span: RequestSpan) -> object:
     words = {span.scan.word(at) for at in range(span.start, span.end)}
     kinds = [SuffixClause(suffix) for word, suffix in _FILE_WORDS.items() if word in words]
     return (Flag("into_files"), *kinds)
@@ -431,11 +433,11 @@ def _into_files(span: Span) -> object:
 _FILE_WORDS = {"csv": ".csv", "excel": ".xlsx"}
 
 
-def _kind(_: Span, concept: str) -> object:
+def _kind(_: RequestSpan, concept: str) -> object:
     return (SuffixClause(KINDS[concept]),)
 
 
-def _unwritten(span: Span) -> object:
+def _unwritten(span: RequestSpan) -> object:
     written = "xlsx, csv, tsv, psv and parquet"
     if span.scan.column(span.end - 1) is not None:
         return None
@@ -455,79 +457,82 @@ _AS_COLUMN = (
 _SPELLING = "('spelling'|'spellings'|'names'|'values'|'schreibweise'|'schreibweisen'|'werte')*"
 _ALIKE = "row_noun? alike_in"
 
-COLUMN_RULES: tuple[Rule, ...] = (
-    Rule("operand", "ANYNUMBER", _operand),
-    Rule("operand", "NUMBER", _number),
-    Rule("operand", "NUMBER ('of'|'von'|'vom'|'der'|'des'|'on'|'auf') operand", _percent),
-    Rule("operand", "'(' formula ')'", _bracketed),
-    Rule("formula", "operand", lambda _, one: one, 0.2),
-    Rule("formula", "computed", lambda _, one: one),
-    Rule("computed", "NUMBER ('of'|'von'|'vom'|'der'|'des'|'on'|'auf') operand", _percent),
-    Rule("computed", "operand :(times|divided|added|less_than_by) formula", _operation),
-    Rule("computed", "DAYS less_than_by DAYS", _days_less),
-    Rule("derive_clause", f"{_ADD} NAME is_made_of computed added_suffix?", _derived),
-    Rule("derive_clause", f"{_ADD} is_made_of? computed added_suffix?", _derived_text, 0.2),
-    Rule("derive_clause", f"NAME '=' computed ({_AS_COLUMN})?", _equation, 0.1),
-    Rule("derive_clause", f"({_ADD})? computed {_AS_COLUMN}", _derived_text, 0.1),
-    Rule("derive_clause", f"NAME computed {_AS_COLUMN}", _derived, 0.1),
-    Rule("derive_clause", "add_column? NAME '(' computed ')'", _explained, 0.2),
-    Rule("derive_clause", "NAME by by_key+ '(' computed ')'", _explained_figure, 0.2),
-    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('between'|'from'|'zwischen'|'von'|'vom')"
-         f" DAYS ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
-    Rule("derive_clause", f"(add_column {_NEW})? {_DAYS} ('to'|'until'|'till'|'bis') WORD"
+COLUMN_RULES: tuple[Production, ...] = (
+    Production("operand", "ANYNUMBER", _operand),
+    Production("operand", "NUMBER", _number),
+    Production("operand", "NUMBER ('of'|'von'|'vom'|'der'|'des'|'on'|'auf') operand", _percent),
+    Production("operand", "'(' formula ')'", _bracketed),
+    Production("formula", "operand", lambda _, one: one, 0.2),
+    Production("formula", "computed", lambda _, one: one),
+    Production("computed", "NUMBER ('of'|'von'|'vom'|'der'|'des'|'on'|'auf') operand", _percent),
+    Production("computed", "operand :(times|divided|added|less_than_by) formula", _operation),
+    Production("computed", "DAYS less_than_by DAYS", _days_less),
+    Production("derive_clause", f"{_ADD} NAME is_made_of computed added_suffix?", _derived),
+    Production("derive_clause", f"{_ADD} is_made_of? computed added_suffix?", _derived_text, 0.2),
+    Production("derive_clause", f"NAME '=' computed ({_AS_COLUMN})?", _equation, 0.1),
+    Production("derive_clause", f"({_ADD})? computed {_AS_COLUMN}", _derived_text, 0.1),
+    Production("derive_clause", f"NAME computed {_AS_COLUMN}", _derived, 0.1),
+    Production("derive_clause", "add_column? NAME '(' computed ')'", _explained, 0.2),
+    Production("derive_clause", "NAME by by_key+ '(' computed ')'", _explained_figure, 0.2),
+    Production("derive_clause", f"(add_column {_NEW})? {_DAYS}"
+         f" ('between'|'from'|'zwischen'|'von'|'vom') DAYS ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
+    Production("derive_clause", f"(add_column {_NEW})? {_DAYS} ('to'|'until'|'till'|'bis') WORD"
          f" ({_AS_COLUMN})?", _days_to),
-    Rule("derive_clause", f"add_column? WORD 'in' ('tagen'|'days') ({_AS_COLUMN})?", _duration),
-    Rule("change_clause", ":(raise|reduce) NUMERIC ('by'|'um') NUMBER", _raised),
-    Rule("derive_clause", "NUMERIC :(plus_percent|minus_percent) NUMBER vat?", _with_percent),
-    Rule("derive_clause", "(add_column|compute) NUMBER vat ('to'|'zu'|'zum'|'zur')? NUMERIC",
+    Production("derive_clause", f"add_column? WORD 'in' ('tagen'|'days') ({_AS_COLUMN})?",
+         _duration),
+    Production("change_clause", ":(raise|reduce) NUMERIC ('by'|'um') NUMBER", _raised),
+    Production("derive_clause", "NUMERIC :(plus_percent|minus_percent) NUMBER vat?", _with_percent),
+    Production("derive_clause", "(add_column|compute) NUMBER vat ('to'|'zu'|'zum'|'zur')? NUMERIC",
          _vat_to),
-    Rule("derive_clause", "(add_column|compute)? :(profit|margin) :(share)?", _profit),
-    Rule("derive_clause", "AMOUNT ('per'|'pro'|'je') AMOUNT", _ratio),
-    Rule("renaming", "NEAR rename_to NAME renamed?", _renamed),
-    Rule("rename_clause", "rename renaming+", _tuple, -0.5),
-    Rule("rename_clause", "rename? renaming 'umbenennen'", _tuple, -0.5),
-    Rule("change_clause", "trim ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+",
+    Production("derive_clause", "(add_column|compute)? :(profit|margin) :(share)?", _profit),
+    Production("derive_clause", "AMOUNT ('per'|'pro'|'je') AMOUNT", _ratio),
+    Production("renaming", "NEAR rename_to NAME renamed?", _renamed),
+    Production("rename_clause", "rename renaming+", _tuple, -0.5),
+    Production("rename_clause", "rename? renaming 'umbenennen'", _tuple, -0.5),
+    Production("change_clause", "trim ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+",
          _trimmed, -0.2),
-    Rule("change_clause", "trim", lambda s: _trimmed(s, None), 0.1),
-    Rule("change_clause", ":(upper|lower) TEXTS+", _cased),
-    Rule("change_clause", "clean TEXTS+ ('to'|'in'|'into')? :(upper|lower)", _cased_behind),
-    Rule("change_clause", "round NUMERIC+ ('to'|'auf'|'zu')? (COUNT decimals|whole_numbers)",
+    Production("change_clause", "trim", lambda s: _trimmed(s, None), 0.1),
+    Production("change_clause", ":(upper|lower) TEXTS+", _cased),
+    Production("change_clause", "clean TEXTS+ ('to'|'in'|'into')? :(upper|lower)", _cased_behind),
+    Production("change_clause", "round NUMERIC+ ('to'|'auf'|'zu')? (COUNT decimals|whole_numbers)",
          _rounded),
-    Rule("change_clause", "fill_empty empty? NEAR filler* fill_with (NUMBER|QUOTED|WORD)", _filled),
-    Rule("change_clause", f"unify {_SPELLING} TEXTS+ {_SPELLING}", _unified),
-    Rule("change_clause", f"clean? {_SPELLING} TEXTS+ {_SPELLING} uniform clean?", _unified),
-    Rule("select_clause", "select only? NEAR+", _selected, 0.1),
-    Rule("select_clause", "select THING END", lambda s, c, _: _listed_values(s, c), -0.2),
-    Rule("select_clause", "NEAR+ :(only) END", lambda s, c, o, _: _selected(s, c, o), 0.1),
-    Rule("select_clause", "(select|only)+ NEAR+ END", lambda s, c, _: _selected(s, c, "only"), 0.1),
-    Rule("drop_clause", "drop_column NEAR+ ('column'|'columns'|'spalte'|'spalten')?",
+    Production("change_clause", "fill_empty empty? NEAR filler* fill_with (NUMBER|QUOTED|WORD)",
+         _filled),
+    Production("change_clause", f"unify {_SPELLING} TEXTS+ {_SPELLING}", _unified),
+    Production("change_clause", f"clean? {_SPELLING} TEXTS+ {_SPELLING} uniform clean?", _unified),
+    Production("select_clause", "select only? NEAR+", _selected, 0.1),
+    Production("select_clause", "select THING END", lambda s, c, _: _listed_values(s, c), -0.2),
+    Production("select_clause", "NEAR+ :(only) END", lambda s, c, o, _: _selected(s, c, o), 0.1),
+    Production("select_clause", "(select|only)+ NEAR+ END",
+         lambda s, c, _: _selected(s, c, "only"), 0.1),
+    Production("drop_clause", "drop_column NEAR+ ('column'|'columns'|'spalte'|'spalten')?",
          _dropped, 0.3),
-    Rule("drop_clause", "drop_column WORD ('columns'|'spalten')", _dropped_all),
-    Rule("dedupe_clause", f"dedupe ({_ALIKE})? COLUMN+", _deduplicated, -0.4),
-    Rule("dedupe_clause", "dedupe", lambda s: _deduplicated(s, None)),
-    Rule("dedupe_clause", "one_row_per COLUMN+", _deduplicated, -0.4),
-    Rule("dedupe_clause", ":(keep_first|keep_last|keep_latest) row_noun?", _kept),
-    Rule("dedupe_clause", "duplicates (NOUN? alike_in COLUMN+)?",
+    Production("drop_clause", "drop_column WORD ('columns'|'spalten')", _dropped_all),
+    Production("dedupe_clause", f"dedupe ({_ALIKE})? COLUMN+", _deduplicated, -0.4),
+    Production("dedupe_clause", "dedupe", lambda s: _deduplicated(s, None)),
+    Production("dedupe_clause", "one_row_per COLUMN+", _deduplicated, -0.4),
+    Production("dedupe_clause", ":(keep_first|keep_last|keep_latest) row_noun?", _kept),
+    Production("dedupe_clause", "duplicates (NOUN? alike_in COLUMN+)?",
          lambda s, _, c: _listed_duplicates(s, c), 0.1),
-    Rule("unique_clause", "unique_list COLUMN+ only?", _unique, -0.3),
-    Rule("unique_clause", "distinct COLUMN+ only", _unique, -0.3),
-    Rule("unique_clause", "only distinct COLUMN+", _unique, -0.3),
-    Rule("unique_clause", "unique_list? NEAR+ ','? each_once", _unique, -0.3),
-    Rule("split_clause", "split by? key", _split, -0.3),
-    Rule("split_clause", "split_files by? key", _split_files, -0.3),
-    Rule("split_clause", "by key own_sheet", _split, -0.3),
-    Rule("split_clause", "by key own_file", _split_files, -0.3),
-    Rule("split_clause", "split", _split, 0.4),
-    Rule("split_clause", "split_files", _split_files, 0.4),
-    Rule("into_clause", "into_sheets", _into_sheets, 0.2),
-    Rule("into_clause", "into_files", _into_files, 0.2),
-    Rule("totals_clause", "summary_sheet", _flag("summary")),
-    Rule("totals_clause", "summary_sheet ('of'|'for'|'von'|'der'|'des'|'fur') NUMERIC+",
+    Production("unique_clause", "unique_list COLUMN+ only?", _unique, -0.3),
+    Production("unique_clause", "distinct COLUMN+ only", _unique, -0.3),
+    Production("unique_clause", "only distinct COLUMN+", _unique, -0.3),
+    Production("unique_clause", "unique_list? NEAR+ ','? each_once", _unique, -0.3),
+    Production("split_clause", "split by? key", _split, -0.3),
+    Production("split_clause", "split_files by? key", _split_files, -0.3),
+    Production("split_clause", "by key own_sheet", _split, -0.3),
+    Production("split_clause", "by key own_file", _split_files, -0.3),
+    Production("split_clause", "split", _split, 0.4),
+    Production("split_clause", "split_files", _split_files, 0.4),
+    Production("into_clause", "into_sheets", _into_sheets, 0.2),
+    Production("into_clause", "into_files", _into_files, 0.2),
+    Production("totals_clause", "summary_sheet", _flag("summary")),
+    Production("totals_clause", "summary_sheet ('of'|'for'|'von'|'der'|'des'|'fur') NUMERIC+",
          _summary_of, -0.2),
-    Rule("totals_clause", "totals_row", _flag("totals")),
-    Rule("kind_clause", f"as_kind :({'|'.join(KINDS)})", _kind, -0.1),
-    Rule("kind_clause", "as_kind kind_unwritten", _unwritten, 1.0),
-    Rule("place_clause", "in_place", _flag("in_place"), -0.1),
-    Rule("place_clause", "not_in_place", _flag("copy"), -0.1),
+    Production("totals_clause", "totals_row", _flag("totals")),
+    Production("kind_clause", f"as_kind :({'|'.join(KINDS)})", _kind, -0.1),
+    Production("kind_clause", "as_kind kind_unwritten", _unwritten, 1.0),
+    Production("place_clause", "in_place", _flag("in_place"), -0.1),
+    Production("place_clause", "not_in_place", _flag("copy"), -0.1),
 )  # fmt: skip
 """Rules of the clauses `derive`, `change`, `rename`, `select`, `drop`, `dedupe`, `split` …"""

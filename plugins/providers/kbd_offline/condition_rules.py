@@ -10,9 +10,9 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import BESIDE, COMPOUND, STEM
 from kbd_offline.names import slug, tokens
 from kbd_offline.numerals import UNITS
-from kbd_offline.patterns import Rule, Span
+from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
-from kbd_offline.terminals import Named, Number, Valued
+from kbd_offline.terminals import NamedColumn, Number, Valued
 from kbd_offline.value_texts import check_contained, is_marked, values_text
 
 __all__ = ["ARTICLES", "CONDITION_RULES", "denied", "money_columns"]
@@ -35,29 +35,31 @@ def _compared(column: KnownColumn, operator: str, number: str) -> ConditionClaus
     )  # fmt: skip
 
 
-def _bound(span: Span, named: Named, concept: str, number: Number) -> ConditionClause:
+def _bound(span: RequestSpan, named: NamedColumn, concept: str, number: Number) -> ConditionClause:
     return _compared(named.column, _OPERATORS[concept], number.of(span.scan, named.column))
 
 
-def _bound_texts(_: Span, named: Named, _concept: str, _number: Number) -> None:
+def _bound_texts(_: RequestSpan, named: NamedColumn, _concept: str, _number: Number) -> None:
     """Say why a column of texts among numbers is not compared with a number."""
     if named.column.why_text:
         raise UnclearError(f'"{named.column.name}" holds no numbers: {named.column.why_text}')
 
 
-def _bound_before(span: Span, concept: str, number: Number, named: Named) -> ConditionClause | None:
+def _bound_before(
+    span: RequestSpan, concept: str, number: Number, named: NamedColumn
+) -> ConditionClause | None:
     if named.level > COMPOUND and span.scan.value(named.start) is not None:
         return None
     return _bound(span, named, concept, number)
 
 
 def _bounds(
-    span: Span, named: Named, first: str, low: Number, second: str, high: Number
+    span: RequestSpan, named: NamedColumn, first: str, low: Number, second: str, high: Number
 ) -> tuple[ConditionClause, ...]:
     return (_bound(span, named, first, low), _bound(span, named, second, high))
 
 
-def _between(span: Span, named: Named, low: Number, high: Number) -> ConditionClause:
+def _between(span: RequestSpan, named: NamedColumn, low: Number, high: Number) -> ConditionClause:
     column, name = named.column, expressions.column(named.column.name)
     first, last = low.of(span.scan, column), high.of(span.scan, column)
     return ConditionClause(
@@ -67,7 +69,7 @@ def _between(span: Span, named: Named, low: Number, high: Number) -> ConditionCl
 
 
 def _between_before(
-    span: Span, low: Number, high: Number, named: Named | None
+    span: RequestSpan, low: Number, high: Number, named: NamedColumn | None
 ) -> ConditionClause | None:
     if named is None:
         words = [span.scan.word(at.end - 1) for at in (low, high)]
@@ -78,7 +80,7 @@ def _between_before(
 
 
 def _equal_numbers(
-    span: Span, named: Named, numbers: Sequence[Number], or_more: str | None = None
+    span: RequestSpan, named: NamedColumn, numbers: Sequence[Number], or_more: str | None = None
 ) -> ConditionClause | None:
     column, scan = named.column, span.scan
     word = scan.word(numbers[0].place)
@@ -101,7 +103,9 @@ def _equal_numbers(
     )  # fmt: skip
 
 
-def _numbers_alone(span: Span, numbers: Sequence[Number], _end: object) -> ConditionClause | None:
+def _numbers_alone(
+    span: RequestSpan, numbers: Sequence[Number], _end: object
+) -> ConditionClause | None:
     """Read "alle mit 5 oder 6": of the only column of few numbers that has all of them."""
     scan = span.scan
     texts = {scan.word(one.place) for one in numbers}
@@ -110,27 +114,31 @@ def _numbers_alone(span: Span, numbers: Sequence[Number], _end: object) -> Condi
     ]
     if len(found) != 1 or (found[0].adds_up is False and found[0].role == "id"):
         return None
-    return _equal_numbers(span, Named(found[0], span.start, span.start), numbers)
+    return _equal_numbers(span, NamedColumn(found[0], span.start, span.start), numbers)
 
 
 def _number_or_more(
-    span: Span, number: Number, named: Named, concept: str
+    span: RequestSpan, number: Number, named: NamedColumn, concept: str
 ) -> ConditionClause | None:
     """Read "3 rooms or more"."""
     return _equal_numbers(span, named, (number,), concept)
 
 
-def _unlike_number(span: Span, named: Named, number: Number) -> ConditionClause:
+def _unlike_number(span: RequestSpan, named: NamedColumn, number: Number) -> ConditionClause:
     found = _equal_numbers(span, named, (number,))
     return denied(found or _compared(named.column, "=", number.of(span.scan, named.column)))
 
 
-def _numbered(span: Span, numbers: Sequence[Number], named: Named) -> ConditionClause | None:
+def _numbered(
+    span: RequestSpan, numbers: Sequence[Number], named: NamedColumn
+) -> ConditionClause | None:
     """Read "with 20% discount": the number stands before what it is of."""
     return None if span.scan.is_noun(named.start) else _equal_numbers(span, named, numbers)
 
 
-def _against(_: Span, named: Named, concept: str, other: Named) -> ConditionClause | None:
+def _against(
+    _: RequestSpan, named: NamedColumn, concept: str, other: NamedColumn
+) -> ConditionClause | None:
     mine, theirs, operator = named.column, other.column, _OPERATORS[concept]
     if mine == theirs:
         return None
@@ -147,7 +155,7 @@ _LIMITS = frozenset(
 )  # fmt: skip
 
 
-def _against_limit(span: Span, concept: str, limit: Named) -> ConditionClause | None:
+def _against_limit(span: RequestSpan, concept: str, limit: NamedColumn) -> ConditionClause | None:
     """Read "under Mindestbestand", "projects over budget": of the column that has such a limit."""
     column, columns = limit.column, span.scan.table.columns
     found = [
@@ -159,7 +167,7 @@ def _against_limit(span: Span, concept: str, limit: Named) -> ConditionClause | 
         found = [one for one in columns if one.adds_up and one != column]
     if len(found) != 1:
         return None
-    return _against(span, Named(found[0], span.start, span.start), concept, limit)
+    return _against(span, NamedColumn(found[0], span.start, span.start), concept, limit)
 
 
 def money_columns(scan: RequestScan) -> list[KnownColumn]:
@@ -171,7 +179,7 @@ def money_columns(scan: RequestScan) -> list[KnownColumn]:
     return [column for column in named if column.adds_up] or named
 
 
-def _money(span: Span) -> Named | None:
+def _money(span: RequestSpan) -> NamedColumn | None:
     """Return the only column of money that a bound without a column may be about."""
     found = money_columns(span.scan)
     if len(found) > 1:
@@ -181,7 +189,7 @@ def _money(span: Span) -> Named | None:
             f'"{span.text}" may be of {names}',
             [scan.rewritten(span.start, span.end, f"{quoted(c.name)} {span.text}") for c in found],
         )
-    return Named(found[0], span.start, span.start) if found else None
+    return NamedColumn(found[0], span.start, span.start) if found else None
 
 
 _LENGTHS = frozenset(["length", "duration", "runtime", "lange", "dauer", "laufzeit"])
@@ -193,7 +201,7 @@ _MEASURED = {
 """What names of columns say that may be longer or older than a number."""
 
 
-def _bound_alone(span: Span, concept: str, number: Number) -> ConditionClause | None:
+def _bound_alone(span: RequestSpan, concept: str, number: Number) -> ConditionClause | None:
     scan = span.scan
     for names in (
         _MEASURED[word] for at in range(span.start, number.place)
@@ -202,7 +210,7 @@ def _bound_alone(span: Span, concept: str, number: Number) -> ConditionClause | 
         # "Longer than 180" is of a length, and never of an amount of money.
         meant = [c for c in scan.table.columns if c.is_number and names & set(tokens(c.name))]
         fits = len(meant) == 1
-        return _bound(span, Named(meant[0], 0, 0), concept, number) if fits else None
+        return _bound(span, NamedColumn(meant[0], 0, 0), concept, number) if fits else None
     behind = scan.column(span.end)
     if behind is not None and any(column.is_number for column in behind.columns):
         return None
@@ -219,13 +227,13 @@ def _bound_alone(span: Span, concept: str, number: Number) -> ConditionClause | 
 
 
 def _amount_or_more(
-    span: Span, number: Number, concept: str, named: Named | None
+    span: RequestSpan, number: Number, concept: str, named: NamedColumn | None
 ) -> ConditionClause | None:
     named = named or _money(span)
     return None if named is None else _equal_numbers(span, named, (number,), concept)
 
 
-def _signed(span: Span, concept: str, named: Named | None) -> ConditionClause | None:
+def _signed(span: RequestSpan, concept: str, named: NamedColumn | None) -> ConditionClause | None:
     money = money_columns(span.scan)
     column = named.column if named else money[0] if len(money) == 1 else None
     if column is None or not column.adds_up:
@@ -234,7 +242,7 @@ def _signed(span: Span, concept: str, named: Named | None) -> ConditionClause | 
     return msgspec.structs.replace(found, slug=concept)
 
 
-def _free(span: Span, _noun: int) -> ConditionClause | None:
+def _free(span: RequestSpan, _noun: int) -> ConditionClause | None:
     prices = [one for one in span.scan.table.columns if one.role == "unit price"]
     if len(prices) != 1:
         return None
@@ -247,7 +255,7 @@ _FUNCTIONS = {
 }  # fmt: skip
 
 
-def _contains(span: Span, named: Named, concept: str, text: str) -> ConditionClause:
+def _contains(span: RequestSpan, named: NamedColumn, concept: str, text: str) -> ConditionClause:
     column, (function, words) = named.column, _FUNCTIONS[concept]
     if not column.is_text:
         raise UnclearError(f'"{column.name}" holds no texts')
@@ -269,18 +277,18 @@ def _emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
     )  # fmt: skip
 
 
-def _is_empty(_: Span, named: Named, concept: str) -> ConditionClause:
+def _is_empty(_: RequestSpan, named: NamedColumn, concept: str) -> ConditionClause:
     return _emptiness(named.column, is_filled=concept == "not_empty")
 
 
-def _empty_before(span: Span, concept: str, named: Named) -> ConditionClause:
+def _empty_before(span: RequestSpan, concept: str, named: NamedColumn) -> ConditionClause:
     return _is_empty(span, named, concept)
 
 
 ARTICLES = frozenset(["a", "an", "any", "ein", "eine", "einen", "keine", "keinen", "no"])
 
 
-def _lacks(span: Span, concept: str, named: Named) -> ConditionClause | None:
+def _lacks(span: RequestSpan, concept: str, named: NamedColumn) -> ConditionClause | None:
     scan = span.scan
     if span.end < len(scan) and scan.value(span.end) is not None:
         return None
@@ -302,7 +310,9 @@ def _lacks(span: Span, concept: str, named: Named) -> ConditionClause | None:
     return _emptiness(named.column, is_filled=is_filled)
 
 
-def _values_of(span: Span, column: KnownColumn, values: Sequence[Valued]) -> tuple[str, ...] | None:
+def _values_of(
+    span: RequestSpan, column: KnownColumn, values: Sequence[Valued]
+) -> tuple[str, ...] | None:
     """Return the spellings of values that a column has, None where it lacks one."""
     scan, found = span.scan, list[str]()
     for value in values:
@@ -320,7 +330,7 @@ def _values_of(span: Span, column: KnownColumn, values: Sequence[Valued]) -> tup
     return tuple(found)
 
 
-def _equal(span: Span, column: KnownColumn, values: Sequence[str]) -> ConditionClause:
+def _equal(span: RequestSpan, column: KnownColumn, values: Sequence[str]) -> ConditionClause:
     """Return that a column is one of some values, of which spellings count as one."""
     scan, notes = span.scan, tuple[str, ...]()
     shown = list(values)
@@ -341,21 +351,21 @@ def _equal(span: Span, column: KnownColumn, values: Sequence[str]) -> ConditionC
 
 
 def _is_value(
-    span: Span, named: Named, _is: str | None, values: Sequence[Valued]
+    span: RequestSpan, named: NamedColumn, _is: str | None, values: Sequence[Valued]
 ) -> ConditionClause | None:
     found = _values_of(span, named.column, values)
     return _equal(span, named.column, found) if found else None
 
 
 def _is_no_value(
-    span: Span, named: Named, _is: str, values: Sequence[Valued]
+    span: RequestSpan, named: NamedColumn, _is: str, values: Sequence[Valued]
 ) -> ConditionClause | None:
     found = _is_value(span, named, None, values)
     return denied(found) if found else None
 
 
 def _bare_values(
-    span: Span, values: Sequence[Valued], behind: Named | None = None
+    span: RequestSpan, values: Sequence[Valued], behind: NamedColumn | None = None
 ) -> ConditionClause | None:
     """Read values that stand without their column, or before it: "Berlin or Bonn", "IT department".
 
@@ -380,7 +390,7 @@ def _bare_values(
     return _equal(span, columns[0], _values_of(span, columns[0], values) or ())
 
 
-def _plain_values(span: Span, values: Sequence[Valued]) -> ConditionClause | None:
+def _plain_values(span: RequestSpan, values: Sequence[Valued]) -> ConditionClause | None:
     """Read values whose words mean nothing else, or that are written as values."""
     scan = span.scan
     unmarked = [one for one in values if not one.is_plain and not is_marked(scan, one)]
@@ -389,13 +399,13 @@ def _plain_values(span: Span, values: Sequence[Valued]) -> ConditionClause | Non
     return _bare_values(span, values)
 
 
-def _no_values(span: Span, _not: str, values: Sequence[Valued]) -> ConditionClause | None:
+def _no_values(span: RequestSpan, _not: str, values: Sequence[Valued]) -> ConditionClause | None:
     """Read "not finished yet" of a value."""
     found = _bare_values(span, values)
     return None if found is None else denied(found)
 
 
-def _missing_value(span: Span, named: Named, text: str) -> None:
+def _missing_value(span: RequestSpan, named: NamedColumn, text: str) -> None:
     """Decline a value that no row has, with those that there are."""
     column = named.column
     if not column.is_text or not (column.values or column.is_listed):
@@ -425,7 +435,7 @@ def denied(condition: ConditionClause) -> ConditionClause:
     )  # fmt: skip
 
 
-def _yes(span: Span, negation: str | None, named: Named) -> ConditionClause | None:
+def _yes(span: RequestSpan, negation: str | None, named: NamedColumn) -> ConditionClause | None:
     """Read "billable hours", "not approved yet", "are active"."""
     scan, column = span.scan, named.column
     value = column.no if negation else column.yes
@@ -448,7 +458,7 @@ def _yes(span: Span, negation: str | None, named: Named) -> ConditionClause | No
 _BEING = frozenset(["are", "is", "were", "was", "sind", "ist", "waren", "war"])
 
 
-def _not_dated(span: Span, _not: str, named: Named) -> ConditionClause | None:
+def _not_dated(span: RequestSpan, _not: str, named: NamedColumn) -> ConditionClause | None:
     """Read "not returned yet" of a column of dates that is called so."""
     if not span.scan.word(named.start).endswith(("ed", "t", "en")):
         return None
@@ -456,7 +466,7 @@ def _not_dated(span: Span, _not: str, named: Named) -> ConditionClause | None:
 
 
 def _having(
-    _: Span, figures: Sequence[FigureClause], concept: str, number: Number
+    _: RequestSpan, figures: Sequence[FigureClause], concept: str, number: Number
 ) -> HavingClause | None:
     if len(figures) != 1:
         return None
@@ -464,7 +474,7 @@ def _having(
 
 
 def _having_count(
-    span: Span, concept: str, number: Number, thing: Named | None, noun: int | None
+    span: RequestSpan, concept: str, number: Number, thing: NamedColumn | None, noun: int | None
 ) -> HavingClause | None:
     """Read "with more than 3 orders": of each of what was named before so many rows."""
     if (thing is None and noun is None) or (noun is not None and span.scan.value(noun)):
@@ -474,11 +484,11 @@ def _having_count(
     return HavingClause(figure, _OPERATORS[concept], number)
 
 
-def _single(_: Span, condition: object) -> tuple[object, ...]:
+def _single(_: RequestSpan, condition: object) -> tuple[object, ...]:
     return condition if isinstance(condition, tuple) else (condition,)
 
 
-def _more(_: Span, condition: object, joint: str, others: tuple[object, ...]) -> object:
+def _more(_: RequestSpan, condition: object, joint: str, others: tuple[object, ...]) -> object:
     first, *rest = others
     joined = "or" if joint == "or" else "and"
     first = msgspec.structs.replace(first, joint=joined) if isinstance(
@@ -487,7 +497,9 @@ def _more(_: Span, condition: object, joint: str, others: tuple[object, ...]) ->
     return (*own, first, *rest)
 
 
-def _denied_all(_: Span, _except: str, _noun: int | None, conditions: tuple[object, ...]) -> object:
+def _denied_all(
+    _: RequestSpan, _except: str, _noun: int | None, conditions: tuple[object, ...]
+) -> object:
     """Return conditions that are left out: each of them."""
     found = [one for one in conditions if isinstance(one, ConditionClause)]
     if len(found) != len(conditions):
@@ -503,51 +515,51 @@ _PLACED = (
 )
 _YET = "('yet'|'been'|'noch'|'schon'|'already')*"
 
-CONDITION_RULES: tuple[Rule, ...] = (
-    Rule("condition", f"NUMERIC is? {_COMPARED} NUMBER", _bound),
-    Rule("condition", f"ANYNUMBER is? {_COMPARED} NUMBER", _bound, 0.1),
-    Rule("condition", f"TEXTS is? {_COMPARED} NUMBER", _bound_texts),
-    Rule("condition", f"NUMERIC is? {_COMPARED} NUMBER and {_COMPARED} NUMBER", _bounds),
-    Rule("condition", f"{_COMPARED} NUMBER {_OF}* ANYNUMBER", _bound_before, 0.1),
-    Rule("condition", f"{_COMPARED} NUMBER", _bound_alone, 0.6),
-    Rule("condition", "NUMERIC is? between NUMBER range_to NUMBER", _between),
-    Rule("condition", "between NUMBER range_to NUMBER NUMERIC?", _between_before),
-    Rule("condition", f"NUMERIC (is|{_OF}|'(')? NUMBER~ ')'?", _equal_numbers, 0.2),
-    Rule("condition", f"NUMERIC (is|{_OF})? NUMBER~ :(or_more|or_less)", _equal_numbers),
-    Rule("condition", "NUMBER NUMERIC :(or_more|or_less)", _number_or_more),
-    Rule("condition", "NUMERIC is_not NUMBER", _unlike_number),
-    Rule("condition", "('with'|'mit') NUMBER~ NUMERIC", _numbered),
-    Rule("condition", "('with'|'mit') NUMBER~ END", _numbers_alone, 0.5),
-    Rule("condition", f"NUMERIC is? {_COMPARED} NUMERIC", _against),
-    Rule("condition", f"{_COMPARED} EXACT", _against_limit, 0.2),
-    Rule("condition", f"{_OF}? NUMBER :(or_more|or_less) NUMERIC?", _amount_or_more, 0.4),
-    Rule("condition", ":(negative|positive) AMOUNT?", _signed),
-    Rule("condition", "('free'|'kostenlose'|'kostenlosen'|'gratis') NOUN", _free),
-    Rule("condition", "COLUMN :(not_contains|contains|starts|ends) RAW", _contains),
-    Rule("condition", "COLUMN is? :(not_empty|empty)", _is_empty),
-    Rule("condition", ":(empty) COLUMN", _empty_before),
-    Rule("condition", ":(lacks|has_any) COLUMN", _lacks, -0.4),
-    Rule("condition", "COLUMN :(is|one_of)? one_of? exactly? '('? VALUE~ ')'?", _is_value),
-    Rule("condition", "COLUMN :(is_not|not_one_of) exactly? VALUE~", _is_no_value),
-    Rule("condition", "COLUMN (is|is_not|one_of) RAW", _missing_value, 5.0),
-    Rule("condition", f":(is_not|except) {_YET} VALUE~", _no_values, 0.2),
-    Rule("condition", "VALUE~ COLUMN", _bare_values, 0.2),
-    Rule("condition", "VALUE~", _plain_values, 0.3),
-    Rule("condition", f"{_PLACED} VALUE~", _plain_values, -0.8),
-    Rule("led_condition", "VALUE~", _bare_values, 0.3),
-    Rule("condition", f":(is_not|except)? {_YET} YESNO {_YET}", _yes, 0.1),
-    Rule("condition", f":(is_not|except) {_YET} DAYS {_YET}", _not_dated, 0.1),
-    Rule("condition", f"figures {_COMPARED} NUMBER", _having, 0.1),
-    Rule("condition", f"{_COMPARED} NUMBER THING? NOUN?", _having_count, 0.5),
-    Rule("conditions", "condition", _single),
-    Rule("conditions", "condition :(or|and) conditions", _more, -0.1),
-    Rule("where_clause", "where* only? where* (only|where) NOUN? where* conditions",
+CONDITION_RULES: tuple[Production, ...] = (
+    Production("condition", f"NUMERIC is? {_COMPARED} NUMBER", _bound),
+    Production("condition", f"ANYNUMBER is? {_COMPARED} NUMBER", _bound, 0.1),
+    Production("condition", f"TEXTS is? {_COMPARED} NUMBER", _bound_texts),
+    Production("condition", f"NUMERIC is? {_COMPARED} NUMBER and {_COMPARED} NUMBER", _bounds),
+    Production("condition", f"{_COMPARED} NUMBER {_OF}* ANYNUMBER", _bound_before, 0.1),
+    Production("condition", f"{_COMPARED} NUMBER", _bound_alone, 0.6),
+    Production("condition", "NUMERIC is? between NUMBER range_to NUMBER", _between),
+    Production("condition", "between NUMBER range_to NUMBER NUMERIC?", _between_before),
+    Production("condition", f"NUMERIC (is|{_OF}|'(')? NUMBER~ ')'?", _equal_numbers, 0.2),
+    Production("condition", f"NUMERIC (is|{_OF})? NUMBER~ :(or_more|or_less)", _equal_numbers),
+    Production("condition", "NUMBER NUMERIC :(or_more|or_less)", _number_or_more),
+    Production("condition", "NUMERIC is_not NUMBER", _unlike_number),
+    Production("condition", "('with'|'mit') NUMBER~ NUMERIC", _numbered),
+    Production("condition", "('with'|'mit') NUMBER~ END", _numbers_alone, 0.5),
+    Production("condition", f"NUMERIC is? {_COMPARED} NUMERIC", _against),
+    Production("condition", f"{_COMPARED} EXACT", _against_limit, 0.2),
+    Production("condition", f"{_OF}? NUMBER :(or_more|or_less) NUMERIC?", _amount_or_more, 0.4),
+    Production("condition", ":(negative|positive) AMOUNT?", _signed),
+    Production("condition", "('free'|'kostenlose'|'kostenlosen'|'gratis') NOUN", _free),
+    Production("condition", "COLUMN :(not_contains|contains|starts|ends) RAW", _contains),
+    Production("condition", "COLUMN is? :(not_empty|empty)", _is_empty),
+    Production("condition", ":(empty) COLUMN", _empty_before),
+    Production("condition", ":(lacks|has_any) COLUMN", _lacks, -0.4),
+    Production("condition", "COLUMN :(is|one_of)? one_of? exactly? '('? VALUE~ ')'?", _is_value),
+    Production("condition", "COLUMN :(is_not|not_one_of) exactly? VALUE~", _is_no_value),
+    Production("condition", "COLUMN (is|is_not|one_of) RAW", _missing_value, 5.0),
+    Production("condition", f":(is_not|except) {_YET} VALUE~", _no_values, 0.2),
+    Production("condition", "VALUE~ COLUMN", _bare_values, 0.2),
+    Production("condition", "VALUE~", _plain_values, 0.3),
+    Production("condition", f"{_PLACED} VALUE~", _plain_values, -0.8),
+    Production("led_condition", "VALUE~", _bare_values, 0.3),
+    Production("condition", f":(is_not|except)? {_YET} YESNO {_YET}", _yes, 0.1),
+    Production("condition", f":(is_not|except) {_YET} DAYS {_YET}", _not_dated, 0.1),
+    Production("condition", f"figures {_COMPARED} NUMBER", _having, 0.1),
+    Production("condition", f"{_COMPARED} NUMBER THING? NOUN?", _having_count, 0.5),
+    Production("conditions", "condition", _single),
+    Production("conditions", "condition :(or|and) conditions", _more, -0.1),
+    Production("where_clause", "where* only? where* (only|where) NOUN? where* conditions",
          lambda _, __, found: found),
-    Rule("where_clause", "conditions", lambda _, found: found, 0.4),
-    Rule("where_clause", ":(except) where* NOUN? where* (conditions|led_conditions)",
+    Production("where_clause", "conditions", lambda _, found: found, 0.4),
+    Production("where_clause", ":(except) where* NOUN? where* (conditions|led_conditions)",
          _denied_all, 0.1),
-    Rule("led_conditions", "led_condition", _single),
-    Rule("where_clause", "(where|only) NOUN? where* led_conditions",
+    Production("led_conditions", "led_condition", _single),
+    Production("where_clause", "(where|only) NOUN? where* led_conditions",
          lambda _, __, found: found, 0.2),
 )  # fmt: skip
 """Rules of `condition`, and of `where`, which is a clause."""

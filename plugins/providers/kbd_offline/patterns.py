@@ -24,7 +24,7 @@ import msgspec
 
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
-__all__ = ["Chart", "Grammar", "Parse", "Rule", "Span"]
+__all__ = ["Grammar", "Parse", "Production", "RequestChart", "RequestSpan"]
 
 Terminal = Callable[[RequestScan, int], Iterable[tuple[int, Any]]]
 """Yields where what stands at a place ends, with its value."""
@@ -42,7 +42,7 @@ _MOST = 12
 _SYMBOL = re.compile(r"\s*('[^']*'|:?[A-Za-z_]+|[()|?*+~:])")
 
 
-class Span(NamedTuple):
+class RequestSpan(NamedTuple):
     """Where a rule was found in a request: from a token to before another."""
 
     scan: RequestScan
@@ -55,7 +55,7 @@ class Span(NamedTuple):
         return self.scan.text(self.start, self.end)
 
 
-class Rule(NamedTuple):
+class Production(NamedTuple):
     """A rule: what it is called by, its pattern, what it makes, and what it costs."""
 
     symbol: str
@@ -98,10 +98,10 @@ class Grammar:
         terminals: What is found by looking at tokens, by name.
     """
 
-    def __init__(self, rules: Sequence[Rule], terminals: Mapping[str, Terminal]) -> None:
+    def __init__(self, rules: Sequence[Production], terminals: Mapping[str, Terminal]) -> None:
         self.terminals = terminals
         self.names = {rule.symbol for rule in rules}
-        self.rules: dict[str, list[tuple[tuple[_Item, ...], Rule]]] = {}
+        self.rules: dict[str, list[tuple[tuple[_Item, ...], Production]]] = {}
         for rule in rules:
             for row in self._rows(_SYMBOL.findall(rule.pattern)):
                 self.rules.setdefault(rule.symbol, []).append((row, rule))
@@ -139,7 +139,7 @@ class Grammar:
         return _Item("phrase", symbol.removeprefix(":"), told=symbol.startswith(":"))
 
 
-class Chart:
+class RequestChart:
     """All that rules find in a request.
 
     Args:
@@ -172,7 +172,7 @@ class Chart:
                 if end == place:
                     continue
                 error = next(_errors(values), None)
-                value = error or _called(rule, Span(self._scan, place, end), values)
+                value = error or _called(rule, RequestSpan(self._scan, place, end), values)
                 if value is not None:
                     extra = 0.0 if error is not None else _penalty(value)
                     yield Parse(end, value, cost + rule.cost + extra)
@@ -295,7 +295,7 @@ def _penalty(value: Any) -> float:
             return 0.0
 
 
-def _called(rule: Rule, span: Span, values: tuple[Any, ...]) -> Any:
+def _called(rule: Production, span: RequestSpan, values: tuple[Any, ...]) -> Any:
     try:
         return rule.make(span, *values)
     except UnclearError as unclear:

@@ -10,9 +10,9 @@ from kbd_offline.clauses import (
     RankClause,
 )
 from kbd_offline.facts import KnownColumn
-from kbd_offline.patterns import Rule, Span
+from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
-from kbd_offline.terminals import Named
+from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
 __all__ = ["RANK_RULES"]
@@ -22,8 +22,8 @@ _Conditions = tuple[object, ...] | None
 
 
 def _rows(
-    span: Span, concept: str, count: int | None, second: str | None, conditions: _Conditions,
-    thing: Named | int | None, keys: tuple[object, ...] | None, by: OrderClause | None,
+    span: RequestSpan, concept: str, count: int | None, second: str | None, conditions: _Conditions,
+    thing: NamedColumn | int | None, keys: tuple[object, ...] | None, by: OrderClause | None,
 ) -> tuple[object, ...] | None:  # fmt: skip
     """Read "top 5 orders by amount", "die 5 kleinsten Bestellungen", "the largest order"."""
     named = second or concept
@@ -41,12 +41,12 @@ def _rows(
     if second and concept in ("top", "bottom") and concept == "bottom":
         descending = not descending
     if count is None and concept in ("top", "bottom", "maximum", "minimum") and by is None and (
-        concept in ("maximum", "minimum") and isinstance(thing, Named)
+        concept in ("maximum", "minimum") and isinstance(thing, NamedColumn)
     ):  # fmt: skip
         return None
     if count and (scan.is_sign(span.end, "%") or scan.at(span.end, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
-    subject = thing.column if isinstance(thing, Named) else None
+    subject = thing.column if isinstance(thing, NamedColumn) else None
     if subject is not None and subject.is_moment and by is None:
         return None
     column = None if by is not None else _by_meaning(scan, named)
@@ -67,7 +67,7 @@ def _rows(
     return (rank, *(conditions or ()), *(keys or ()))
 
 
-def _implied(span: Span, concept: str, subject: KnownColumn | None) -> FigureClause | None:
+def _implied(span: RequestSpan, concept: str, subject: KnownColumn | None) -> FigureClause | None:
     """Return what the most frequent and the largest ones are ranked by where it is not said."""
     if concept == "most_frequent":
         return FigureClause("count", of_rows=True, place=span.start)
@@ -86,13 +86,13 @@ _RANKED = frozenset(
 
 
 def _counted_first(
-    span: Span, count: int, concept: str, conditions: _Conditions, thing: Named | int | None,
-    keys: tuple[object, ...] | None, by: OrderClause | None,
+    span: RequestSpan, count: int, concept: str, conditions: _Conditions,
+    thing: NamedColumn | int | None, keys: tuple[object, ...] | None, by: OrderClause | None,
 ) -> tuple[object, ...] | None:  # fmt: skip
     return _rows(span, concept, count, None, conditions, thing, keys, by)
 
 
-def _by(span: Span, rank: RankClause, order: OrderClause) -> RankClause:
+def _by(span: RequestSpan, rank: RankClause, order: OrderClause) -> RankClause:
     """Return a ranking by what an order is by.
 
     Raises:
@@ -117,7 +117,7 @@ def _by(span: Span, rank: RankClause, order: OrderClause) -> RankClause:
 
 
 def _amounts(
-    span: Span, concept: str, count: int | None, second: str | None, amount: Named,
+    span: RequestSpan, concept: str, count: int | None, second: str | None, amount: NamedColumn,
     keys: tuple[object, ...] | None,
 ) -> tuple[object, ...] | None:  # fmt: skip
     """Read "the 5 highest amounts", which are the rows with them."""
@@ -129,20 +129,26 @@ def _amounts(
 
 
 def _amounts_counted(
-    span: Span, count: int, concept: str, amount: Named, keys: tuple[object, ...] | None
+    span: RequestSpan,
+    count: int,
+    concept: str,
+    amount: NamedColumn,
+    keys: tuple[object, ...] | None,
 ) -> tuple[object, ...] | None:
     return _amounts(span, concept, count, None, amount, keys)
 
 
 def _with_measure(
-    span: Span, count: int, thing: Named | int, concept: str, amount: Named
+    span: RequestSpan, count: int, thing: NamedColumn | int, concept: str, amount: NamedColumn
 ) -> tuple[object, ...]:
     """Read "the four projects with the biggest budget"."""
-    subject = thing.column if isinstance(thing, Named) else None
+    subject = thing.column if isinstance(thing, NamedColumn) else None
     return (RankClause(count, concept not in _RISING, subject, amount.column, None, span.start),)
 
 
-def _who_has(span: Span, thing: Named, concept: str, amount: Named) -> tuple[object, ...] | None:
+def _who_has(
+    span: RequestSpan, thing: NamedColumn, concept: str, amount: NamedColumn
+) -> tuple[object, ...] | None:
     """Read "which customer has the highest revenue"."""
     column, descending = amount.column, concept not in _RISING
     if not column.is_number:
@@ -155,13 +161,13 @@ def _who_has(span: Span, thing: Named, concept: str, amount: Named) -> tuple[obj
 
 
 def _who_has_figure(
-    span: Span, thing: Named, concept: str, figure: tuple[FigureClause, ...]
+    span: RequestSpan, thing: NamedColumn, concept: str, figure: tuple[FigureClause, ...]
 ) -> tuple[object, ...]:
     return (RankClause(1, concept not in _RISING, thing.column, None, figure[0], span.start),)
 
 
 def _who_has_rows(
-    span: Span, thing: Named, concept: str, conditions: _Conditions, _noun: int
+    span: RequestSpan, thing: NamedColumn, concept: str, conditions: _Conditions, _noun: int
 ) -> tuple[object, ...]:
     """Read "which region has the most open orders": their number."""
     counted = FigureClause("count", of_rows=True, place=span.start)
@@ -170,17 +176,19 @@ def _who_has_rows(
 
 
 def _person_has_rows(
-    span: Span, concept: str, conditions: _Conditions, noun: int
+    span: RequestSpan, concept: str, conditions: _Conditions, noun: int
 ) -> tuple[object, ...] | None:
     scan = span.scan
     people = [c for c in scan.table.columns if scan.vocabulary.is_of(c, "person", "customer")
               and not c.is_number]  # fmt: skip
     if len(people) != 1:
         return None
-    return _who_has_rows(span, Named(people[0], span.start, span.start), concept, conditions, noun)
+    return _who_has_rows(
+        span, NamedColumn(people[0], span.start, span.start), concept, conditions, noun
+    )
 
 
-def _spent(span: Span, thing: Named, *words: str | None) -> tuple[object, ...] | None:
+def _spent(span: RequestSpan, thing: NamedColumn, *words: str | None) -> tuple[object, ...] | None:
     """Read "which employee spent the most", "which member borrowed the most"."""
     concepts = [word for word in words if word]
     is_taken = "take_verb" in concepts
@@ -218,7 +226,7 @@ def _price_or_amount(concept: str, columns: Sequence[KnownColumn]) -> SeveralErr
 
 
 def _is_person(
-    scan: RequestScan, span: Span, subject: KnownColumn | None, column: KnownColumn | None
+    scan: RequestScan, span: RequestSpan, subject: KnownColumn | None, column: KnownColumn | None
 ) -> bool:
     """Tell whether the oldest are persons, of whom no birth is known."""
     is_born = column is not None and any(
@@ -230,29 +238,29 @@ def _is_person(
     return means and not is_born
 
 
-def _check(_: Span, measure: OrderClause) -> OrderClause:
+def _check(_: RequestSpan, measure: OrderClause) -> OrderClause:
     return measure
 
 
-def _measured(_: Span, named: Named, way: bool | None) -> OrderClause | None:  # noqa: FBT001
+def _measured(_: RequestSpan, named: NamedColumn, way: bool | None) -> OrderClause | None:  # noqa: FBT001
     column = named.column
     fits = (column.is_number and column.role != "id") or column.is_moment
     return OrderClause(column, way) if fits else None
 
 
 def _measured_figure(
-    _: Span,
+    _: RequestSpan,
     figures: tuple[FigureClause, ...],
     way: bool | None,  # noqa: FBT001 - a value
 ) -> OrderClause | None:
     return OrderClause(figure=figures[0], descending=way) if len(figures) == 1 else None
 
 
-def _days(span: Span) -> Named:
-    return Named(moment_of(span.scan), span.start, span.end)
+def _days(span: RequestSpan) -> NamedColumn:
+    return NamedColumn(moment_of(span.scan), span.start, span.end)
 
 
-def _thing(span: Span, named: Named) -> Named | None:
+def _thing(span: RequestSpan, named: NamedColumn) -> NamedColumn | None:
     value = span.scan.value(named.start)
     if value is not None and value.is_plain and value.end >= named.end:
         return None
@@ -269,29 +277,31 @@ _RANK = (
 _HIGH = ":(most|largest|maximum|fewest|smallest|minimum|top|bottom)"
 _HAS = "(filler|'with'|'mit'|'has'|'hat')*"
 
-RANK_RULES: tuple[Rule, ...] = (
-    Rule("ranked", "THING", _thing),
-    Rule("ranked", "NOUN", lambda _, place: place, 0.05),
-    Rule("ranked", "('days'|'tage'|'tagen')", _days, 0.05),
-    Rule("measure", "ANYNUMBER way?", _measured),
-    Rule("measure", "DAYS way?", _measured),
-    Rule("measure", "figure way?", _measured_figure, 0.1),
-    Rule("by_measure", "'?'? '('? (by|sort|'nach')+ measure ')'?", _check, -0.2),
-    Rule("rank_clause", f"{_FIRST} COUNT? {_RANK}? conditions? ranked? by_clause? by_measure?",
+RANK_RULES: tuple[Production, ...] = (
+    Production("ranked", "THING", _thing),
+    Production("ranked", "NOUN", lambda _, place: place, 0.05),
+    Production("ranked", "('days'|'tage'|'tagen')", _days, 0.05),
+    Production("measure", "ANYNUMBER way?", _measured),
+    Production("measure", "DAYS way?", _measured),
+    Production("measure", "figure way?", _measured_figure, 0.1),
+    Production("by_measure", "'?'? '('? (by|sort|'nach')+ measure ')'?", _check, -0.2),
+    Production("rank_clause", f"{_FIRST} COUNT? {_RANK}? conditions? ranked? by_clause?"
+         f" by_measure?",
          _rows, -0.2),
-    Rule("rank_clause", f"COUNT {_RANK} conditions? ranked? by_clause? by_measure?",
+    Production("rank_clause", f"COUNT {_RANK} conditions? ranked? by_clause? by_measure?",
          _counted_first, -0.2),
-    Rule("rank_clause", f"{_FIRST} COUNT {_RANK}? NUMERIC by_clause?", _amounts, -0.3),
-    Rule("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?", _amounts_counted, -0.3),
-    Rule("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')?"
+    Production("rank_clause", f"{_FIRST} COUNT {_RANK}? NUMERIC by_clause?", _amounts, -0.3),
+    Production("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?", _amounts_counted, -0.3),
+    Production("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')?"
          " ANYNUMBER",
          _with_measure, -0.4),
-    Rule("rank_clause", f"THING {_HAS} {_HIGH} ANYNUMBER", _who_has, -0.6),
-    Rule("rank_clause", f"THING {_HAS} {_HIGH} figure", _who_has_figure, -0.6),
-    Rule("rank_clause", f"THING {_HAS} {_HIGH} conditions? NOUN", _who_has_rows, -0.6),
-    Rule("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN", _person_has_rows, -0.6),
-    Rule("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)", _spent, -0.6),
-    Rule("rank_clause", "THING filler* :(most|fewest) filler* :(spend_verb|take_verb)",
+    Production("rank_clause", f"THING {_HAS} {_HIGH} ANYNUMBER", _who_has, -0.6),
+    Production("rank_clause", f"THING {_HAS} {_HIGH} figure", _who_has_figure, -0.6),
+    Production("rank_clause", f"THING {_HAS} {_HIGH} conditions? NOUN", _who_has_rows, -0.6),
+    Production("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN",
+         _person_has_rows, -0.6),
+    Production("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)", _spent, -0.6),
+    Production("rank_clause", "THING filler* :(most|fewest) filler* :(spend_verb|take_verb)",
          _spent, -0.6),
 )  # fmt: skip
 """Rules of `rank`."""

@@ -41,10 +41,10 @@ from kbd_offline.figure_rules import FIGURE_RULES
 from kbd_offline.grammar_checks import check_signs, check_unknown, check_value_word
 from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.names import fold, stem
-from kbd_offline.patterns import Chart, Grammar, Rule, Span
+from kbd_offline.patterns import Grammar, Production, RequestChart, RequestSpan
 from kbd_offline.rank_rules import RANK_RULES
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
-from kbd_offline.terminals import TERMINALS, Named
+from kbd_offline.terminals import TERMINALS, NamedColumn
 from kbd_offline.time_rules import TIME_RULES
 
 __all__ = ["read_clauses"]
@@ -67,7 +67,7 @@ _UNKNOWN = 1000.0
 """What a word costs that nothing is known of: a reading with one is none."""
 
 
-def _loose(span: Span, named: Named) -> LooseClause | NounClause | None:
+def _loose(span: RequestSpan, named: NamedColumn) -> LooseClause | NounClause | None:
     """Read a column that stands alone, until it is known what is made of it."""
     scan, column = span.scan, named.column
     is_unique = column.distinct == scan.table.rows
@@ -78,7 +78,7 @@ def _loose(span: Span, named: Named) -> LooseClause | NounClause | None:
     return None if is_row and (named.level > STEM or is_unique) else LooseClause(named)
 
 
-def _noun(span: Span, place: int, figures: tuple[FigureClause, ...] | None = None) -> object:
+def _noun(span: RequestSpan, place: int, figures: tuple[FigureClause, ...] | None = None) -> object:
     """Read a word for the rows; with a figure beside they are counted: "members and total fee"."""
     scan = span.scan
     if scan.at(place, "exactly"):
@@ -92,15 +92,17 @@ def _noun(span: Span, place: int, figures: tuple[FigureClause, ...] | None = Non
     sums = [one for one in columns if one.adds_up]
     if mention is not None and len(sums) == 1 and mention.level > PART:
         # What the file is called is only a figure where figures are asked for: "sales by region".
-        found.append(LooseClause(Named(sums[0], place, place + 1, mention.level), is_weak=True))
+        found.append(
+            LooseClause(NamedColumn(sums[0], place, place + 1, mention.level), is_weak=True)
+        )
     return tuple(found)
 
 
 _OTHER_RULES = (
-    Rule("loose_clause", "AMOUNT", _loose, 0.8),
-    Rule("loose_clause", "COLUMN", _loose, 0.9),
-    Rule("noun_clause", "NOUN", _noun, -0.4),
-    Rule("noun_clause", "NOUN (and|',') figures", _noun, -0.2),
+    Production("loose_clause", "AMOUNT", _loose, 0.8),
+    Production("loose_clause", "COLUMN", _loose, 0.9),
+    Production("noun_clause", "NOUN", _noun, -0.4),
+    Production("noun_clause", "NOUN (and|',') figures", _noun, -0.2),
 )
 _GRAMMAR = Grammar(
     (*CONDITION_RULES, *TIME_RULES, *FIGURE_RULES, *RANK_RULES, *COLUMN_RULES, *_OTHER_RULES),
@@ -229,7 +231,7 @@ _EXTREMES = ("minimum", "maximum")
 def _derived(scan: RequestScan) -> dict[int, _Piece]:
     """Return the columns that a request has computed; later words may name them."""
     found: dict[int, _Piece] = {}
-    chart, place = Chart(_GRAMMAR, scan), 0
+    chart, place = RequestChart(_GRAMMAR, scan), 0
     while place < len(scan):
         parses = chart.parses("derive_clause", place) if _may_begin(scan, place) else ()
         good = [one for one in parses if not isinstance(one.value, UnclearError)] or parses
@@ -242,10 +244,10 @@ def _derived(scan: RequestScan) -> dict[int, _Piece]:
             if isinstance(value, DeriveClause):
                 made = KnownColumn(value.name, "float", filled=scan.table.rows)
                 scan.add_column(made)
-                chart = Chart(_GRAMMAR, scan)
+                chart = RequestChart(_GRAMMAR, scan)
                 if scan.at(place - 1, *_FUNCTIONS):
                     # "Average days from opened to closed": the figure is of what is computed.
-                    loose = LooseClause(Named(made, place, best.end))
+                    loose = LooseClause(NamedColumn(made, place, best.end))
                     found[place] = _Piece(place, best.end, (*best.value, loose))
         place = best.end
     return found
@@ -274,7 +276,7 @@ def _may_begin(scan: RequestScan, place: int) -> bool:
 
 
 def _cheapest(scan: RequestScan, derived: dict[int, _Piece]) -> _Way:
-    chart = Chart(_GRAMMAR, scan)
+    chart = RequestChart(_GRAMMAR, scan)
     ways: list[_Way | None] = [None] * (len(scan) + 1)
     ways[0] = _Way(0.0, ())
     for place in range(len(scan)):
@@ -291,7 +293,7 @@ def _cheapest(scan: RequestScan, derived: dict[int, _Piece]) -> _Way:
 
 
 def _steps(
-    scan: RequestScan, chart: Chart, derived: dict[int, _Piece], place: int
+    scan: RequestScan, chart: RequestChart, derived: dict[int, _Piece], place: int
 ) -> Iterator[tuple[int, Any, float]]:
     """Yield what may come next: where it ends, its value, what it costs."""
     if place in derived:

@@ -293,10 +293,10 @@ class RequestScan:
             if len(counts) == 1 and len(texts) == 1:
                 return texts[0]
         if len(found) > 1:
-            raise self.several(mention.start, mention.end, found)
+            raise self._several(mention.start, mention.end, found)
         return found[0]
 
-    def several(self, start: int, end: int, columns: Sequence[KnownColumn]) -> SeveralError:
+    def _several(self, start: int, end: int, columns: Sequence[KnownColumn]) -> SeveralError:
         """Return the question which of some columns is meant by some tokens."""
         names = " or ".join(f'"{column.name}"' for column in columns)
         word = self.text(start, end)

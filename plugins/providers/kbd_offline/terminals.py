@@ -12,13 +12,13 @@ from kbd_offline.patterns import Terminal
 from kbd_offline.periods import Period, period_at
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
-__all__ = ["TERMINALS", "Named", "Number", "Valued"]
+__all__ = ["TERMINALS", "NamedColumn", "Number", "Valued"]
 
 _MAX_NAME = 6
 """Words of a new name that does not stand in quotes."""
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedColumn(msgspec.Struct, frozen=True):
     """A column that is named, where, and how near to its name."""
 
     column: KnownColumn
@@ -76,7 +76,7 @@ _Fits = Callable[[KnownColumn, int], bool]
 def _column(*fits: _Fits, is_key: bool = False, most: int = SYNONYM) -> Terminal:
     """Return the terminal of columns that fit: by the first test that any of them passes."""
 
-    def read(scan: RequestScan, place: int) -> Iterator[tuple[int, Named | UnclearError]]:
+    def read(scan: RequestScan, place: int) -> Iterator[tuple[int, NamedColumn | UnclearError]]:
         for mention in _mentions(scan, place):
             if mention.level > most:
                 continue
@@ -86,7 +86,10 @@ def _column(*fits: _Fits, is_key: bool = False, most: int = SYNONYM) -> Terminal
                     narrowed = msgspec.structs.replace(mention, columns=found)
                     try:
                         only = scan.only(narrowed, is_key=is_key)
-                        yield mention.end, Named(only, mention.start, mention.end, mention.level)
+                        yield (
+                            mention.end,
+                            NamedColumn(only, mention.start, mention.end, mention.level),
+                        )
                     except SeveralError as several:
                         yield mention.end, several
                     break
@@ -157,10 +160,10 @@ def _period(scan: RequestScan, place: int) -> Iterator[tuple[int, Period | Uncle
         yield found.end_token, found
 
 
-def _day_verb(scan: RequestScan, place: int) -> Iterator[tuple[int, Named]]:
+def _day_verb(scan: RequestScan, place: int) -> Iterator[tuple[int, NamedColumn]]:
     column = scan.dated_by(place)
     if column is not None:
-        yield place + 1, Named(column, place, place + 1)
+        yield place + 1, NamedColumn(column, place, place + 1)
 
 
 def _quoted(scan: RequestScan, place: int) -> Iterator[tuple[int, str]]:

@@ -9,10 +9,10 @@ from kbd_offline import expressions
 from kbd_offline.clauses import AcrossClause, ConditionClause, KeyClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import slug
-from kbd_offline.patterns import Rule, Span
+from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.periods import Period, years_between
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
-from kbd_offline.terminals import Named
+from kbd_offline.terminals import NamedColumn
 
 __all__ = ["TIME_RULES", "moment_of"]
 
@@ -58,7 +58,7 @@ class _Days(msgspec.Struct, frozen=True):
     every_year: bool = False
 
 
-def _inside(span: Span, periods: Sequence[Period], every: str | None) -> _Days | None:
+def _inside(span: RequestSpan, periods: Sequence[Period], every: str | None) -> _Days | None:
     scan, first = span.scan, periods[0]
     bounds = ("more", "less", "at_least", "at_most")
     is_amount = scan.is_sign(span.start - 1, "€$£") or scan.at(span.start - 1, *bounds)
@@ -72,7 +72,7 @@ def _inside(span: Span, periods: Sequence[Period], every: str | None) -> _Days |
     return _Days(tuple(periods), "inside", span.start, span.end, every is not None)
 
 
-def _range(span: Span, first: Period, last: Period, every: str | None) -> _Days:
+def _range(span: RequestSpan, first: Period, last: Period, every: str | None) -> _Days:
     if "span" in (first.kind, last.kind):
         raise UnclearError("I do not know which days are meant")
     if last.has_year and not first.has_year:
@@ -82,14 +82,14 @@ def _range(span: Span, first: Period, last: Period, every: str | None) -> _Days:
     return _Days((first, last), "range", span.start, span.end, every is not None)
 
 
-def _bounded(span: Span, way: str, period: Period) -> _Days | None:
+def _bounded(span: RequestSpan, way: str, period: Period) -> _Days | None:
     # "From March" alone may be the month or its beginning; so may "from 2024".
     if span.scan.word(span.start) in ("from", "von", "vom") and period.kind != "day":
         return None
     return _Days((period,), way, span.start, span.end)
 
 
-def _condition(span: Span, days: _Days, named: Named | None = None) -> ConditionClause:
+def _condition(span: RequestSpan, days: _Days, named: NamedColumn | None = None) -> ConditionClause:
     scan = span.scan
     if named is not None:
         column = named.column
@@ -109,7 +109,7 @@ def _condition(span: Span, days: _Days, named: Named | None = None) -> Condition
     return _until(scan, column, days)
 
 
-def _before(span: Span, named: Named, days: _Days) -> ConditionClause:
+def _before(span: RequestSpan, named: NamedColumn, days: _Days) -> ConditionClause:
     for way in ("since", "until"):
         if days.way == "inside" and span.scan.at(named.end - 1, way) == named.end:
             # "Customer since 2020" of a column that is called so.
@@ -237,7 +237,7 @@ def _check_readings(scan: RequestScan, period: Period, days: _Days) -> None:
 
 
 def _versus(
-    span: Span, first: Period, second: Period, named: Named | None
+    span: RequestSpan, first: Period, second: Period, named: NamedColumn | None
 ) -> tuple[object, ...] | None:
     """Read "2023 vs 2024", which puts years or months beside each other."""
     if first.kind != second.kind or first.kind not in ("year", "quarter", "month"):
@@ -252,7 +252,7 @@ def _versus(
     return (condition, AcrossClause(key))
 
 
-def _hint(_: Span, _named: Named) -> tuple[object, ...]:
+def _hint(_: RequestSpan, _named: NamedColumn) -> tuple[object, ...]:
     """Read "by the date X", which an answer to "which date?" says; the scan knows it already."""
     return ()
 
@@ -261,17 +261,17 @@ _IN = "('in'|'on'|'during'|'im'|'am'|'of'|'for'|'from'|'vom'|'von'|'fur'|'aus'|'
 _TO = "('to'|'through'|'thru'|'until'|'till'|'bis'|'-'|'–')"
 _BY = "(by|'nach')? ('date'|'datum')? '('? DAYS ')'?"
 
-TIME_RULES: tuple[Rule, ...] = (
-    Rule("days", f"{_IN} PERIOD~ :(of_every_year)?", _inside),
-    Rule("days", "between PERIOD (and|range_to) PERIOD :(of_every_year)?", _range, -0.2),
-    Rule("days", f"{_IN} since? PERIOD {_TO} PERIOD :(of_every_year)?", _range, -0.1),
-    Rule("days", ":(since|before|after|until) PERIOD", _bounded),
-    Rule("condition", "days", _condition),
-    Rule("condition", "days DAYVERB", _condition, -0.1),
-    Rule("condition", f"days {_BY}", _condition, -0.1),
-    Rule("condition", "DAYS (is|'of')? '('? days ')'?", _before, -0.1),
-    Rule("condition", "DAYVERB days", _before, -0.1),
-    Rule("versus_clause", f"{_IN} PERIOD versus PERIOD DAYS?", _versus),
-    Rule("hint_clause", "by ('date'|'datum') DAYS", _hint),
+TIME_RULES: tuple[Production, ...] = (
+    Production("days", f"{_IN} PERIOD~ :(of_every_year)?", _inside),
+    Production("days", "between PERIOD (and|range_to) PERIOD :(of_every_year)?", _range, -0.2),
+    Production("days", f"{_IN} since? PERIOD {_TO} PERIOD :(of_every_year)?", _range, -0.1),
+    Production("days", ":(since|before|after|until) PERIOD", _bounded),
+    Production("condition", "days", _condition),
+    Production("condition", "days DAYVERB", _condition, -0.1),
+    Production("condition", f"days {_BY}", _condition, -0.1),
+    Production("condition", "DAYS (is|'of')? '('? days ')'?", _before, -0.1),
+    Production("condition", "DAYVERB days", _before, -0.1),
+    Production("versus_clause", f"{_IN} PERIOD versus PERIOD DAYS?", _versus),
+    Production("hint_clause", "by ('date'|'datum') DAYS", _hint),
 )  # fmt: skip
 """Rules of `condition` on days, of years beside each other, and of which date is meant."""
