@@ -475,7 +475,8 @@ COLUMN_RULES: tuple[Production, ...] = (
     Production("derive_clause", "add_column? NAME '(' computed ')'", _explained, 0.2),
     Production("derive_clause", "NAME by by_key+ '(' computed ')'", _explained_figure, 0.2),
     Production("derive_clause", f"(add_column {_NEW})? {_DAYS}"
-         f" ('between'|'from'|'zwischen'|'von'|'vom') DAYS ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
+         f" ('between'|'from'|'zwischen'|'von'|'vom') DAYS"
+         f" ('and'|'to'|'und'|'bis'|'zum')+ DAYS ({_AS_COLUMN})?", _days_column),
     Production("derive_clause", f"(add_column {_NEW})? {_DAYS} ('to'|'until'|'till'|'bis') WORD"
          f" ({_AS_COLUMN})?", _days_to),
     Production("derive_clause", f"add_column? WORD 'in' ('tagen'|'days') ({_AS_COLUMN})?",
