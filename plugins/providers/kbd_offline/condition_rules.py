@@ -410,6 +410,8 @@ def _missing_value(span: RequestSpan, named: NamedColumn, text: str) -> None:
     column = named.column
     if not column.is_text or not (column.values or column.is_listed):
         return
+    if text.partition(" ")[0].casefold() in ("not", "nicht", "exactly", "exakt"):
+        return
     if span.scan.value(span.end - 1) is not None:
         return
     raise UnclearError(f'no row has "{text}" as {column.name}{values_text(column, text)}')
@@ -541,7 +543,7 @@ CONDITION_RULES: tuple[Production, ...] = (
     Production("condition", ":(lacks|has_any) COLUMN", _lacks, -0.4),
     Production("condition", "COLUMN :(is|one_of)? one_of? exactly? '('? VALUE~ ')'?", _is_value),
     Production("condition", "COLUMN :(is_not|not_one_of) exactly? VALUE~", _is_no_value),
-    Production("condition", "COLUMN (is|is_not|one_of) RAW", _missing_value, 5.0),
+    Production("condition", "COLUMN (is|is_not|one_of) exactly? RAW", _missing_value, 5.0),
     Production("condition", f":(is_not|except) {_YET} VALUE~", _no_values, 0.2),
     Production("condition", "VALUE~ COLUMN", _bare_values, 0.2),
     Production("condition", "VALUE~", _plain_values, 0.3),

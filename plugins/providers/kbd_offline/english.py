@@ -220,10 +220,10 @@ PHRASES: Mapping[str, str] = {
         with|and|plus|add|including a| grand|sum| total|totals row|line| at|in| the| bottom|,
         with|and|plus|add a row|line of totals, with a sum at the bottom""",
     "summary_sheet": """
-        with|and|plus|add a|an| summary|overview|totals sheet|tab|worksheet| with|of| totals|,
-        summary|overview|totals sheet|tab|worksheet with|of| totals|,
-        with|and|plus a sheet|tab|worksheet with|of totals, and|plus|with totals|total,
-        a summary with totals""",
+        a summary sheet with|of totals, with|and|plus|add a|an| summary|overview|totals
+        sheet|tab|worksheet| with|of| totals|, summary|overview|totals sheet|tab|worksheet with|of|
+        totals|, with|and|plus a sheet|tab|worksheet with|of totals, and|plus|with totals|total, a
+        summary with totals""",
     # Work on columns.
     "select": """
         select, show, list, display, keep, only, give me, just, keep only, only keep, show only,
@@ -315,14 +315,13 @@ PHRASES: Mapping[str, str] = {
         own|separate|single|different|individual| csv|excel| file|files""",
     "dedupe": """
         dedupe, dedup, de-dupe, deduplicate, de-duplicate, deduped, deduplicated,
-        remove|drop|delete|eliminate|discard|purge|strip|clean|skip|ignore the|all|all
-        the|any|exact| duplicate|duplicated|duplicates|doubles, get|take|filter|leave|throw
-        rid|out|away of| the|all|all the| duplicates|doubles, remove|drop|delete|eliminate|discard
-        the|all|all the|exact| duplicate|duplicated|double|repeated|doubled
-        rows|entries|records|lines, get rid of the|all|all the|
-        duplicate|duplicated|double|repeated rows|entries, no|without duplicates, without duplicate
-        rows, remove rows with duplicate|duplicated, remove rows with the same, keep|only only|
-        unique|distinct rows, unique|distinct rows only|""",
+        remove|drop|delete|eliminate|discard|purge|strip|clean|skip|ignore the|all| the|any|exact|
+        duplicate|duplicated|duplicates|doubles, get|take|filter|leave|throw rid|out|away of|
+        the|all| the| duplicates|doubles, remove|drop|delete|eliminate|discard the|all| the|exact|
+        duplicate|duplicated|double|repeated|doubled rows|entries|records|lines, get rid of
+        the|all| the| duplicate|duplicated|double|repeated rows|entries, no|without duplicates,
+        without duplicate rows, remove rows with duplicate|duplicated, remove rows with the same,
+        keep|only only| unique|distinct rows, unique|distinct rows only|""",
     "one_row_per": "keep| only|just| one|a|the single|first| row|record|line| per|for each|",
     "duplicates": """
         duplicates, duplicate rows, duplicate, duplicated, doubles, repeated rows, duplicated
@@ -330,7 +329,7 @@ PHRASES: Mapping[str, str] = {
     "alike_in": """
         by, on, based on, with the same, by the same, considering, comparing, having the same,
         using, with duplicate, with duplicated, whose, in, per, for each, of""",
-    "keep_first": "keep|keeping only| the| first one|of| each|",
+    "keep_first": "first one wins, keep|keeping only| the| first one|of| each|",
     "keep_last": "keep|keeping only| the| last one|of| each|, last one wins",
     "keep_latest": """
         keep|keeping only| the| latest|newest one|, keep|keeping only| the| most recent one|""",
@@ -362,8 +361,8 @@ PHRASES: Mapping[str, str] = {
         all three files, both sheets, files, sheets, all workbooks, everything, the tables, these
         tables, them""",
     "origin": """
-        with|and|plus|including|add add|a|an| a|the| source|origin|file column|file|,
-        with|and|plus|including|add add| the|a| file name as| a| column|,
+        with a column source, with|and|plus|including|add add|a|an| a|the| source|origin|file
+        column|file|, with|and|plus|including|add add| the|a| file name as| a| column|,
         with|and|plus|add add| a column for|with|that|of tells| the source|file| file|name|""",
     "gaps": """
         missing columns stay empty, missing columns are empty, leave missing columns empty, with

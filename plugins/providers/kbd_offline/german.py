@@ -229,9 +229,9 @@ PHRASES: Mapping[str, str] = {
     "clean": """
         bereinige, bereinigen, saubere, wandle, schreibe, setze, normalisiere, mache, wandle um""",
     "split": """
-        teile, teile|splitte|trenne|aufteilen|splitten|aufgeteilt die| datei|daten|tabelle| auf|
-        nach|auf, trenne, aufteilen, je|jeweils|pro| ein|eine|einen|je| eigenes|extra|eigener|
-        blatt|tabellenblatt|reiter je|pro|fur jede|jeden|jedes|""",
+        teile, splitte, teile|splitte|trenne|aufteilen|splitten|aufgeteilt die|
+        datei|daten|tabelle| auf| nach|auf, trenne, aufteilen, je|jeweils|pro| ein|eine|einen|je|
+        eigenes|extra|eigener| blatt|tabellenblatt|reiter je|pro|fur jede|jeden|jedes|""",
     "split_files": """
         , je|jeweils| eine|einzelne eigene| datei|csv|dateien|csv-datei je|pro|nach|fur
         jede|jeden|jedes|""",

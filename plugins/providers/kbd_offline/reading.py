@@ -197,6 +197,8 @@ def _check_average(scan: RequestScan, clauses: Clauses) -> None:
     """
     for place in range(len(scan)):
         end = scan.at(place, "average", "median")
+        if end and scan.at(end, "count", "how_many"):
+            raise UnclearError("I do not make the average of a count")
         if not end or not scan.at(end, *_ADVERBS):
             continue
         for figure in clauses.figures:
