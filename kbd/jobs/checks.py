@@ -141,6 +141,8 @@ def _input_rules(compiled: CompiledJob) -> Iterator[CheckRule]:
     """Yield what is told of the tables that steps read."""
     read = tables_read(compiled.job, compiled.shapes)
     for each in compiled.job.inputs:
+        if each.name in read and each.doubts == "refuse":
+            yield from _last_row(each.name, compiled.relations[each.name], compiled.order)
         if each.name in read and each.kind == "table":
             valueless = valueless_sql(compiled.shapes.tables[each.name])
             if valueless is not None:
@@ -148,6 +150,28 @@ def _input_rules(compiled: CompiledJob) -> Iterator[CheckRule]:
                     (f"SELECT count(*) FROM {identifier(each.name)} WHERE {valueless}",), (),
                     f"{{0}} row{{s}} of {each.name} {{have}} no value at all and {{are}} left out",
                 )  # fmt: skip
+
+
+def _last_row(name: str, table: SqlTable, order: str) -> Iterator[CheckRule]:
+    """Yield the rule that the last row is no sum or average without a label.
+
+    It has figures and nothing else, as no other row has.
+    """
+    columns = table.shape.columns
+    filled = [identifier(each.name) for each in columns if each.type not in (*NUMBERS, "any")]
+    figures = [identifier(each.name) for each in columns if each.type in NUMBERS]
+    if not filled or not figures:
+        return
+    bare = " AND ".join(f"{column} IS NULL" for column in filled)
+    figured = " OR ".join(f"{column} IS NOT NULL" for column in figures)
+    last = f"SELECT * FROM {table.name} ORDER BY {order} DESC LIMIT 1"
+    is_only_one = f"({count_sql(table, bare)}) = 1 AND ({count_sql(table)}) > 2"
+    yield NoneRule(
+        (f"SELECT count(*) FROM ({last}) WHERE {bare} AND ({figured}) AND {is_only_one}",),
+        (table.name,),
+        f"the last row of {name} is one like the others",
+        f"the last row of {name} has figures alone, unlike all others, and may sum them up",
+    )
 
 
 def _statements(compiled: CompiledJob, planned: Sequence[PlannedRule]) -> list[str]:

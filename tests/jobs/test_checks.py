@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from job_tables import JobTables, job
@@ -264,3 +265,27 @@ def test_a_note_on_nothing_is_none() -> None:
     assert judged(
         NoteRule((), (), "{0} and {1} and {2}"), [str(Decimal("1234.50")), "x", None]
     ) == ("told", "1,234.5 and x and nothing")
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_refused"),
+    [
+        ([["North", 1.0, 2], ["South", 2.0, 3], [None, 3.0, None]], True),
+        ([["North", 1.0, 2], ["South", 2.0, 3], ["", 1.5, None]], False),
+        ([["North", 1.0, 2], [None, 2.0, 3], [None, 3.0, None]], False),
+        ([[None, 1.0, 2], ["South", 2.0, 3], ["North", 3.0, None]], False),
+        ([["North", 1.0, 2], [None, 3.0, None]], False),
+    ],
+)
+def test_a_last_row_of_figures_alone_stops_a_recipe(rows: list[Any], is_refused: bool) -> None:
+    """It may sum the others up, or be their average; a job by itself takes it as a row."""
+    tables, count = JobTables(t=(COLUMNS, rows)), {"do": "group", "figures": FIGURES}
+    asked = job(count)
+    inputs = tuple(msgspec.structs.replace(each, doubts="refuse") for each in asked.inputs)
+
+    found = tables.judgments(msgspec.structs.replace(asked, inputs=inputs))
+
+    failed = [each.text for each in found if each.outcome == "failed"]
+    text = "the last row of t has figures alone, unlike all others, and may sum them up"
+    assert failed == ([text] if is_refused else [])
+    assert "failed" not in {each.outcome for each in tables.judgments(asked)}
