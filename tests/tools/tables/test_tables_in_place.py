@@ -77,7 +77,7 @@ def _run(table: Path, work: str, **given: Any) -> Any:
     facts = {"folder": str(folder), "parquet": str(table), "out": str(folder / "out"), "rows": 3}
     ran = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(_PRELUDE) + textwrap.dedent(work)],
-        input=json.dumps(facts | given), capture_output=True, text=True, timeout=100, check=False,
+        input=json.dumps(facts | given), capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout)
