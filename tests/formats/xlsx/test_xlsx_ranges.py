@@ -251,6 +251,19 @@ def test_a_text_is_replaced_where_it_is_asked_for(book: Path) -> None:
     assert (found["T"]["A1"].value, found["S"]["A2"].font.i) == ("Tea", True)
 
 
+def test_texts_stored_as_those_of_formulas_are_replaced(book: Path) -> None:
+    """Some programs write every text as a formula's result; without a formula it is a text."""
+    sheet = "xl/worksheets/sheet1.xml"
+    old = entries(book)[sheet]
+    cell = b'<c r="A5" t="str"><v>East &amp; West</v></c>'
+    new = old.replace(b"</sheetData>", b'<row r="5">' + cell + b"</row></sheetData>")
+    stored = book.with_name("stored.xlsx")
+    rewritten(book, stored, {sheet: new})
+    found = edit(stored, replaced(search="st & W", replace="<"))["S"]
+
+    assert found["A5"].value == "Ea<est"
+
+
 def test_case_whole_cells_and_formulas(book: Path) -> None:
     """The search is as wide as it is asked to be, and a miss is told."""
     miss = apply(book, replaced(search="TEA", replace="x", match_case=True))

@@ -22,7 +22,7 @@ from kbd_xlsx.parts.cell_blocks import CellBlocks, LooseCell
 from kbd_xlsx.parts.cells import Content, escaped, inner_xml
 from kbd_xlsx.parts.markup import with_attributes
 from kbd_xlsx.parts.shared_items import SharedItems, inline_item
-from kbd_xlsx.reader.fallback_parser import text_of_item, without_escapes
+from kbd_xlsx.reader.fallback_parser import without_escapes
 from kbd_xlsx.values import checked_formula, stored_text
 
 __all__ = ["item_runs", "replace_text", "rich_inner", "runs_with_hits"]
@@ -97,24 +97,13 @@ class _Replacer:
         formula = blocks.formula(cell) if b"f" in cell.inner else None
         if formula is not None:
             return self._in_formula(blocks, cell, formula, place)
-        if cell.kind == "s":
-            number = blocks.value(cell)
-            count = self._known.get(number)
-            if count is None:
-                count = self._known[number] = len(self._hits(self._shared.text(number)))
-            item = self._shared.element(number) if count else None
-        elif cell.kind == "inlineStr":
-            item = inline_item(cell.inner, blocks.prefix)
-        else:
-            return 0, cell
-        if item is None:
-            return 0, cell
-        hits = self._hits(text_of_item(item))
+        runs = self._runs(blocks, cell)
+        hits = self._hits("".join(text for text, _ in runs))
         if not hits:
             return 0, cell
         name = f"{self._title}!{cell_name(*place)}"
         new = self._operation.replace
-        runs = runs_with_hits(item_runs(item), [(start, end, new) for start, end in hits])
+        runs = runs_with_hits(runs, [(start, end, new) for start, end in hits])
         text = "".join(piece for piece, _ in runs)
         writer.check_header(self._title, place, Content("text", text))
         stored = stored_text(text, name)
@@ -126,6 +115,24 @@ class _Replacer:
         else:
             inner = inner_xml(blocks.prefix, Content("text", stored)).encode()
         return len(hits), LooseCell(attributes, inner)
+
+    def _runs(self, blocks: CellBlocks, cell: LooseCell) -> list[Run]:
+        """Return the text of a cell without a formula, none where it is no text."""
+        match cell.kind:
+            case "s":
+                number = blocks.value(cell)
+                count = self._known.get(number)
+                if count is None:
+                    count = self._known[number] = len(self._hits(self._shared.text(number)))
+                item = self._shared.element(number) if count else None
+            case "inlineStr":
+                item = inline_item(cell.inner, blocks.prefix)
+            case "str":
+                # Of a formula's kind, and without one: some programs write all texts so.
+                return [(without_escapes(blocks.value(cell)), None)]
+            case _:
+                return []
+        return [] if item is None else item_runs(item)
 
     def _in_formula(
         self, blocks: CellBlocks, cell: LooseCell, text: str, place: tuple[int, int]
