@@ -47,7 +47,7 @@ from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.terminals import TERMINALS, NamedColumn
 from kbd_offline.time_rules import TIME_RULES
 
-__all__ = ["read_clauses"]
+__all__ = ["GRAMMAR", "read_clauses"]
 
 _CLAUSES = (
     "where_clause", "figures", "by_clause", "cross_clause", "pivot_clause", "sort_clause",
@@ -104,10 +104,11 @@ _OTHER_RULES = (
     Production("noun_clause", "NOUN", _noun, -0.4),
     Production("noun_clause", "NOUN (and|',') figures", _noun, -0.2),
 )
-_GRAMMAR = Grammar(
+GRAMMAR = Grammar(
     (*CONDITION_RULES, *TIME_RULES, *FIGURE_RULES, *RANK_RULES, *COLUMN_RULES, *_OTHER_RULES),
     TERMINALS,
 )
+"""All rules of requests about one table."""
 
 
 class _Piece(NamedTuple):
@@ -233,7 +234,7 @@ _EXTREMES = ("minimum", "maximum")
 def _derived(scan: RequestScan) -> dict[int, _Piece]:
     """Return the columns that a request has computed; later words may name them."""
     found: dict[int, _Piece] = {}
-    chart, place = RequestChart(_GRAMMAR, scan), 0
+    chart, place = RequestChart(GRAMMAR, scan), 0
     while place < len(scan):
         parses = chart.parses("derive_clause", place) if _may_begin(scan, place) else ()
         good = [one for one in parses if not isinstance(one.value, UnclearError)] or parses
@@ -246,7 +247,7 @@ def _derived(scan: RequestScan) -> dict[int, _Piece]:
             if isinstance(value, DeriveClause):
                 made = KnownColumn(value.name, "float", filled=scan.table.rows)
                 scan.add_column(made)
-                chart = RequestChart(_GRAMMAR, scan)
+                chart = RequestChart(GRAMMAR, scan)
                 if scan.at(place - 1, *_FUNCTIONS):
                     # "Average days from opened to closed": the figure is of what is computed.
                     loose = LooseClause(NamedColumn(made, place, best.end))
@@ -278,7 +279,7 @@ def _may_begin(scan: RequestScan, place: int) -> bool:
 
 
 def _cheapest(scan: RequestScan, derived: dict[int, _Piece]) -> _Way:
-    chart = RequestChart(_GRAMMAR, scan)
+    chart = RequestChart(GRAMMAR, scan)
     ways: list[_Way | None] = [None] * (len(scan) + 1)
     ways[0] = _Way(0.0, ())
     for place in range(len(scan)):

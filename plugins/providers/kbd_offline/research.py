@@ -7,9 +7,7 @@ from typing import assert_never
 
 import msgspec
 
-from kbd.errors import ValidationFailed
 from kbd.job_words import is_look
-from kbd.jobs.documents import decode_job
 from kbd.jobs.records import Input, Job, RowCountCheck
 from kbd.types import ReadAs
 from kbd_offline.abilities import asks_for_abilities
@@ -29,9 +27,6 @@ MAX_INTENT_CHARACTERS = 18_000
 """Well within what the notes of a plan, which carry the intent on, hold."""
 
 _MAX_QUOTED = 200
-
-_JOB_DOCUMENT = re.compile(r'^\[\[steps\]\]\s*$|\A\s*\{\s*"(?:inputs|steps|version)"', re.MULTILINE)
-"""What a request has that is a job itself, in TOML or JSON."""
 
 
 def research_text(conversation: PlannerConversation) -> str:
@@ -80,8 +75,6 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     request = conversation.request
-    if _JOB_DOCUMENT.search(request):
-        return _given_job(conversation, request), []
     parse: Callable[[str, tuple[str, ...]], ProfileIntent] | None = None
     if len(request) <= MAX_REQUEST_CHARACTERS:
         parse = (
@@ -99,20 +92,6 @@ def research_intent(conversation: PlannerConversation) -> tuple[Intent, list[str
     except UnclearError as unclear:
         return DeclinedIntent(shortened(request), str(unclear)), []
     return _job(conversation, request)
-
-
-def _given_job(conversation: PlannerConversation, request: str) -> Intent:
-    """Return the job that a request is itself, as `kbd run --job` sends it."""
-    try:
-        job = decode_job(request)
-    except ValidationFailed as fault:
-        return DeclinedIntent("a job as a document", str(fault))
-    try:
-        # Its words are told with the names of the files that it found.
-        words = str(conversation.call("check_job", job=msgspec.to_builtins(job))["words"])
-    except CallFailedError as failed:
-        return DeclinedIntent(job.title or "a job as a document", str(failed))
-    return _checked(conversation, JobIntent(job, words[:1].lower() + words[1:-1]), words)
 
 
 def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:

@@ -175,6 +175,7 @@ class TablesTogether:
         )  # fmt: skip
         clauses = read_clauses(scan)
         clauses.suffix = clauses.suffix or self.suffix
+        _check_listed(scan, clauses, key)
         composed = compose(scan, clauses)
         if beside:
             composed = _with_beside(composed, key, beside)
@@ -219,10 +220,24 @@ class TablesTogether:
 
 
 _FIGURES = (
-    "sum", "average", "count", "how_many", "median", "minimum", "maximum", "share", "top", "most",
+    "sum", "average", "count", "how_many", "median", "share", "most",
 )  # fmt: skip
 _THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
 """What rows may be, by whatever word."""
+
+
+def _check_listed(scan: RequestScan, clauses: Clauses, key: str) -> None:
+    """Check that a list of tenants is not taken for one of their numbers.
+
+    Raises:
+        UnclearError: The key is chosen, and nothing is worked out by it.
+    """
+    if clauses.figures or clauses.keys or clauses.rank or clauses.unique_list or not key:
+        return
+    chosen = [*clauses.selected, *(column for column, _, _ in clauses.loose)]
+    said = any(scan.text(place, place + 1) == key for place in range(len(scan)))
+    if any(column.name == key for column in chosen) and not said:
+        raise UnclearError(f'it may be "{key}" that is listed, or other columns: name them')
 
 
 def passed_over(scan: RequestScan, table: KnownTable, tables: Sequence[KnownTable]) -> str:
