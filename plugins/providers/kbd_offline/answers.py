@@ -141,7 +141,8 @@ def _chosen_option(request: str, earlier: str) -> str | None:
         return None
     line = next((one for one in before.splitlines() if one.startswith(OPTIONS)), "")
     try:
-        options = [shlex.split(one)[-1] for one in line.removeprefix(OPTIONS).split(" · ") if one]
+        # Each is `1: kbd run REQUEST FILE…`.
+        options = [shlex.split(one)[3] for one in line.removeprefix(OPTIONS).split(" · ") if one]
     except (ValueError, IndexError):
         return None
     said = request.strip().strip("\"'. !").casefold()

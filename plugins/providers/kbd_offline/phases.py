@@ -242,10 +242,10 @@ def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
     if intent.is_question:
         lines = [first, f"Which is meant? {intent.reason}"]
         told = [
-            f"{n}: kbd run {files} {shlex.quote(one)}" for n, one in enumerate(intent.options, 1)
+            f"{n}: kbd run {shlex.quote(one)} {files}" for n, one in enumerate(intent.options, 1)
         ]
         return "\n".join([*lines, f"{OPTIONS}{' · '.join(told)}"] if told else lines)
-    near = [f"kbd run {files} {shlex.quote(one)}" for one in intent.options]
+    near = [f"kbd run {shlex.quote(one)} {files}" for one in intent.options]
     third = f"Near it: {' · '.join(near)} · or " if near else 'What can be done: ask "help", or '
     return "\n".join([first, f"Why not: {intent.reason}", third + _A_MODEL])
 

@@ -249,7 +249,7 @@ def test_declined(tmp_path: Path, request_text: str) -> None:
 def test_what_comes_near_is_told_as_commands(tmp_path: Path) -> None:
     """Requests that have a reading, as commands to paste."""
     _, outcome = play(tmp_path, "color the amount by category")
-    command = """kbd run transactions.csv 'total "Amount" by "Category"'"""
+    command = """kbd run 'total "Amount" by "Category"' transactions.csv"""
     assert command in outcome.summary
     _, outcome = play(tmp_path / "b", 'total "Amount" by "Category"')
     assert "I read this as: Total Amount by Category" in outcome.summary
