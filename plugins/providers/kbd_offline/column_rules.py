@@ -62,10 +62,7 @@ def _bracketed(_: RequestSpan, inner: str) -> str:
     return f"({inner})"
 
 
-def _operation(span: RequestSpan, first: str, concept: str, second: str) -> str | None:
-    word = span.scan.word(span.start + 1)
-    if concept == "divided" and "per" in (word, span.scan.text(span.start, span.end).split()[-2:]):
-        return None
+def _operation(_: RequestSpan, first: str, concept: str, second: str) -> str:
     return f"{first} {_SIGNS[concept]} {second}"
 
 

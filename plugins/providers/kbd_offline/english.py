@@ -253,7 +253,7 @@ PHRASES: Mapping[str, str] = {
         containing, from, :, of, is, that equals, which equals, defined as, that shows, for,
         showing, that contains""",
     "times": "times, *, multiplied by, x, ×",
-    "divided": "divided by, /, over, ÷, per",
+    "divided": "divided by, /, ÷",
     "added": "plus, +, added to",
     "less_than_by": "minus, -, less, subtracted by",
     "vat": "vat, sales tax, tax, value added tax",

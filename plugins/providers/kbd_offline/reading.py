@@ -142,11 +142,7 @@ def read_clauses(scan: RequestScan) -> Clauses:
     clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
     clauses.is_who = scan.word(0) in ("who", "wer")
     clauses.exact = scan.is_exact
-    made = tuple(
-        value for piece in derived.values() for value in _values(piece)
-        if isinstance(value, DeriveClause)
-    )  # fmt: skip
-    clauses.derived += made
+    clauses.derived += _made(scan, way, derived)
     _check_asked(scan, way, derived)
     _check_things(scan, way)
     for piece in way.pieces:
@@ -162,6 +158,20 @@ def read_clauses(scan: RequestScan) -> Clauses:
 
 def _values(piece: _Piece) -> tuple[Any, ...]:
     return piece.value if isinstance(piece.value, tuple) else (piece.value,)
+
+
+def _made(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> tuple[DeriveClause, ...]:
+    """Return the computed columns that are used: as clauses, or by their names."""
+    used = {piece.start for piece in way.pieces if piece == derived.get(piece.start)}
+    found = []
+    for place, piece in derived.items():
+        mention = scan.column(place)
+        names = () if mention is None else tuple(column.name for column in mention.columns)
+        found += [
+            value for value in _values(piece)
+            if isinstance(value, DeriveClause) and (place in used or value.name in names)
+        ]  # fmt: skip
+    return tuple(found)
 
 
 def _check_asked(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> None:
@@ -198,7 +208,7 @@ def _check_average(scan: RequestScan, clauses: Clauses) -> None:
     """
     for place in range(len(scan)):
         end = scan.at(place, "average", "median")
-        if end and scan.at(end, "count", "how_many"):
+        if end and scan.at(end, "count", "how_many") and not scan.is_column(end):
             raise UnclearError("I do not make the average of a count")
         if not end or not scan.at(end, *_ADVERBS):
             continue
