@@ -66,6 +66,8 @@ class ConditionClause(msgspec.Struct, frozen=True):
         slug: It as a part of a file's name.
         values: The texts that a column equals, where it is that.
         is_negative: Whether these are left out.
+        notes: What must be said beside the result.
+        is_bare: Whether it names no column, as "over 100".
     """
 
     expression: str
@@ -76,6 +78,7 @@ class ConditionClause(msgspec.Struct, frozen=True):
     values: tuple[str, ...] = ()
     is_negative: bool = False
     notes: tuple[str, ...] = ()
+    is_bare: bool = False
 
 
 class HavingClause(msgspec.Struct, frozen=True):

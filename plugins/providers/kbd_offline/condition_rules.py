@@ -223,7 +223,9 @@ def _bound_alone(span: RequestSpan, concept: str, number: Number) -> ConditionCl
             [scan.rewritten(span.start, number.place, f"{quoted(ages[0].name)} {concept}")],
         )
     named = _money(span)
-    return None if named is None else _bound(span, named, concept, number)
+    if named is None:
+        return None
+    return msgspec.structs.replace(_bound(span, named, concept, number), is_bare=True)
 
 
 def _amount_or_more(
@@ -500,15 +502,22 @@ def _more(_: RequestSpan, condition: object, joint: str, others: tuple[object, .
 
 
 def _denied_all(
-    _: RequestSpan, _except: str, _noun: int | None, conditions: tuple[object, ...]
+    span: RequestSpan, _except: str, _noun: int | None, conditions: tuple[object, ...]
 ) -> object:
     """Return conditions that are left out: each of them."""
     found = [one for one in conditions if isinstance(one, ConditionClause)]
     if len(found) != len(conditions):
         return None
+    if len({bool(one.values) for one in found}) > 1:
+        # "Except west and only 2024": what is left out ends before the second.
+        words = {span.scan.word(at) for at in range(span.start, span.end)}
+        if words & _ONLY:
+            return None
+        raise UnclearError("it does not say what of it is left out")
     return tuple(msgspec.structs.replace(denied(one), joint="and") for one in found)
 
 
+_ONLY = frozenset(["only", "just", "nur", "in", "im"])
 _OF = "('of'|'von'|'a'|'an')"
 _COMPARED = ":(more|at_least|less|at_most)"
 _PLACED = (

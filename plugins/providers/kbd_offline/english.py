@@ -124,7 +124,7 @@ PHRASES: Mapping[str, str] = {
     "or_less": "or less, or lower, or below, or fewer, and less, and below, or under",
     "between": "between, is between, from, in the range, ranging from, are between",
     "range_to": "and, to, through, until, till, -, –, up to",
-    "negative": "negative, minus, below zero, with a negative",
+    "negative": "negative, below zero, with a negative",
     "positive": "positive, above zero, with a positive",
     "contains": """
         contains, containing, contain, includes, including, with the word, that contains, that

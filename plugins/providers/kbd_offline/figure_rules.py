@@ -128,6 +128,10 @@ def _key(span: RequestSpan, named: NamedColumn) -> KeyClause | None:
     column = named.column
     if column.adds_up and (named.level > STEM or column.type == "float"):
         return None
+    if column.adds_up and column.distinct > _MAX_GROUPS and (
+        span.scan.word(span.start - 1) in ("per", "pro", "je")
+    ):  # fmt: skip
+        raise UnclearError(f'I do not group by the amounts of "{column.name}"')
     if column.type == "float" and named.level > STEM:
         raise UnclearError(f'I do not group by "{column.name}", whose name only has that word')
     if span.scan.is_noun(named.start) and named.level > STEM and column.is_moment:
@@ -147,6 +151,8 @@ def _key_part(span: RequestSpan, named: NamedColumn, part: Part) -> KeyClause | 
     return None if part == "day" else KeyClause(named.column, part, span.start)
 
 
+_MAX_GROUPS = 12
+"""Different whole numbers that rows may be grouped by: more of them are amounts."""
 _ADVERBS: dict[str, Part] = {
     "yearly": "year", "quarterly": "quarter", "monthly": "month", "weekly": "week", "daily": "day",
 }  # fmt: skip

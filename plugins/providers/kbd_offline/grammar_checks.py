@@ -41,6 +41,12 @@ _SPENDING = frozenset(
         "einnahme",
         "einnahmen",
         "outgoings",
+        "earn",
+        "earns",
+        "receive",
+        "received",
+        "bekommen",
+        "erhalten",
         "paid",
     ]
 )
@@ -78,7 +84,21 @@ def check_signs(scan: RequestScan, clauses: Clauses) -> None:
 
 
 _COMING_IN = frozenset(
-    ["income", "earnings", "earned", "einnahme", "einnahmen", "revenue", "received", "deposits"]
+    [
+        "earn",
+        "earns",
+        "receive",
+        "bekommen",
+        "erhalten",
+        "income",
+        "earnings",
+        "earned",
+        "einnahme",
+        "einnahmen",
+        "revenue",
+        "received",
+        "deposits",
+    ]
 )
 _ACCOUNT = frozenset(
     ["bank", "konto", "kontoauszug", "giro", "girokonto", "account", "statement", "kontostand",

@@ -180,6 +180,8 @@ def check_single(scan: RequestScan, clauses: Clauses) -> None:
     Raises:
         SeveralError: It may be of the sum of each.
     """
+    if clauses.keys and clauses.figures and any(one.is_bare for one in clauses.conditions):
+        raise SeveralError("the bound may be of single rows, or of the figures of groups", [])
     said = any(scan.word(at) in _IN_ALL for at in range(len(scan)))
     if not (clauses.is_who or said) or _asks_more(clauses) or clauses.having:
         return
