@@ -24,11 +24,12 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     mentions         columns and values that a place names
     things           words for what the rows are
     scan             a request with all of that at hand
-    grammar          its clauses, from left to right, with `grammar_checks`; they are of `clauses`,
-                     read by `key_clauses`, `conditions` (with `value_conditions`, `numerals`,
-                     `value_texts`, `empty_fields`), `times` (with `periods`), `figures`,
-                     `ranking`, `changes` and `derivations`
-    cleanup          one spelling of each value, each value once
+    patterns         the small language of rules, and the chart of all that they find
+    terminals        what rules find by looking at words: columns, values, numbers (`numerals`),
+                     days (`periods`), with `value_texts`
+    condition_rules  rules; so are `time_rules`, `figure_rules`, `rank_rules`, `column_rules`
+    reading          the clauses that together use every word at the least cost, of `clauses`;
+                     `grammar_checks` ask where words are left or mean two things
     composition      steps made of them: `row_composer`, `figure_composer`, `group_composer`,
                      `composed_job`; their texts are `expressions`; `rank_checks` ask where a rank
                      has two ways

@@ -66,7 +66,8 @@ def _columns_of(
 
 
 def _of_default(span: RequestSpan, functions: Sequence[Aggregate]) -> tuple[FigureClause, ...]:
-    return tuple(FigureClause(one, None, place=span.start) for one in functions)
+    place = span.scan.skip(span.start, "det")
+    return tuple(FigureClause(one, None, place=place) for one in functions)
 
 
 def _counted_rows(span: RequestSpan, how: str, noun: int) -> tuple[FigureClause, ...] | None:
