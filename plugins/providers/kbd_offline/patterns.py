@@ -39,6 +39,10 @@ _ASKING = 0.3
 """What a question costs: as near a reading without one goes before it."""
 _MOST = 12
 """Readings of one stretch that are followed, the cheapest ones."""
+_DEEPEST = 30
+"""Rules within each other: brackets beyond are not read, and a hostile request takes no stack."""
+_MOST_LISTED = 60
+"""Things of one list."""
 _SYMBOL = re.compile(r"\s*('[^']*'|:?[A-Za-z_]+|[()|?*+~:])")
 
 
@@ -151,14 +155,19 @@ class RequestChart:
         self._grammar = grammar
         self._scan = scan
         self._found: dict[tuple[str, int], tuple[Parse, ...]] = {}
+        self._depth = 0
 
     def parses(self, name: str, place: int) -> tuple[Parse, ...]:
         """Return what a rule or terminal finds at a place, the cheapest readings first."""
         key = (name, place)
         if key not in self._found:
+            if self._depth > _DEEPEST:
+                return ()
             # What is being looked for cannot begin with itself.
             self._found[key] = ()
+            self._depth += 1
             self._found[key] = self._cheapest(self._look(name, place))
+            self._depth -= 1
         return self._found[key]
 
     def _look(self, name: str, place: int) -> Iterator[Parse]:
@@ -220,13 +229,13 @@ class RequestChart:
                     yield end, (values,), cost
 
     def _listed(
-        self, item: _Item, place: int, joint: str
+        self, item: _Item, place: int, joint: str, most: int = _MOST_LISTED
     ) -> Iterator[tuple[int, tuple[Any, ...], float]]:
         once = msgspec.structs.replace(item, often="")
         for end, values, cost in self._once(once, place):
             yield end, values, cost
-            for start in self._behind_joint(end, joint):
-                for last, others, more in self._listed(item, start, joint):
+            for start in self._behind_joint(end, joint) if most > 1 else ():
+                for last, others, more in self._listed(item, start, joint, most - 1):
                     # A list is one thing: what is in it belongs together rather than apart.
                     yield last, (*values, *others), cost + more - _SMALL_WORD
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar, assert_never
 
+from anyio import to_thread
+
 from kbd.errors import ValidationFailed
 from kbd.providers import (
     Access,
@@ -54,7 +56,8 @@ class OfflineProvider(Provider):
             raise ValidationFailed(f"the offline provider has one model, {MODEL}")
         try:
             conversation = PlannerConversation(request)
-            text = _phase(request.phase)(conversation)
+            # Away from the event loop: reading tries all rules at each word, for each table.
+            text = await to_thread.run_sync(_phase(request.phase), conversation)
         except PendingError as pending:
             return ModelReply(tool_calls=pending.calls, finish_reason="tool_calls")
         # Only when it is whole: until then the turn may still end in calls instead.

@@ -56,6 +56,8 @@ _CLAUSES = (
     "unique_clause", "split_clause", "into_clause", "totals_clause", "kind_clause",
     "place_clause", "loose_clause", "noun_clause",
 )  # fmt: skip
+_MAX_WORDS = 150
+"""Of one request; each is a place where all rules are tried."""
 _CLAUSE = 1.0
 """What a clause costs: fewer, longer ones go before many."""
 _FILLER = 0.55
@@ -133,6 +135,8 @@ def read_clauses(scan: RequestScan) -> Clauses:
         SeveralError: It has several readings.
         UnclearError: It has none.
     """
+    if len(scan) > _MAX_WORDS:
+        raise UnclearError("it is too long to be read by rules")
     derived = _derived(scan)
     way = _cheapest(scan, derived)
     for piece in way.pieces:

@@ -10,6 +10,7 @@ from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.patterns import Grammar, Production, RequestChart, RequestSpan
 from kbd_offline.reading import GRAMMAR
+from kbd_offline.request import Declined, Question, Understood, read_request
 from kbd_offline.request_tokens import tokenize
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
@@ -95,3 +96,31 @@ def test_no_rule_is_called_like_a_concept() -> None:
     """A symbol of a pattern is a phrase of the lexicon or a rule, and never both."""
     concepts = {concept for some in LEXICON.phrases.values() for _, concept in some}
     assert not GRAMMAR.names & concepts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add x = " + "( " * 70 + "amount" + " )" * 70,
+        "add x = " + " + ".join(["amount"] * 70),
+        "where " + " and ".join(["amount over 5"] * 35),
+        "total " + ", ".join(["amount"] * 70),
+        "sort by " + ", then by ".join(["amount"] * 35),
+        "please " * 140,
+        "the " * 140,
+        "rename town to " + "a b c d " * 30,
+    ],
+)  # fmt: skip
+def test_a_hostile_request_has_a_reading_or_none(text: str) -> None:
+    """However deep its brackets and long its lists are, no stack overflows."""
+    found = read_request(text, (TABLE,), ["t.csv"], date(2026, 1, 1))
+
+    assert isinstance(found, Understood | Question | Declined)
+
+
+def test_a_request_of_very_many_words_is_declined() -> None:
+    """At each word all rules are tried, so there is a limit to them."""
+    found = read_request("total amount " * 100, (TABLE,), ["t.csv"], date(2026, 1, 1))
+
+    assert isinstance(found, Declined)
+    assert found.reason == "it is too long to be read by rules"
