@@ -225,14 +225,40 @@ def test_what_is_not_explained_is_named(wire: Wired) -> None:
     wire.ask("RecipeRemove", name="agreed")
 
 
+SORTED = {
+    "inputs": [{"name": "sales", "file": "sales.csv"}],
+    "steps": [
+        {"do": "sort", "by": [{"column": "Region"}]}, {"do": "write", "file": "sorted.xlsx"},
+    ],
+}  # fmt: skip
+
+
 def test_a_run_without_jobs_or_with_more_is_no_recipe(wire: Wired) -> None:
     """What a model wrote by other tools is not repeated, and is named."""
     workbench_id = wire.workbench(sales__csv=table(MAY))
     wire.ask("WorkshopSetActiveModel", workbench_id=workbench_id, model_id="offline:planner")
     looked = run(wire, workbench_id, text="what is in it?")
-    wrote = run(wire, workbench_id, text="sort by Region")
 
-    for done, words in ((looked, "no job"), (wrote, "more than its jobs: table_export")):
+    def play(body: dict[str, Any]) -> Any:
+        match phase_of(body):
+            case "plan":
+                return text(wire.script.plan)
+            case "implement" if turn_of(body) == 0:
+                written = {"path": "more.txt", "content": "more"}
+                return calls(
+                    call("run_job", {"job": SORTED}, "j1"), call("write_text_file", written, "j2")
+                )
+            case _:
+                return text("Done.")
+
+    wire.script.instead = play
+    wire.ask("WorkshopSetActiveModel", workbench_id=workbench_id, model_id=MODEL)
+    try:
+        wrote = run(wire, workbench_id, text="sort by Region")
+    finally:
+        wire.script.forget()
+
+    for done, words in ((looked, "no job"), (wrote, "more than its jobs: write_text_file")):
         assert done["status"] == "finished", done
         assert words in wire.refused("RecipeSave", run_id=done["run_id"], name="none").message
 

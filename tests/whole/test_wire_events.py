@@ -259,6 +259,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "ReviewSetDeletionConfirmations": {"paths": ["x"]},
     "ReviewGetDiff": {"path": "x"},
     "ReviewGetBlame": {"path": "x", "place": "line 1"},
+    "RecipeTest": {"name": "none"},
     "BlobRead": {"hash": "0" * 64},
     "ToolsCall": {"name": "list_files"},
     "StateAt": {"seq": 1},

@@ -337,9 +337,18 @@ def _selected(span: RequestSpan, columns: Sequence[NamedColumn], only: str | Non
     value = scan.value(first.start)
     if value is not None and value.end > first.end:
         return None
+    if any(_is_totals(scan, named) for named in columns[1:]):
+        return None
     if len(columns) == 1 and only is None and _asks_for_values(span, first):
         return (UniqueClause((first.column,)),)
     return (SelectClause(tuple(one.column for one in columns)),)
+
+
+def _is_totals(scan: RequestScan, named: NamedColumn) -> bool:
+    """Tell whether "and totals" stands where a column Total is named: that is no column then."""
+    text = scan.text(named.start, named.end)
+    is_called = text.casefold() == named.column.name.casefold()
+    return not is_called and bool(scan.at(named.start - 1, "summary_sheet", "totals_row"))
 
 
 def _listed_values(span: RequestSpan, thing: NamedColumn) -> object:
@@ -436,9 +445,11 @@ def _kind(_: RequestSpan, concept: str) -> object:
 
 def _unwritten(span: RequestSpan) -> object:
     written = "xlsx, csv, tsv, psv and parquet"
-    if span.scan.column(span.end - 1) is not None:
+    scan = span.scan
+    if scan.column(span.end - 1) is not None:
         return None
-    raise UnclearError(f"I do not write {span.text} files, only {written}")
+    kind = scan.text(scan.at(span.start, "as_kind"), span.end)
+    raise UnclearError(f"I do not write {kind} files, only {written}")
 
 
 _DAYS = "('days'|'day'|'tage'|'tagen'|'number' 'of' 'days'|'anzahl' 'tage')"
@@ -512,6 +523,7 @@ COLUMN_RULES: tuple[Production, ...] = (
     Production("dedupe_clause", ":(keep_first|keep_last|keep_latest) row_noun?", _kept),
     Production("dedupe_clause", "duplicates (NOUN? alike_in COLUMN+)?",
          lambda s, _, c: _listed_duplicates(s, c), 0.1),
+    Production("dedupe_clause", "duplicates COLUMN+", _listed_duplicates, -0.2),
     Production("unique_clause", "unique_list COLUMN+ only?", _unique, -0.3),
     Production("unique_clause", "distinct COLUMN+ only", _unique, -0.3),
     Production("unique_clause", "only distinct COLUMN+", _unique, -0.3),

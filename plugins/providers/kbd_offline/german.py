@@ -282,14 +282,7 @@ PHRASES: Mapping[str, str] = {
         ist anders, geandert, was ist neu, vergleichen, unterscheiden sich""",
     "between_files": "zwischen, und, von, mit, zu, gegen, gegenuber, vom",
     "replace": "ersetze, ersetzen, suche und ersetze, tausche, ersetze alle, ersetze uberall",
-    "replace_with": "durch, mit, gegen, in",
     "nothing": "nichts",
-    "ignoring_case": """
-        groß-/kleinschreibung ignorieren, ohne groß- und kleinschreibung, egal ob groß oder klein,
-        groß- und kleinschreibung egal""",
-    "everywhere": """
-        uberall, in allen dateien, in allen dokumenten, in der datei, in den dateien, im dokument,
-        in den dokumenten""",
     "convert": """
         konvertiere, wandle, exportiere, speichere, umwandeln, mache, konvertieren, speichern,
         exportieren, wandle um, mach""",

@@ -197,7 +197,8 @@ def _check_things(scan: RequestScan, way: _Way) -> None:
         UnclearError: A word for rows stands behind a figure of one of them.
     """
     for piece, behind in itertools.pairwise(way.pieces):
-        figure, noun = _values(piece)[-1], _values(behind)[0]
+        figure = next(reversed(_values(piece)), None)
+        noun = next(iter(_values(behind)), None)
         is_extreme = isinstance(figure, FigureClause) and figure.function in _EXTREMES
         if is_extreme and isinstance(noun, NounClause) and noun.place == piece.end:
             text = scan.text(piece.start, behind.end)
@@ -232,7 +233,7 @@ def _check_words(scan: RequestScan, way: _Way) -> None:
     """
     for piece in way.pieces:
         is_weak = isinstance(piece.value, LooseClause) and piece.value.named.level >= COMPOUND
-        noun = _values(piece)[0]
+        noun = next(iter(_values(piece)), None)
         if is_weak:
             check_value_word(scan, piece.value.named.start)
         if isinstance(noun, NounClause):
