@@ -88,12 +88,12 @@ def check(tables: tuple[KnownTable, ...], request: str) -> None:
 
 def test_any_words_are_read_asked_about_or_declined() -> None:
     """No order of words ends in an internal error."""
-    for tables, request in requests(1, 300):
+    for tables, request in requests(1, 60):
         check(tables, request)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(2, 22))
+@pytest.mark.parametrize("seed", range(1, 22))
 def test_many_more_words(seed: int) -> None:
     """Nor do many more of them."""
     for tables, request in requests(seed, 400):

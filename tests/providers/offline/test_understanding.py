@@ -361,7 +361,7 @@ except without last year je nach Umsatz add column = * rename to duplicates
 
 
 @given(st.lists(st.sampled_from(VOCABULARY.split()), max_size=14))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_request_is_read_or_declined(words: list[str]) -> None:
     """Whatever the words and their order, there is a reading, a question or a reason."""
     found = read(" ".join(words))
