@@ -295,13 +295,17 @@ def exit_code(run: dict[str, Any]) -> int:
 
 
 def report_refusal(run: dict[str, Any]) -> int:
-    """Tell of a run that did nothing, in three lines: what was read, why not, what to type instead.
+    """Tell of a run that did nothing, in three lines: the request, why not, what to type instead.
+
+    The request stands as it was read, or where it was not, as it was asked.
 
     Returns:
         The exit code.
     """
     read_as = run.get("understood") or run["request"]
-    note(f"I read this as: {line(read_as, _REFUSAL_CHARACTERS)}")
+    # A request that comes back as it was typed was not read.
+    label = "You asked" if read_as == run["request"] else "I read this as"
+    note(f"{label}: {line(read_as, _REFUSAL_CHARACTERS)}")
     note(f"Nothing was done: {line(run['reason'], _REFUSAL_CHARACTERS)}")
     suggestions = " or ".join(f'"{line(each)}"' for each in run["suggestions"][:_SUGGESTIONS])
     if suggestions:

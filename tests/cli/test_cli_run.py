@@ -346,12 +346,12 @@ def test_a_refusal_is_three_lines(
 def test_a_refusal_without_more_than_a_reason(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
 ) -> None:
-    """A model that only said no: what was asked, and why not."""
+    """A model that only said no: what was asked, which is not called read, and why not."""
     daemon.answers["RunGet"] = run_info("declined", reason="I will not.", suggestions=[])
 
     assert kbd("run", "total", "a.csv") == 4
     assert capsys.readouterr().err.splitlines()[-2:] == [
-        "I read this as: one sheet per category",
+        "You asked: one sheet per category",
         "Nothing was done: I will not.",
     ]
 

@@ -272,10 +272,13 @@ class FigureComposer(RowComposer):
         order = order_keys(clauses.order, keys, figures)
         if rank is not None and rank.subject is None and keys:
             names = [key.name for key in keys]
-            by = order or (SortKey(figure_of(figures[0], names).name, rank.descending),)
+            way = "top" if rank.descending else "bottom"
+            made = figure_of(figures[0], names).name
+            by = order or (SortKey(made, rank.descending),)
             self._steps.append(TopStep(rank.count, by, ties=rank.ties))
-            self._words.append(f"the {'first' if rank.descending else 'last'} {rank.count}")
-            self._slugs.append(f"{'top' if rank.descending else 'bottom'}-{rank.count}")
+            told = f"{order_text(order)}, the first {rank.count}" if order else ""
+            self._words.append(told or f"the {way} {rank.count} by {made}")
+            self._slugs.append(f"{way}-{rank.count}")
             return
         if order:
             self._steps.append(SortStep(order))

@@ -92,7 +92,7 @@ def check_length(scan: RequestScan, rank: RankClause) -> None:
 
 
 def check_groups(scan: RequestScan, clauses: Clauses, rank: RankClause) -> None:
-    """Check that "revenue by rep, top 3" is not taken for rows of each rep.
+    """Check that "revenue by rep, top 3", "orders per rep, top 3" are not taken for rows of each.
 
     Raises:
         SeveralError: It may be rows, or the groups before it.
@@ -111,6 +111,19 @@ def check_groups(scan: RequestScan, clauses: Clauses, rank: RankClause) -> None:
             f"the {word} {rank.count} may be of {of}, or rows of each",
             [f"{word} {rank.count} {of} by total {by}",
              f"{word} {rank.count} rows by {by} for each {of}"],
+        )  # fmt: skip
+    is_said = rank.by is not None or rank.figure is not None or clauses.order
+    first = clauses.keys[0].place
+    things = [one for one, at, _ in clauses.loose if not one.is_number and at < first]
+    is_counted = things or any(scan.is_noun(at) for at in range(first))
+    if is_counted and is_last and not is_said and not clauses.figures and key.column is not None:
+        of, word = quoted(key.column.name), "top" if rank.descending else "bottom"
+        sums = [column for column in scan.table.columns if column.adds_up]
+        raise SeveralError(
+            f"it does not say what the {word} {rank.count} are ranked by",
+            [f"{word} {rank.count} {of} by count of rows",
+             *(f"{word} {rank.count} rows by {quoted(one.name)} for each {of}"
+               for one in sums[:2])],
         )  # fmt: skip
 
 

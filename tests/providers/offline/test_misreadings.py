@@ -271,6 +271,24 @@ def test_two_ways_of_a_rank(request_text: str, table: KnownTable) -> None:
         assert tops(found.job) == [(1, "Total Revenue", True, ())]
 
 
+@pytest.mark.parametrize("request_text", ["rides per Rider, top 1", "rides per Rider, bottom 2"])
+def test_what_is_counted_is_not_ranked_by_an_amount(request_text: str) -> None:
+    """Things of a group and a number of them are no rows by the only amount; both are offered."""
+    found = reading(request_text, RIDES)
+    assert isinstance(found, Question), found
+    for option in found.options:
+        assert isinstance(reading(option, RIDES), Understood), option
+    (counted,) = (option for option in found.options if option.endswith("by count of rows"))
+    assert groups(job(counted, RIDES)) == [("count", None, ("Rider",))]
+
+
+def test_the_first_groups_are_told_with_their_order() -> None:
+    """What the first ones are first by stands in the sentence."""
+    found = reading("total revenue by category, top 1", RUNS)
+    assert isinstance(found, Understood)
+    assert "Total Revenue by Category the top 1 by Total Revenue" in found.words
+
+
 def test_the_best_by_money_earned() -> None:
     """Of what is earned the most is the best."""
     found = job("best runner of each category by revenue", RUNS)
