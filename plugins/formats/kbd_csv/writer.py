@@ -157,6 +157,9 @@ class _TextTaker:
                 fields = values
             case "string":
                 fields = self._texts(values)
+            case "datetime":
+                # Spreadsheets take "2024-02-03T10:00:00" for a text, and a blank's for a moment.
+                fields = [value and str(value).replace("T", " ", 1) for value in values]
             case _:
                 fields = [_plain_field(value) for value in values]
         if (notation := self._notation) is None:

@@ -422,12 +422,14 @@ def _missing_value(span: RequestSpan, named: NamedColumn, text: str) -> None:
 def denied(condition: ConditionClause) -> ConditionClause:
     """Return that a condition does not hold; an empty field is no value."""
     column = condition.columns[0]
-    is_emptiness = condition.expression.endswith((" is empty", " is not empty"))
-    expression = (
-        f"not ({condition.expression})"
-        if is_emptiness
-        else expressions.negated(column, condition.expression)
-    )
+    for is_filled in (False, True):
+        opposite = _emptiness(column, is_filled=not is_filled)
+        if condition.expression == _emptiness(column, is_filled=is_filled).expression:
+            return msgspec.structs.replace(
+                condition, expression=opposite.expression, text=opposite.text,
+                slug=opposite.slug, is_negative=True,
+            )  # fmt: skip
+    expression = expressions.negated(column, condition.expression)
     text = (
         condition.text.replace(" is ", " is not ", 1)
         if condition.values or " is in " in condition.text

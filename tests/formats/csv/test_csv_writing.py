@@ -58,6 +58,19 @@ def test_without_header(tmp_path: Path) -> None:
     assert target.read_text() == "'=1+1,12.50,true\n"
 
 
+def test_moments_are_written_as_spreadsheets_take_them(tmp_path: Path) -> None:
+    """A day and its time stand with a blank between, fractions and zones as they came."""
+    target = tmp_path / "out.csv"
+    moments = ["2024-02-03T10:00:00", None, "2024-02-03T10:00:00.250000+01:00"]
+    rows = write_rows(tmp_path / "rows", [["at", "datetime"]], [[each] for each in moments])
+
+    FORMAT.write_table(None, rows, Placement(), target)
+
+    assert list(csv.reader(target.read_text().splitlines())) == [
+        ["at"], ["2024-02-03 10:00:00"], [""], ["2024-02-03 10:00:00.250000+01:00"],
+    ]  # fmt: skip
+
+
 def test_rows_are_appended_in_the_files_own_way(tmp_path: Path) -> None:
     """Delimiter, line ends and encoding stay, a missing last line end is added, all is kept."""
     before = "name;amount;paid\r\nJosé;1;true".encode("cp1252")

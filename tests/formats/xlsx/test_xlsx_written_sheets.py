@@ -92,6 +92,30 @@ def test_looks_are_those_of_roles(tmp_path: Path) -> None:
     assert [bare["A1"].font.b, bare["C5"].font.b, bare.freeze_panes] == [False, False, None]
 
 
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("0.055", "#,##0.000"),
+        (0.055, "#,##0.000"),
+        ("-0.00043", "#,##0.00000"),
+        (0.12, "#,##0.00"),
+        ("1.005", "#,##0.00"),
+        (0.0, "#,##0.00"),
+        ("0.120", "#,##0.00"),
+        (3e-15, "0.00E+00"),
+    ],
+)
+def test_small_amounts_are_shown_as_they_are(tmp_path: Path, value: Any, code: str) -> None:
+    """Two decimals would show 5.5 % as 0.06: a cell and its total have as many as it takes."""
+    path = tmp_path / "o.xlsx"
+    rows = sheet(tmp_path, "A", SheetForm(totals={"Rate": "sum"}), [[value]], [("Rate", "float")])
+    write(path, rows)
+
+    book = openpyxl.load_workbook(path)["A"]
+    assert [book["A2"].number_format, book["A3"].number_format] == [code, code]
+    assert book["A2"].value == pytest.approx(float(value))
+
+
 def test_a_table_below_its_title_is_read_again(tmp_path: Path) -> None:
     """The title and the total are no rows of the table."""
     path = tmp_path / "o.xlsx"

@@ -282,6 +282,13 @@ def test_what_is_counted_is_not_ranked_by_an_amount(request_text: str) -> None:
     assert groups(job(counted, RIDES)) == [("count", None, ("Rider",))]
 
 
+def test_rows_without_a_value_are_left_out_by_one_word() -> None:
+    """What has no value and is left out is told as what has one, as its file is called."""
+    found = reading("remove rows where Fee is empty", VISITS)
+    assert isinstance(found, Understood)
+    assert found.words.startswith("Rows where Fee is not empty, in vet-with-fee.csv")
+
+
 def test_the_first_groups_are_told_with_their_order() -> None:
     """What the first ones are first by stands in the sentence."""
     found = reading("total revenue by category, top 1", RUNS)

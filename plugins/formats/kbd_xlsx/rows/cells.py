@@ -20,11 +20,31 @@ from kbd_xlsx.parts.cells import CellEdit, Content, cell_xml, escaped
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.values import CellValue, cell_value, content_of, looks_like_formula, stored_text
 
-__all__ = ["HeldTypes", "RowFormatting", "RowText", "TypedRows"]
+__all__ = ["HeldTypes", "RowFormatting", "RowText", "TypedRows", "amount_code"]
 
 _DECIMAL = re.compile(r"[-+]?\d+\.(\d{1,9})")
 _EXACT_DIGITS = 15
 """Significant digits that a number of a sheet keeps."""
+
+
+_MAX_MISSTATED = 0.005
+"""By what share of a number two decimals may show it otherwise: 0.055 is no 0.06."""
+
+_MAX_PLACES = 12
+"""Decimals that a number format has at most; what is smaller is shown as 1.2E-15."""
+
+
+def amount_code(number: float) -> str:
+    """Return the number format of an amount: two decimals, more where they would misstate it.
+
+    Args:
+        number: The amount, which is finite.
+    """
+    size = abs(number)
+    for places in range(2, _MAX_PLACES + 1):
+        if abs(round(size, places) - size) <= _MAX_MISSTATED * size:
+            return f"#,##0.{'0' * places}"
+    return "0.00E+00"
 
 
 class HeldTypes(msgspec.Struct, frozen=True):
@@ -130,10 +150,14 @@ class RowFormatting:
     Args:
         book: The workbook that the styles are of.
         chosen: Styles whose number format somebody chose, so that it shows whatever number comes.
+        amounts: Styles of amounts, of which small ones are shown with more decimals.
     """
 
-    def __init__(self, book: BookEdit, chosen: Collection[int] = ()) -> None:
+    def __init__(
+        self, book: BookEdit, chosen: Collection[int] = (), amounts: Collection[int] = ()
+    ) -> None:
         self._book, self._chosen = book, frozenset(chosen)
+        self._amounts = frozenset(amounts)
         self._formats: dict[str, Mapping[str, Any]] = {}
         self._indexes: dict[tuple[int, str, str, str], int] = {}
         self._codes: dict[tuple[int, str], str] = {}
@@ -152,6 +176,9 @@ class RowFormatting:
         content = held.content
         if base in self._chosen and not content.show:
             return base
+        if base in self._amounts and content.kind == "number":
+            code = amount_code(float(content.text))
+            return self._book.styles.styled(base, self._format(code))
         key = base, content.kind, content.show, held.code
         known = self._indexes.get(key)
         if known is None:
@@ -349,8 +376,11 @@ class RowText:
             found = _SHORT_DECIMAL.fullmatch(value) if isinstance(value, str) else None
             if found is None:
                 return by_rule(row, value)
-            # Values with equally many decimals share a number format, and so a style.
             places = len(found[1])
+            if places > 2 and value.startswith(("0.", "-0.")):
+                # How many decimals show it depends on the value, see `amount_code`.
+                return by_rule(row, value)
+            # Others with equally many decimals share a number format, and so a style.
             if places not in middles:
                 middles[places] = self._middle(base, self._typed.held("float", value, ""))
             return f"{start}{row}{middles[places]}{value}{end}"

@@ -439,6 +439,7 @@ class RowPlacer:
         like: The row whose looks new cells have; 0 for those of the columns alone.
         bases: The styles that new cells have, by column; None for those of `like`.
         chosen: Those of them whose number format somebody chose.
+        amounts: Those of them that show amounts.
 
     Attributes:
         next_row: Where the next row goes.
@@ -455,10 +456,11 @@ class RowPlacer:
         like: int = 0,
         bases: Sequence[int] | None = None,
         chosen: Collection[int] = (),
+        amounts: Collection[int] = (),
     ) -> None:
         self.next_row = row
         self._sheet, self._columns, self._typed, self._left = sheet, columns, typed, left
-        self._formatting = RowFormatting(book, chosen)
+        self._formatting = RowFormatting(book, chosen, amounts)
         # Of a row that is not there, so that they are the columns' own.
         row_of_looks = like or MAX_ROW + 1
         inherited = [sheet.style_at(row_of_looks, left + n) for n in range(len(columns))]

@@ -12,7 +12,7 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import AddChart, ChartSeries
 from kbd_xlsx.parts.cells import BLANK, Content
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.rows.cells import TypedRows
+from kbd_xlsx.rows.cells import TypedRows, amount_code
 from kbd_xlsx.rows.column_totals import MOMENTS, NUMBERS, ColumnTotal
 from kbd_xlsx.rows.placement import shown_width
 
@@ -24,7 +24,6 @@ _HEADING: Mapping[str, Any] = MappingProxyType(
     {"font_bold": True, "fill_color": "#D9E1F2", "border_bottom": _LINE}
 )
 _TOTALS: Mapping[str, Any] = MappingProxyType({"font_bold": True, "border_top": _LINE})
-_AMOUNT = "#,##0.00"
 _DAY, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 _MIN_WIDTH, _MAX_WIDTH = 6, 60
 _MARGIN = 2
@@ -46,6 +45,7 @@ class FormedSheet:
     Attributes:
         bases: The styles of the rows' cells, by column.
         chosen: Those of them whose number format the form says.
+        amounts: Those of them that show amounts, since nothing else is said.
         warnings: What the reader must know.
 
     Raises:
@@ -71,6 +71,9 @@ class FormedSheet:
         self.warnings: list[str] = []
         self.bases = [self._styled(place, self._look(place)) for place in range(len(columns))]
         self.chosen = {self.bases[place] for place in self._formats} - set(inherited)
+        self.amounts = {
+            self.bases[place] for place in range(len(columns)) if self._is_amount(place)
+        }
         if form.chart is not None:
             self._check_chart()
 
@@ -130,7 +133,7 @@ class FormedSheet:
                 content = Content("formula", formula, held.show, held.text)
                 figures[column.name] = figure
                 self._widths[place] = max(self._widths[place], self._value_width(place, figure))
-            cells.append((content, self._styled(place, self._total_look(place))))
+            cells.append((content, self._styled(place, self._total_look(place, figure))))
         if 0 in self._totals:
             self.warnings.append(
                 f"the first column has a total, so {self._form.totals_label} stands nowhere"
@@ -199,13 +202,17 @@ class FormedSheet:
         if code is not None:
             look = {"number_format": code}
         else:
-            look = {"number_format": _AMOUNT} if kind == "float" and not self._form.plain else {}
+            look = {"number_format": amount_code(0)} if self._is_amount(place) else {}
         if kind in MOMENTS and not self._form.plain:
             # A date at the right would touch a text beside it.
             look["h_align"] = "left"
         return look
 
-    def _total_look(self, place: int) -> dict[str, Any]:
+    def _is_amount(self, place: int) -> bool:
+        is_float = self._columns[place].type == "float"
+        return is_float and place not in self._formats and not self._form.plain
+
+    def _total_look(self, place: int, figure: Any) -> dict[str, Any]:
         """Return how the cell of a column in the row of totals looks."""
         total, look = self._totals.get(place), self._look(place)
         if total is None or total.function == "count":
@@ -213,8 +220,9 @@ class FormedSheet:
         elif total.is_of_moments:
             day = _DAY if self._columns[place].type == "date" else _MOMENT
             look.setdefault("number_format", day)
-        elif total.function == "average" and not self._form.plain:
-            look.setdefault("number_format", _AMOUNT)
+        elif self._is_amount(place) or (total.function == "average" and not self._form.plain):
+            code = None if figure is None else amount_code(float(figure))
+            look["number_format"] = self._formats.get(place, code or amount_code(0))
         return look if self._form.plain else {**look, **_TOTALS}
 
     def _value_width(self, place: int, value: Any) -> int:
@@ -222,7 +230,7 @@ class FormedSheet:
         kind, code = self._columns[place].type, self._formats.get(place)
         if kind in _MOMENT_WIDTHS:
             return max(_MOMENT_WIDTHS[kind], _format_width(code or "") + _MARGIN)
-        if kind in NUMBERS and (code is not None or (kind == "float" and not self._form.plain)):
+        if kind in NUMBERS and (code is not None or self._is_amount(place)):
             try:
                 whole = len(f"{float(value):.0f}")
             except ValueError:

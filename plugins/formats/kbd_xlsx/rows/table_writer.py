@@ -240,8 +240,9 @@ class _Landing:
         inherited = [sheet.style_at(1, number) for number in range(1, len(columns) + 1)]
         formed = FormedSheet(self._book, columns, form, inherited)
         placing = RowPlacer(
-            self._book, sheet, columns, self._typed, 1, 1, bases=formed.bases, chosen=formed.chosen
-        )
+            self._book, sheet, columns, self._typed, 1, 1,
+            bases=formed.bases, chosen=formed.chosen, amounts=formed.amounts,
+        )  # fmt: skip
         if form.title:
             placing.line(formed.title(self._typed))
         heading = placing.next_row
