@@ -229,12 +229,12 @@ class _Composer(FigureComposer):
         scan, clauses = self._scan, self._clauses
         if figure is None and by is not None:
             if not by.adds_up:
-                request = scan.request.rstrip(" .?!")
+                way = "top" if rank.descending else "bottom"
                 raise SeveralError(
                     f'"{by.name}" does not add up, and "{subject.name}" has several rows each',
-                    [f"top {rank.count} rows by {quoted(by.name)}",
-                     f"top {rank.count} {quoted(subject.name)} by average {quoted(by.name)}"],
-                ) if request else UnclearError("")  # fmt: skip
+                    [f"{way} {rank.count} rows by {quoted(by.name)}",
+                     f"{way} {rank.count} {quoted(subject.name)} by average {quoted(by.name)}"],
+                )  # fmt: skip
             figure = FigureClause("sum", by, place=rank.place)
         if figure is None:
             sums = [column for column in scan.table.columns if column.adds_up]

@@ -37,12 +37,11 @@ def _rows(
         return None
     if count is None and thing is None and concept not in ("expensive", "cheap"):
         return None
-    descending = named not in _RISING
-    if second and concept in ("top", "bottom") and concept == "bottom":
-        descending = not descending
-    if count is None and concept in ("top", "bottom", "maximum", "minimum") and by is None and (
-        concept in ("maximum", "minimum") and isinstance(thing, NamedColumn)
-    ):  # fmt: skip
+    # The "bottom 3 largest" are the smallest of all.
+    descending = (named not in _RISING) != (second is not None and concept == "bottom")
+    is_extreme = concept in ("maximum", "minimum") and isinstance(thing, NamedColumn)
+    if count is None and by is None and is_extreme:
+        # "The highest amount" is a figure.
         return None
     if count and (scan.is_sign(span.end, "%") or scan.at(span.end, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
@@ -50,7 +49,7 @@ def _rows(
     if subject is not None and subject.is_moment and by is None:
         return None
     column = None if by is not None else _by_meaning(scan, named)
-    if named in ("newest", "oldest") and _is_person(scan, span, subject, column):
+    if named in ("newest", "oldest") and _is_person(span, column):
         raise UnclearError("I do not see what tells the age")
     figure = _implied(span, named, subject) if by is None else None
     is_plain = (
@@ -225,16 +224,14 @@ def _price_or_amount(concept: str, columns: Sequence[KnownColumn]) -> SeveralErr
     )
 
 
-def _is_person(
-    scan: RequestScan, span: RequestSpan, subject: KnownColumn | None, column: KnownColumn | None
-) -> bool:
+def _is_person(span: RequestSpan, column: KnownColumn | None) -> bool:
     """Tell whether the oldest are persons, of whom no birth is known."""
+    scan = span.scan
     is_born = column is not None and any(
         one in column.name.casefold() for one in ("birth", "geb", "born")
     )
     words = {scan.word(at) for at in range(span.start, span.end)}
     means = any(scan.means(word, "person") for word in words)
-    del subject
     return means and not is_born
 
 

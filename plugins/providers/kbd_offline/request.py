@@ -10,6 +10,7 @@ from datetime import date
 import msgspec
 
 from kbd.jobs.records import Job
+from kbd_offline.abilities import nearest
 from kbd_offline.combination import combined
 from kbd_offline.facts import KnownTable
 from kbd_offline.grammar_checks import UNKNOWN
@@ -29,7 +30,6 @@ from kbd_offline.sheet_conversion import sheets_converted
 from kbd_offline.sheets import take_sheets, wants_each_sheet, without_sheet
 from kbd_offline.single import JobFiles, read_table
 from kbd_offline.substitution import replaced
-from kbd_offline.suggestions import nearest
 from kbd_offline.together import passed_over
 
 __all__ = ["Declined", "Question", "Reading", "Understood", "read_request"]

@@ -282,6 +282,14 @@ def test_what_is_counted_is_not_ranked_by_an_amount(request_text: str) -> None:
     assert groups(job(counted, RIDES)) == [("count", None, ("Rider",))]
 
 
+@pytest.mark.parametrize("way", ["top", "bottom"])
+def test_what_does_not_add_up_is_offered_in_the_way_that_was_asked(way: str) -> None:
+    """Of the lowest ones by a price, the lowest are offered."""
+    found = reading(f"{way} 2 category by price", RUNS)
+    assert isinstance(found, Question), found
+    assert all(option.startswith(f"{way} 2 ") for option in found.options)
+
+
 def test_rows_without_a_value_are_left_out_by_one_word() -> None:
     """What has no value and is left out is told as what has one, as its file is called."""
     found = reading("remove rows where Fee is empty", VISITS)
