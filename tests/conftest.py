@@ -57,7 +57,11 @@ process, plays a job or loads a table beside many that are alike, and a newcomer
 minutes. The second tier has all."""
 ONE_OF = 5
 
-PROGRAMS = {"libreoffice": ("soffice", "LibreOffice"), "tesseract": ("tesseract", "Tesseract")}
+PROGRAMS = {
+    "libreoffice": ("soffice", "LibreOffice"),
+    "poppler": ("pdftotext", "Poppler"),
+    "tesseract": ("tesseract", "Tesseract"),
+}
 """Programs that tests need, by the marks that say so: what starts each, and its name."""
 
 

@@ -186,4 +186,5 @@ def test_libreoffice_opens_the_result(demo: tuple[str, Path], tmp_path: Path) ->
     command = [office, profile, "--headless", "--convert-to", "csv", "--outdir", str(tmp_path)]
     subprocess.run([*command, str(demo[1] / RESULT)], check=True, timeout=100, capture_output=True)
 
-    assert (tmp_path / "summary.csv").read_text("utf-8").startswith("Date,Description,Amount")
+    read = (tmp_path / RESULT).with_suffix(".csv").read_text("utf-8")
+    assert read.startswith("Date,Description,Amount")

@@ -137,6 +137,7 @@ def pdfs(paths: list[Path], folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.libreoffice
+@pytest.mark.poppler
 @pytest.mark.full
 def test_libreoffice_opens_them(corpora: Path, tmp_path: Path) -> None:
     """LibreOffice shows the target's text in 15 documents that got something of real ones."""
@@ -162,6 +163,7 @@ def test_libreoffice_opens_them(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.libreoffice
+@pytest.mark.poppler
 @pytest.mark.full
 def test_libreoffice_shows_the_header(tmp_path: Path) -> None:
     """LibreOffice shows the header, the footer and the numbered heading that a document got."""
