@@ -9,30 +9,14 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import msgspec
-
 from kbd_offline.clauses import (
-    AcrossClause,
     Clauses,
-    ConditionClause,
-    DedupeClause,
     DeriveClause,
-    DropClause,
+    FieldClause,
     FigureClause,
-    Flag,
-    HavingClause,
-    KeyClause,
     LooseClause,
     NounClause,
-    OrderClause,
-    RankClause,
-    RenameClause,
-    RunningClause,
-    SelectClause,
-    ShareClause,
-    SplitClause,
-    SuffixClause,
-    UniqueClause,
+    count_of_rows,
 )
 from kbd_offline.column_rules import COLUMN_RULES
 from kbd_offline.condition_rules import CONDITION_RULES
@@ -77,7 +61,8 @@ def _loose(span: RequestSpan, named: NamedColumn) -> LooseClause | NounClause | 
         # "Products under 10 euros": each row is one.
         return NounClause(named.start)
     is_row = scan.is_noun(named.start) and named.end == named.start + 1
-    return None if is_row and (named.level > STEM or is_unique) else LooseClause(named)
+    is_row = is_row and (named.level > STEM or is_unique)
+    return None if is_row else LooseClause(column, named.start)
 
 
 def _noun(span: RequestSpan, place: int, figures: tuple[FigureClause, ...] | None = None) -> object:
@@ -90,13 +75,12 @@ def _noun(span: RequestSpan, place: int, figures: tuple[FigureClause, ...] | Non
     is_unique = any(one.distinct == scan.table.rows for one in columns)
     if mention is not None and columns and mention.level <= STEM and not is_unique:
         return None
-    found: list[object] = [NounClause(place, is_counted=figures is not None), *(figures or ())]
+    counted = () if figures is None else (count_of_rows(place), *figures)
+    found: list[object] = [NounClause(place), *counted]
     sums = [one for one in columns if one.adds_up]
     if mention is not None and len(sums) == 1 and mention.level > PART:
         # What the file is called is only a figure where figures are asked for: "sales by region".
-        found.append(
-            LooseClause(NamedColumn(sums[0], place, place + 1, mention.level), is_weak=True)
-        )
+        found.append(LooseClause(sums[0], place, is_weak=True))
     return tuple(found)
 
 
@@ -145,13 +129,12 @@ def read_clauses(scan: RequestScan) -> Clauses:
     clauses = Clauses()
     clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
     clauses.is_who = scan.word(0) in ("who", "wer")
-    clauses.exact = scan.is_exact
     clauses.derived += _made(scan, way, derived)
     _check_asked(scan, way, derived)
     _check_things(scan, way)
     for piece in way.pieces:
         for value in _values(piece):
-            _add(clauses, value, piece)
+            clauses.add(value, range(piece.start, piece.end))
     _check_average(scan, clauses)
     _check_words(scan, way)
     _drop_explained(scan, clauses)
@@ -232,12 +215,12 @@ def _check_words(scan: RequestScan, way: _Way) -> None:
         SeveralError: One is, and nothing tells which is meant.
     """
     for piece in way.pieces:
-        is_weak = isinstance(piece.value, LooseClause) and piece.value.named.level >= COMPOUND
-        noun = next(iter(_values(piece)), None)
-        if is_weak:
-            check_value_word(scan, piece.value.named.start)
-        if isinstance(noun, NounClause):
-            check_value_word(scan, noun.place)
+        first = next(iter(_values(piece)), None)
+        if isinstance(first, NounClause) or (
+            isinstance(first, LooseClause) and piece.value is first
+            and (mention := scan.column(first.place)) and mention.level >= COMPOUND
+        ):  # fmt: skip
+            check_value_word(scan, first.place)
     if scan.word(0) == "number" and scan.word(1) in ("the", "all", "my", "each"):
         raise UnclearError("it may ask for a number on each row, or for their number")
 
@@ -265,7 +248,7 @@ def _derived(scan: RequestScan) -> dict[int, _Piece]:
                 chart = RequestChart(GRAMMAR, scan)
                 if scan.at(place - 1, *_FUNCTIONS):
                     # "Average days from opened to closed": the figure is of what is computed.
-                    loose = LooseClause(NamedColumn(made, place, best.end))
+                    loose = LooseClause(made, place)
                     found[place] = _Piece(place, best.end, (*best.value, loose))
         place = best.end
     return found
@@ -320,7 +303,7 @@ def _steps(
         for parse in chart.parses(name, place):
             yield parse.end, parse.value, _CLAUSE + parse.cost
     yield from _between(scan, place)
-    yield place + 1, _Unknown(place), _UNKNOWN
+    yield place + 1, FieldClause("unknown", (place,)), _UNKNOWN
 
 
 def _between(scan: RequestScan, place: int) -> Iterator[tuple[int, Any, float]]:
@@ -341,7 +324,7 @@ def _between(scan: RequestScan, place: int) -> Iterator[tuple[int, Any, float]]:
     # A word that is a value as well is more likely that.
     worse = _PASSED_OVER if scan.value(place) is not None else 0.0
     if end := scan.at(place, "convert"):
-        yield end, Flag("converts"), _FILLER * (end - place)
+        yield end, FieldClause("converts"), _FILLER * (end - place)
     for concept in _FILLERS:
         if (end := scan.at(place, concept)) and not scan.at(place, "each_sheet"):
             yield end, None, _FILLER * (end - place) + worse
@@ -353,120 +336,6 @@ _FILLERS = (
     "filler", "question", "select", "converted", "added_suffix", "each_own", "exactly",
     "over_time",
 )  # fmt: skip
-
-
-class _Unknown(msgspec.Struct, frozen=True):
-    """A word that nothing is known of."""
-
-    place: int
-
-
-def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:
-    match value:
-        case _Unknown():
-            clauses.unknown.append(value.place)
-        case ConditionClause():
-            clauses.conditions.append(value)
-            clauses.notes += value.notes
-            clauses.condition_places.update(range(piece.start, piece.end))
-        case HavingClause():
-            clauses.having.append(value)
-        case FigureClause():
-            clauses.figures.append(value)
-        case OrderClause():
-            clauses.order.append(value)
-        case RankClause():
-            clauses.rank = value
-        case ShareClause():
-            clauses.share = value
-        case RunningClause():
-            clauses.running = value
-        case NounClause():
-            clauses.nouns.add(value.place)
-            if value.is_counted:
-                clauses.figures.append(FigureClause("count", of_rows=True, place=value.place))
-        case _:
-            _add_columns(clauses, value)
-
-
-def _add_columns(clauses: Clauses, value: Any) -> None:
-    match value:
-        case KeyClause():
-            _add_key(clauses, value)
-        case AcrossClause():
-            clauses.across.append(value.key)
-        case LooseClause():
-            clauses.loose.append((value.named.column, value.named.start, value.is_weak))
-        case SelectClause():
-            clauses.selected += [one for one in value.columns if one not in clauses.selected]
-        case DropClause():
-            clauses.dropped += value.columns
-        case UniqueClause():
-            clauses.unique_list = value.columns
-        case DeriveClause():
-            clauses.derived += () if value in clauses.derived else (value,)
-        case DedupeClause():
-            _add_dedupe(clauses, value)
-        case SplitClause():
-            clauses.split = "files" if "files" in (value.into, clauses.split) else "sheets"
-            clauses.split_keys += value.keys
-        case _:
-            _add_form(clauses, value)
-
-
-def _add_form(clauses: Clauses, value: Any) -> None:
-    match value:
-        case RenameClause():
-            clauses.renamed[value.column.name] = value.name
-        case SuffixClause():
-            clauses.suffix = value.suffix
-        case Flag():
-            _set(clauses, value)
-
-
-def _add_key(clauses: Clauses, key: KeyClause) -> None:
-    """Add a key, or which date the month before is of: "per month … by due date"."""
-    column = key.column
-    if column is not None and column.is_moment and not key.part:
-        parts = [one for one in clauses.keys if one.part and one.column in (None, column)]
-        if len(parts) == 1:
-            at = clauses.keys.index(parts[0])
-            clauses.keys[at] = msgspec.structs.replace(parts[0], column=column)
-            return
-    if not any((one.column, one.part) == (column, key.part) for one in clauses.keys):
-        clauses.keys.append(key)
-
-
-def _add_dedupe(clauses: Clauses, dedupe: DedupeClause) -> None:
-    known = clauses.dedupe
-    if dedupe.is_listed:
-        clauses.duplicates = dedupe
-    elif dedupe.is_kept:
-        columns = known.columns if known else ()
-        clauses.dedupe = msgspec.structs.replace(dedupe, columns=columns)
-    elif known is None or dedupe.columns:
-        clauses.dedupe = dedupe
-
-
-def _set(clauses: Clauses, flag: Flag) -> None:
-    match flag.name:
-        case "pivot":
-            clauses.is_pivot = True
-        case "summary":
-            clauses.has_summary = bool(clauses.split)
-            clauses.has_totals = not clauses.split
-        case "totals":
-            clauses.has_totals = True
-        case "into_sheets":
-            clauses.split = clauses.split or "sheets"
-        case "into_files":
-            clauses.split = "files"
-        case "in_place":
-            clauses.in_place = True
-        case "converts":
-            clauses.converts = True
-        case "copy":
-            pass
 
 
 def _drop_explained(scan: RequestScan, clauses: Clauses) -> None:

@@ -14,7 +14,6 @@ from kbd.jobs.records import (
     GroupStep,
     Input,
     Job,
-    OutputStep,
     PivotStep,
     ReportStep,
     RowCountCheck,
@@ -175,7 +174,7 @@ def finish(
         words = f"{table.label} as it stands, in {target}"
     else:
         target = _target(scan, clauses, composed, files, stem)
-        if clauses.in_place and clauses.dedupe is not None:
+        if clauses.in_place and clauses.deduplicates:
             target = _in_place(table, files)
         sheet = "Summary" if composed.is_figures else "Sheet1"
         name = sheet if split_suffix(target)[1] == BOOK_SUFFIX else None
@@ -334,6 +333,3 @@ def _in_place(table: KnownTable, files: JobFiles) -> str:
             f" I would write it with {expected!r} as utf-8; I make a new file of it"
         )
     return table.path
-
-
-_Output = OutputStep
