@@ -6,7 +6,6 @@ from typing import Any, Literal
 import msgspec
 
 from kbd.jobs.records import Aggregate
-from kbd_offline.expressions import PART_TITLES
 from kbd_offline.facts import KnownColumn
 from kbd_offline.terminals import Number
 
@@ -37,13 +36,6 @@ class KeyClause(msgspec.Struct, frozen=True):
     column: KnownColumn | None
     part: Part = ""
     place: int = 0
-
-    @property
-    def title(self) -> str:
-        """Its heading."""
-        if self.part:
-            return PART_TITLES[self.part]
-        return "" if self.column is None else self.column.name
 
 
 class FigureClause(msgspec.Struct, frozen=True):

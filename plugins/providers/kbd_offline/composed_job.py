@@ -6,15 +6,8 @@ from typing import Literal
 import msgspec
 
 from kbd.formats.records import SheetForm
-from kbd.jobs.records import (
-    DeduplicateStep,
-    DeriveStep,
-    FilterStep,
-    SortKey,
-    SortStep,
-    TableStep,
-    TopStep,
-)
+from kbd.jobs import records
+from kbd.jobs.records import SortKey, TableStep
 from kbd_offline import expressions
 from kbd_offline.clauses import Clauses, ConditionClause, OrderClause, RankClause
 from kbd_offline.facts import KnownColumn
@@ -100,11 +93,11 @@ class RowComposer:
         made: dict[str, str] = {}
         for one in self._clauses.derived:
             if one.name in made:
-                self._add(DeriveStep(dict(made)))
+                self._add(records.DeriveStep(dict(made)))
                 made.clear()
             made[one.name] = one.expression
         if made:
-            self._add(DeriveStep(made))
+            self._add(records.DeriveStep(made))
 
     def _filter(self, conditions: Sequence[ConditionClause]) -> None:
         if not conditions:
@@ -118,7 +111,7 @@ class RowComposer:
         texts = [one.expression for one in conditions]
         is_any = joints == {"or"}
         where = expressions.alternatives(texts) if is_any else expressions.both(texts)
-        self._add(FilterStep(where, make="chosen"))
+        self._add(records.FilterStep(where, make="chosen"))
         joined = (" or " if is_any else " and ").join(one.text for one in conditions)
         self._where = f"where {joined}"
         self._where_slugs = [one.slug for one in conditions]
@@ -133,11 +126,11 @@ class RowComposer:
         if not clauses.deduplicates:
             return
         if clauses.keep == "latest":
-            self._add(SortStep((SortKey(moment_of(self._scan).name),)))
+            self._add(records.SortStep((SortKey(moment_of(self._scan).name),)))
         names = tuple(column.name for column in clauses.alike)
         self._note_spellings(clauses.alike or self._scan.table.columns)
         keep: Literal["first", "last"] = "first" if clauses.keep == "first" else "last"
-        self._add(DeduplicateStep(names, keep, exact=self._scan.is_exact))
+        self._add(records.DeduplicateStep(names, keep, exact=self._scan.is_exact))
 
     def _note_spellings(self, columns: Iterable[KnownColumn]) -> None:
         """Note which values count as one although they differ in capitals."""
@@ -185,11 +178,11 @@ class RowComposer:
 
     def _sort(self, order: Sequence[SortKey], words: str = "") -> None:
         if order:
-            self._add(SortStep(tuple(order)), words=words)
+            self._add(records.SortStep(tuple(order)), words=words)
 
     def _top(self, rank: RankClause, by: SortKey, per: Sequence[str] = ()) -> None:
         """Add the first ones; the only one is shared by those that are alike."""
-        self._add(TopStep(rank.count, (by,), tuple(per), rank.count == 1))
+        self._add(records.TopStep(rank.count, (by,), tuple(per), rank.count == 1))
 
 
 def order_text(order: Sequence[SortKey]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kbd.jobs.records import DeduplicateStep, SelectStep, SortKey, TableStep
+from kbd_offline import rank_checks
 from kbd_offline.clauses import Clauses, FigureClause, RankClause, count_of_rows, sum_of
 from kbd_offline.composed_job import ComposedJob, SplitPart, order_text, way_of
 from kbd_offline.facts import KnownColumn
@@ -20,16 +21,6 @@ from kbd_offline.group_composer import (
     resolved,
 )
 from kbd_offline.names import fold, slug
-from kbd_offline.rank_checks import (
-    check_best,
-    check_day,
-    check_groups,
-    check_length,
-    check_persons,
-    check_single,
-    take_spending,
-    which_row,
-)
 from kbd_offline.rank_rules import first_rewritten, persons
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, extended, quoted
 
@@ -80,10 +71,10 @@ class _Composer(FigureComposer):
             return self._duplicates(clauses.duplicates)
         if clauses.unique_list:
             return self._unique(clauses.unique_list)
-        check_single(self._scan, clauses)
+        rank_checks.check_single(self._scan, clauses)
         self._take_loose_keys()
-        clauses.rank = clauses.rank or self._who() or which_row(self._scan, clauses)
-        take_spending(self._scan, clauses)
+        clauses.rank = clauses.rank or self._who() or rank_checks.which_row(self._scan, clauses)
+        rank_checks.take_spending(self._scan, clauses)
         if clauses.rank is not None and (found := self._ranked(clauses.rank)) is not None:
             return found
         figures = self._figures()
@@ -156,14 +147,14 @@ class _Composer(FigureComposer):
             by, figure = order.column, order.figure
             if order.descending is not None:
                 rank = msgspec.structs.replace(rank, descending=order.descending)
-        check_day(scan, rank)
-        check_groups(scan, clauses, rank)
-        check_best(scan, clauses, rank, figure.column if figure is not None else by)
+        rank_checks.check_day(scan, rank)
+        rank_checks.check_groups(scan, clauses, rank)
+        rank_checks.check_best(scan, clauses, rank, figure.column if figure is not None else by)
         if subject is not None and (figure is not None or subject.distinct < scan.table.rows):
             return self._ranked_groups(rank, subject, by, figure)
         if by is None:
             by = self._rank_default(rank)
-            check_best(scan, clauses, rank, by)
+            rank_checks.check_best(scan, clauses, rank, by)
         per = Groups(keys_of(scan, clauses.keys))
         self._add(*per.derived)
         self._first(rank, "rows", by.name, per)
@@ -180,7 +171,7 @@ class _Composer(FigureComposer):
                 "it does not say in which order the first rows are meant",
                 first_rewritten(scan, rank.place, words),
             )
-        check_length(scan, rank)
+        rank_checks.check_length(scan, rank)
         money, found = money_of(scan), scan.table.sums
         found = money if len(money) == 1 else found
         if len(found) == 1:
@@ -322,7 +313,7 @@ class _Composer(FigureComposer):
             return
         ordered = {one.column.name for one in clauses.order if one.column is not None}
         loose = [column for column in loose if column.name not in ordered]
-        check_persons(scan, clauses, loose)
+        rank_checks.check_persons(scan, clauses, loose)
         if len(loose) == 1 and not loose[0].is_number:
             (only,) = loose
             is_unique = only.distinct == scan.table.rows

@@ -19,6 +19,8 @@ from kbd_offline.terminals import NamedColumn, Number, Valued
 __all__ = ["CONDITION_RULES"]
 
 _Found = tuple[object, ...]
+_Perhaps = ConditionClause | None
+"""None where the words may not mean one, so that other rules have them."""
 _OPERATORS = {
     "more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "or_more": ">=", "or_less": "<=",
     "negative": "<", "positive": ">",
@@ -59,9 +61,7 @@ def _bound_texts(_: RequestSpan, named: NamedColumn, _concept: str, _number: Num
         raise UnclearError(f'"{named.column.name}" holds no numbers: {named.column.why_text}')
 
 
-def _bound_before(
-    span: RequestSpan, concept: str, number: Number, named: NamedColumn
-) -> ConditionClause | None:
+def _bound_before(span: RequestSpan, concept: str, number: Number, named: NamedColumn) -> _Perhaps:
     is_value = named.level > COMPOUND and span.scan.value(named.start) is not None
     return None if is_value else _bound(span, named, concept, number)
 
@@ -77,7 +77,7 @@ def _between(span: RequestSpan, named: NamedColumn, low: Number, high: Number) -
 
 def _between_before(
     span: RequestSpan, low: Number, high: Number, named: NamedColumn | None
-) -> ConditionClause | None:
+) -> _Perhaps:
     if named is None and all(_is_year(span.scan.word(one.end - 1)) for one in (low, high)):
         return None
     named = named or _money(span)
@@ -90,7 +90,7 @@ def _is_year(word: str) -> bool:
 
 def _equal_numbers(
     span: RequestSpan, named: NamedColumn, numbers: Sequence[Number], or_more: str | None = None
-) -> ConditionClause | None:
+) -> _Perhaps:
     column, scan = named.column, span.scan
     has_years = any(one.is_moment or one.role == "year" for one in scan.table.columns)
     is_led = column.role == "year" or scan.at(named.end, "is")
@@ -106,9 +106,7 @@ def _equal_numbers(
     )  # fmt: skip
 
 
-def _numbers_alone(
-    span: RequestSpan, numbers: Sequence[Number], _end: object
-) -> ConditionClause | None:
+def _numbers_alone(span: RequestSpan, numbers: Sequence[Number], _end: object) -> _Perhaps:
     """Read "alle mit 5 oder 6": of the only column of few numbers that has all of them."""
     texts = {span.scan.word(one.place) for one in numbers}
     found = [
@@ -125,7 +123,7 @@ def _meant(span: RequestSpan, column: KnownColumn) -> NamedColumn:
     return NamedColumn(column, span.start, span.start)
 
 
-def _denied_if(condition: ConditionClause | None) -> ConditionClause | None:
+def _denied_if(condition: ConditionClause | None) -> _Perhaps:
     return None if condition is None else _denied(condition)
 
 
@@ -134,16 +132,12 @@ def _unlike_number(span: RequestSpan, named: NamedColumn, number: Number) -> Con
     return _denied(found or _compared(named.column, "=", number.of(span.scan, named.column)))
 
 
-def _numbered(
-    span: RequestSpan, numbers: Sequence[Number], named: NamedColumn
-) -> ConditionClause | None:
+def _numbered(span: RequestSpan, numbers: Sequence[Number], named: NamedColumn) -> _Perhaps:
     """Read "with 20% discount": the number stands before what it is of."""
     return None if span.scan.is_noun(named.start) else _equal_numbers(span, named, numbers)
 
 
-def _against(
-    _: RequestSpan, named: NamedColumn, concept: str, other: NamedColumn
-) -> ConditionClause | None:
+def _against(_: RequestSpan, named: NamedColumn, concept: str, other: NamedColumn) -> _Perhaps:
     mine, theirs, operator = named.column, other.column, _OPERATORS[concept]
     if mine == theirs:
         return None
@@ -155,7 +149,7 @@ def _against(
     )
 
 
-def _against_limit(span: RequestSpan, concept: str, limit: NamedColumn) -> ConditionClause | None:
+def _against_limit(span: RequestSpan, concept: str, limit: NamedColumn) -> _Perhaps:
     """Read "under Mindestbestand", "projects over budget": of the column that has such a limit."""
     column = limit.column
     others = [one for one in span.scan.table.columns if one.is_number and one != column]
@@ -189,7 +183,7 @@ def _money(span: RequestSpan) -> NamedColumn | None:
     return _meant(span, found[0]) if found else None
 
 
-def _bound_alone(span: RequestSpan, concept: str, number: Number) -> ConditionClause | None:
+def _bound_alone(span: RequestSpan, concept: str, number: Number) -> _Perhaps:
     scan = span.scan
     numeric = [one for one in scan.table.columns if one.is_number]
     led = (_MEASURED.get(scan.word(at)) for at in range(span.start, number.place))
@@ -216,12 +210,12 @@ def _bound_alone(span: RequestSpan, concept: str, number: Number) -> ConditionCl
 
 def _amount_or_more(
     span: RequestSpan, number: Number, concept: str, named: NamedColumn | None
-) -> ConditionClause | None:
+) -> _Perhaps:
     named = named or _money(span)
     return None if named is None else _equal_numbers(span, named, (number,), concept)
 
 
-def _signed(span: RequestSpan, concept: str, named: NamedColumn | None) -> ConditionClause | None:
+def _signed(span: RequestSpan, concept: str, named: NamedColumn | None) -> _Perhaps:
     columns = [named.column] if named else _money_columns(span.scan)
     if len(columns) != 1 or not columns[0].adds_up:
         return None
@@ -229,7 +223,7 @@ def _signed(span: RequestSpan, concept: str, named: NamedColumn | None) -> Condi
     return msgspec.structs.replace(found, slug=concept)
 
 
-def _free(span: RequestSpan, _noun: int) -> ConditionClause | None:
+def _free(span: RequestSpan, _noun: int) -> _Perhaps:
     prices = [one for one in span.scan.table.columns if one.role == "unit price"]
     if len(prices) != 1:
         return None
@@ -262,7 +256,7 @@ def _is_empty(_: RequestSpan, named: NamedColumn, concept: str) -> ConditionClau
     return _emptiness(named.column, is_filled=concept == "not_empty")
 
 
-def _lacks(span: RequestSpan, concept: str, named: NamedColumn) -> ConditionClause | None:
+def _lacks(span: RequestSpan, concept: str, named: NamedColumn) -> _Perhaps:
     scan = span.scan
     if scan.value(span.end) is not None:
         return None
@@ -356,14 +350,14 @@ def _equal(span: RequestSpan, column: KnownColumn, values: Sequence[str]) -> Con
 
 def _is_value(
     span: RequestSpan, named: NamedColumn, _is: str | None, values: Sequence[Valued]
-) -> ConditionClause | None:
+) -> _Perhaps:
     found = _values_of(span, named.column, values)
     return _equal(span, named.column, found) if found else None
 
 
 def _bare_values(
     span: RequestSpan, values: Sequence[Valued], behind: NamedColumn | None = None
-) -> ConditionClause | None:
+) -> _Perhaps:
     """Read values that stand without their column, or before it: "Berlin or Bonn", "IT department".
 
     Raises:
@@ -385,7 +379,7 @@ def _bare_values(
     return _equal(span, *spelt[0]) if spelt else None
 
 
-def _plain_values(span: RequestSpan, values: Sequence[Valued]) -> ConditionClause | None:
+def _plain_values(span: RequestSpan, values: Sequence[Valued]) -> _Perhaps:
     """Read values whose words mean nothing else, or that are written as values."""
     scan = span.scan
     unmarked = [one for one in values if not one.is_plain and not _is_marked(scan, one)]
@@ -417,7 +411,7 @@ def _denied(condition: ConditionClause) -> ConditionClause:
     )
 
 
-def _yes(span: RequestSpan, negation: str | None, named: NamedColumn) -> ConditionClause | None:
+def _yes(span: RequestSpan, negation: str | None, named: NamedColumn) -> _Perhaps:
     """Read "billable hours", "not approved yet", "are active"."""
     scan, column = span.scan, named.column
     value = column.no if negation else column.yes
@@ -432,7 +426,7 @@ def _yes(span: RequestSpan, negation: str | None, named: NamedColumn) -> Conditi
     return _equal(span, column, (value,))
 
 
-def _not_dated(span: RequestSpan, _not: str, named: NamedColumn) -> ConditionClause | None:
+def _not_dated(span: RequestSpan, _not: str, named: NamedColumn) -> _Perhaps:
     """Read "not returned yet" of a column of dates that is called so."""
     is_called = span.scan.word(named.start).endswith(("ed", "t", "en"))
     return _emptiness(named.column, is_filled=False) if is_called else None

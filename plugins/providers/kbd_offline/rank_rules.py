@@ -235,8 +235,7 @@ RANK_RULES: tuple[Production, ...] = (
     Production("ranked", "NOUN", lambda _, place: place, 0.05),
     Production("ranked", "('days'|'tage'|'tagen')",
          lambda s: NamedColumn(moment_of(s.scan), s.start, s.end), 0.05),
-    Production("measure", "ANYNUMBER way?", _measured),
-    Production("measure", "DAYS way?", _measured),
+    Production("measure", "ANYNUMBER way?|DAYS way?", _measured),
     Production("measure", "figure way?", _measured, 0.1),
     Production("by_measure", "'?'? '('? (by|sort|'nach')+ measure ')'?",
          lambda _, measure: measure, -0.2),
@@ -257,8 +256,7 @@ RANK_RULES: tuple[Production, ...] = (
          lambda s, thing, way, where, _: _who_has_rows(s, thing.column, way, where), -0.6),
     Production("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN",
          _person_has_rows, -0.6),
-    Production("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)", _spent, -0.6),
-    Production("rank_clause", "THING filler* :(most|fewest) filler* :(spend_verb|take_verb)",
-         _spent, -0.6),
+    Production("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)"
+         "|THING filler* :(most|fewest) filler* :(spend_verb|take_verb)", _spent, -0.6),
 )  # fmt: skip
 """Rules of `rank`."""

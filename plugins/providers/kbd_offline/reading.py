@@ -27,7 +27,7 @@ from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.names import fold, stem
 from kbd_offline.patterns import Grammar, Production, RequestChart, RequestSpan
 from kbd_offline.rank_rules import RANK_RULES
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, is_cue
 from kbd_offline.terminals import TERMINALS, NamedColumn
 from kbd_offline.time_rules import TIME_RULES
 
@@ -104,6 +104,11 @@ class _Piece(NamedTuple):
     end: int
     value: Any
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Its clauses."""
+        return self.value if isinstance(self.value, tuple) else (self.value,)
+
 
 class _Way(NamedTuple):
     """Clauses side by side up to a place, and what they cost."""
@@ -126,14 +131,14 @@ def read_clauses(scan: RequestScan) -> Clauses:
     for piece in way.pieces:
         if isinstance(piece.value, UnclearError):
             raise piece.value
-    clauses = Clauses()
-    clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
-    clauses.is_who = scan.word(0) in ("who", "wer")
-    clauses.derived += _made(scan, way, derived)
+    clauses = Clauses(
+        is_question=bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?"),
+        is_who=is_cue(scan, 0, "who"), derived=_made(scan, way, derived),
+    )  # fmt: skip
     _check_asked(scan, way, derived)
     _check_things(scan, way)
     for piece in way.pieces:
-        for value in _values(piece):
+        for value in piece.values:
             clauses.add(value, range(piece.start, piece.end))
     _check_average(scan, clauses)
     _check_words(scan, way)
@@ -143,22 +148,18 @@ def read_clauses(scan: RequestScan) -> Clauses:
     return clauses
 
 
-def _values(piece: _Piece) -> tuple[Any, ...]:
-    return piece.value if isinstance(piece.value, tuple) else (piece.value,)
-
-
-def _made(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> tuple[DeriveClause, ...]:
+def _made(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> list[DeriveClause]:
     """Return the computed columns that are used: as clauses, or by their names."""
     used = {piece.start for piece in way.pieces if piece == derived.get(piece.start)}
-    found = []
+    found: list[DeriveClause] = []
     for place, piece in derived.items():
         mention = scan.column(place)
         names = () if mention is None else tuple(column.name for column in mention.columns)
         found += [
-            value for value in _values(piece)
+            value for value in piece.values
             if isinstance(value, DeriveClause) and (place in used or value.name in names)
         ]  # fmt: skip
-    return tuple(found)
+    return found
 
 
 def _check_asked(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> None:
@@ -180,8 +181,8 @@ def _check_things(scan: RequestScan, way: _Way) -> None:
         UnclearError: A word for rows stands behind a figure of one of them.
     """
     for piece, behind in itertools.pairwise(way.pieces):
-        figure = next(reversed(_values(piece)), None)
-        noun = next(iter(_values(behind)), None)
+        figure = next(reversed(piece.values), None)
+        noun = next(iter(behind.values), None)
         is_extreme = isinstance(figure, FigureClause) and figure.function in _EXTREMES
         if is_extreme and isinstance(noun, NounClause) and noun.place == piece.end:
             text = scan.text(piece.start, behind.end)
@@ -215,7 +216,7 @@ def _check_words(scan: RequestScan, way: _Way) -> None:
         SeveralError: One is, and nothing tells which is meant.
     """
     for piece in way.pieces:
-        first = next(iter(_values(piece)), None)
+        first = next(iter(piece.values), None)
         if isinstance(first, NounClause) or (
             isinstance(first, LooseClause) and piece.value is first
             and (mention := scan.column(first.place)) and mention.level >= COMPOUND
@@ -241,15 +242,15 @@ def _derived(scan: RequestScan) -> dict[int, _Piece]:
             continue
         best = min(good, key=lambda one: (-one.end, one.cost))
         found[place] = _Piece(place, best.end, best.value)
-        for value in _values(found[place]):
+        for value in found[place].values:
             if isinstance(value, DeriveClause):
                 made = KnownColumn(value.name, "float", filled=scan.table.rows)
                 scan.add_column(made)
                 chart = RequestChart(GRAMMAR, scan)
                 if scan.at(place - 1, *_FUNCTIONS):
                     # "Average days from opened to closed": the figure is of what is computed.
-                    loose = LooseClause(made, place)
-                    found[place] = _Piece(place, best.end, (*best.value, loose))
+                    value = (*best.value, LooseClause(made, place))
+                    found[place] = _Piece(place, best.end, value)
         place = best.end
     return found
 
@@ -289,8 +290,7 @@ def _cheapest(scan: RequestScan, derived: dict[int, _Piece]) -> _Way:
             if old is None or new < old.cost:
                 pieces = way.pieces if value is None else (*way.pieces, _Piece(place, end, value))
                 ways[end] = _Way(new, pieces)
-    last = ways[len(scan)]
-    return last or _Way(0.0, ())
+    return ways[len(scan)] or _Way(0.0, ())
 
 
 def _steps(

@@ -244,10 +244,8 @@ TIME_RULES: tuple[Production, ...] = (
     Production("days", f"{_IN} since? PERIOD {_TO} PERIOD :(of_every_year)?", _range, -0.1),
     Production("days", ":(since|before|after|until) PERIOD", _bounded),
     Production("condition", "days", _condition),
-    Production("condition", "days DAYVERB", _condition, -0.1),
-    Production("condition", f"days {_BY}", _condition, -0.1),
-    Production("condition", "DAYS (is|'of')? '('? days ')'?", _before, -0.1),
-    Production("condition", "DAYVERB days", _before, -0.1),
+    Production("condition", f"days DAYVERB|days {_BY}", _condition, -0.1),
+    Production("condition", "DAYS (is|'of')? '('? days ')'?|DAYVERB days", _before, -0.1),
     Production("versus_clause", f"{_IN} PERIOD versus PERIOD DAYS?", _versus),
     # An answer to "which date?", of which the scan knows already.
     Production("hint_clause", "by ('date'|'datum') DAYS", lambda *_: ()),
