@@ -21,6 +21,9 @@ KINDS = {
 }  # fmt: skip
 _FILE_WORDS = {"csv": ".csv", "excel": ".xlsx"}
 _SIGNS = {"times": "*", "divided": "/", "added": "+", "less_than_by": "-"}
+_TIDIED = {
+    "trim": "without blanks around it", "upper": "in capitals", "lower": "in small letters",
+}  # fmt: skip
 _MAX_NAME = 60
 _MAX_SPELLINGS = 60
 
@@ -188,14 +191,9 @@ def _ratio(span: RequestSpan, upper: NamedColumn, lower: NamedColumn) -> object:
     return _derived(span, f"{over.name} per {under.name}", made)
 
 
-def _trimmed(span: RequestSpan, columns: _Columns = ()) -> _Found:
+def _tidied(span: RequestSpan, concept: str, columns: _Columns = ()) -> _Found:
     texts = [one for one in span.scan.table.columns if one.is_text]
-    return _changed(columns or texts, "trim({})", "{} without blanks around it")
-
-
-def _cased(_: RequestSpan, concept: str, columns: _Columns) -> _Found:
-    words = "capitals" if concept == "upper" else "small letters"
-    return _changed(columns, f"{concept}({{}})", f"{{}} in {words}")
+    return _changed(columns or texts, f"{concept}({{}})", f"{{}} {_TIDIED[concept]}")
 
 
 def _rounded(_: RequestSpan, columns: _Columns, places: int | None) -> _Found:
@@ -410,12 +408,13 @@ COLUMN_RULES: tuple[Production, ...] = (
          lambda _, one, name: FieldClause("renamed", ((one.column.name, name),))),
     Production("rename_clause", "rename renaming+|rename? renaming 'umbenennen'",
          lambda _, found: found, -0.5),
-    Production("change_clause", "trim ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+",
-         _trimmed, -0.2),
-    Production("change_clause", "trim", _trimmed, 0.1),
-    Production("change_clause", ":(upper|lower) TEXTS+", _cased),
+    Production("change_clause", ":(trim)"
+         " ('from'|'around'|'in'|'of'|'aus'|'bei'|'um'|'vom')* TEXTS+",
+         _tidied, -0.2),
+    Production("change_clause", ":(trim)", _tidied, 0.1),
+    Production("change_clause", ":(upper|lower) TEXTS+", _tidied),
     Production("change_clause", "clean TEXTS+ ('to'|'in'|'into')? :(upper|lower)",
-         lambda s, columns, concept: _cased(s, concept, columns)),
+         lambda s, columns, concept: _tidied(s, concept, columns)),
     Production("change_clause", "round NUMERIC+ ('to'|'auf'|'zu')? (COUNT decimals|whole_numbers)",
          _rounded),
     Production("change_clause", "fill_empty empty? NEAR filler* fill_with (NUMBER|QUOTED|WORD)",

@@ -180,10 +180,6 @@ class RowComposer:
         if order:
             self._add(records.SortStep(tuple(order)), words=words)
 
-    def _top(self, rank: RankClause, by: SortKey, per: Sequence[str] = ()) -> None:
-        """Add the first ones; the only one is shared by those that are alike."""
-        self._add(records.TopStep(rank.count, (by,), tuple(per), rank.count == 1))
-
 
 def order_text(order: Sequence[SortKey]) -> str:
     """Return an order in words, "" for none."""

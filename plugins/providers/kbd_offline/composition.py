@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kbd.jobs.records import DeduplicateStep, SelectStep, SortKey, TableStep
+from kbd.jobs.records import DeduplicateStep, SelectStep, SortKey, TableStep, TopStep
 from kbd_offline import rank_checks
 from kbd_offline.clauses import Clauses, FigureClause, RankClause, count_of_rows, sum_of
 from kbd_offline.composed_job import ComposedJob, SplitPart, order_text, way_of
@@ -213,8 +213,8 @@ class _Composer(FigureComposer):
         of = f" of each {', '.join(per.names)}" if per.keys else ""
         thing = "" if what == "rows" else f"-{slug(what)}"
         name = f"{way}-{rank.count}{thing}-by-{slug(by)}{'-per-' * bool(of)}{per.slug}"
-        self._top(rank, SortKey(by, rank.descending), per.names)
-        self._add(words=f"{first} {what} by {by}{of}", name=name)
+        top = TopStep(rank.count, (SortKey(by, rank.descending),), per.names, rank.count == 1)
+        self._add(top, words=f"{first} {what} by {by}{of}", name=name)
 
     def _unique(self, columns: Sequence[KnownColumn]) -> ComposedJob:
         names = tuple(column.name for column in columns)

@@ -66,7 +66,14 @@ def _bound_before(span: RequestSpan, concept: str, number: Number, named: NamedC
     return None if is_value else _bound(span, named, concept, number)
 
 
-def _between(span: RequestSpan, named: NamedColumn, low: Number, high: Number) -> ConditionClause:
+def _between(
+    span: RequestSpan, low: Number, high: Number, named: NamedColumn | None = None
+) -> _Perhaps:
+    if named is None and all(_is_year(span.scan.word(one.end - 1)) for one in (low, high)):
+        return None
+    named = named or _money(span)
+    if named is None:
+        return None
     column, name = named.column, expressions.column(named.column.name)
     first, last = low.of(span.scan, column), high.of(span.scan, column)
     return condition_on(
@@ -75,22 +82,17 @@ def _between(span: RequestSpan, named: NamedColumn, low: Number, high: Number) -
     )  # fmt: skip
 
 
-def _between_before(
-    span: RequestSpan, low: Number, high: Number, named: NamedColumn | None
-) -> _Perhaps:
-    if named is None and all(_is_year(span.scan.word(one.end - 1)) for one in (low, high)):
-        return None
-    named = named or _money(span)
-    return None if named is None else _between(span, named, low, high)
-
-
 def _is_year(word: str) -> bool:
     return len(word) == 4 and word[:2] in ("19", "20")
 
 
 def _equal_numbers(
-    span: RequestSpan, named: NamedColumn, numbers: Sequence[Number], or_more: str | None = None
+    span: RequestSpan, named: NamedColumn | None, numbers: Sequence[Number], way: str | None = None
 ) -> _Perhaps:
+    """Read "5 or 6 rooms", "3 rooms or more", "5 or more" of the only amount of money."""
+    named = named or _money(span)
+    if named is None:
+        return None
     column, scan = named.column, span.scan
     has_years = any(one.is_moment or one.role == "year" for one in scan.table.columns)
     is_led = column.role == "year" or scan.at(named.end, "is")
@@ -99,8 +101,8 @@ def _equal_numbers(
         return None
     texts = [one.of(scan, column) for one in numbers]
     if len(texts) == 1:
-        return _compared(column, _OPERATORS[or_more] if or_more else "=", texts[0])
-    return None if or_more else condition_on(
+        return _compared(column, _OPERATORS[way] if way else "=", texts[0])
+    return None if way else condition_on(
         column, f"{expressions.column(column.name)} in ({', '.join(texts)})",
         f"is {' or '.join(texts)}", f"{slug(column.name)}-{'-'.join(texts)}",
     )  # fmt: skip
@@ -130,11 +132,6 @@ def _denied_if(condition: ConditionClause | None) -> _Perhaps:
 def _unlike_number(span: RequestSpan, named: NamedColumn, number: Number) -> ConditionClause:
     found = _equal_numbers(span, named, (number,))
     return _denied(found or _compared(named.column, "=", number.of(span.scan, named.column)))
-
-
-def _numbered(span: RequestSpan, numbers: Sequence[Number], named: NamedColumn) -> _Perhaps:
-    """Read "with 20% discount": the number stands before what it is of."""
-    return None if span.scan.is_noun(named.start) else _equal_numbers(span, named, numbers)
 
 
 def _against(_: RequestSpan, named: NamedColumn, concept: str, other: NamedColumn) -> _Perhaps:
@@ -208,13 +205,6 @@ def _bound_alone(span: RequestSpan, concept: str, number: Number) -> _Perhaps:
     return msgspec.structs.replace(_bound(span, named, concept, number), is_bare=True)
 
 
-def _amount_or_more(
-    span: RequestSpan, number: Number, concept: str, named: NamedColumn | None
-) -> _Perhaps:
-    named = named or _money(span)
-    return None if named is None else _equal_numbers(span, named, (number,), concept)
-
-
 def _signed(span: RequestSpan, concept: str, named: NamedColumn | None) -> _Perhaps:
     columns = [named.column] if named else _money_columns(span.scan)
     if len(columns) != 1 or not columns[0].adds_up:
@@ -250,10 +240,6 @@ def _emptiness(column: KnownColumn, *, is_filled: bool) -> ConditionClause:
     words = f"is {'not ' * is_filled}empty"
     name = f"{'with' if is_filled else 'without'}-{slug(column.name)}"
     return condition_on(column, f"{expressions.column(column.name)} {words}", words, name)
-
-
-def _is_empty(_: RequestSpan, named: NamedColumn, concept: str) -> ConditionClause:
-    return _emptiness(named.column, is_filled=concept == "not_empty")
 
 
 def _lacks(span: RequestSpan, concept: str, named: NamedColumn) -> _Perhaps:
@@ -432,12 +418,6 @@ def _not_dated(span: RequestSpan, _not: str, named: NamedColumn) -> _Perhaps:
     return _emptiness(named.column, is_filled=False) if is_called else None
 
 
-def _having(
-    _: RequestSpan, figures: Sequence[FigureClause], concept: str, number: Number
-) -> HavingClause | None:
-    return HavingClause(figures[0], _OPERATORS[concept], number) if len(figures) == 1 else None
-
-
 def _having_count(
     span: RequestSpan, concept: str, number: Number, thing: NamedColumn | None, noun: int | None
 ) -> HavingClause | None:
@@ -491,23 +471,27 @@ CONDITION_RULES: tuple[Production, ...] = (
          lambda s, c, *bounds: (_bound(s, c, *bounds[:2]), _bound(s, c, *bounds[2:]))),
     Production("condition", f"{_COMPARED} NUMBER {_OF}* ANYNUMBER", _bound_before, 0.1),
     Production("condition", f"{_COMPARED} NUMBER", _bound_alone, 0.6),
-    Production("condition", "NUMERIC is? between NUMBER range_to NUMBER", _between),
-    Production("condition", "between NUMBER range_to NUMBER NUMERIC?", _between_before),
+    Production("condition", "NUMERIC is? between NUMBER range_to NUMBER",
+         lambda s, column, low, high: _between(s, low, high, column)),
+    Production("condition", "between NUMBER range_to NUMBER NUMERIC?", _between),
     Production("condition", f"NUMERIC (is|{_OF}|'(')? NUMBER~ ')'?", _equal_numbers, 0.2),
     Production("condition", f"NUMERIC (is|{_OF})? NUMBER~ :(or_more|or_less)", _equal_numbers),
     Production("condition", "NUMBER NUMERIC :(or_more|or_less)",
          lambda s, number, column, way: _equal_numbers(s, column, (number,), way)),
     Production("condition", "NUMERIC is_not NUMBER", _unlike_number),
-    Production("condition", "('with'|'mit') NUMBER~ NUMERIC", _numbered),
+    Production("condition", "('with'|'mit') NUMBER~ NUMERIC",
+         lambda s, n, one: None if s.scan.is_noun(one.start) else _equal_numbers(s, one, n)),
     Production("condition", "('with'|'mit') NUMBER~ END", _numbers_alone, 0.5),
     Production("condition", f"NUMERIC is? {_COMPARED} NUMERIC", _against),
     Production("condition", f"{_COMPARED} EXACT", _against_limit, 0.2),
-    Production("condition", f"{_OF}? NUMBER :(or_more|or_less) NUMERIC?", _amount_or_more, 0.4),
+    Production("condition", f"{_OF}? NUMBER :(or_more|or_less) NUMERIC?",
+         lambda s, number, way, column: _equal_numbers(s, column, (number,), way), 0.4),
     Production("condition", ":(negative|positive) AMOUNT?", _signed),
     Production("condition", "('free'|'kostenlose'|'kostenlosen'|'gratis') NOUN", _free),
     Production("condition", "COLUMN :(not_contains|contains|starts|ends) RAW", _contains),
-    Production("condition", "COLUMN is? :(not_empty|empty)", _is_empty),
-    Production("condition", ":(empty) COLUMN", lambda s, way, column: _is_empty(s, column, way)),
+    Production("condition", "COLUMN is? :(not_empty|empty)",
+         lambda _, one, way: _emptiness(one.column, is_filled=way == "not_empty")),
+    Production("condition", "empty COLUMN", lambda _, one: _emptiness(one.column, is_filled=False)),
     Production("condition", ":(lacks|has_any) COLUMN", _lacks, -0.4),
     Production("condition", "COLUMN :(is|one_of)? one_of? exactly? '('? VALUE~ ')'?", _is_value),
     Production("condition", "COLUMN :(is_not|not_one_of) exactly? VALUE~",
@@ -521,7 +505,8 @@ CONDITION_RULES: tuple[Production, ...] = (
     Production("led_condition", "VALUE~", _bare_values, 0.3),
     Production("condition", f":(is_not|except)? {_YET} YESNO {_YET}", _yes, 0.1),
     Production("condition", f":(is_not|except) {_YET} DAYS {_YET}", _not_dated, 0.1),
-    Production("condition", f"figures {_COMPARED} NUMBER", _having, 0.1),
+    Production("condition", f"figures {_COMPARED} NUMBER", lambda _, figures, way, number: (
+         HavingClause(figures[0], _OPERATORS[way], number) if len(figures) == 1 else None), 0.1),
     Production("condition", f"{_COMPARED} NUMBER THING? NOUN?", _having_count, 0.5),
     Production("conditions", "condition", _single),
     Production("conditions", "condition :(or|and) conditions", _more, -0.1),

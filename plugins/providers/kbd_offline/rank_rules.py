@@ -127,13 +127,6 @@ def _amounts(
     return (_one(span, second or concept, None, amount.column, count=count), *(keys or ()))
 
 
-def _with_measure(
-    span: RequestSpan, count: int, thing: _Thing, concept: str, amount: NamedColumn
-) -> RankClause:
-    """Read "the four projects with the biggest budget"."""
-    return _one(span, concept, _column_of(thing), amount.column, count=count)
-
-
 def _who_has(
     span: RequestSpan, thing: NamedColumn, concept: str, amount: NamedColumn
 ) -> RankClause | None:
@@ -248,7 +241,7 @@ RANK_RULES: tuple[Production, ...] = (
          lambda s, count, concept, *more: _amounts(s, concept, count, None, *more), -0.3),
     Production("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')?"
          " ANYNUMBER",
-         _with_measure, -0.4),
+         lambda s, n, what, way, by: _one(s, way, _column_of(what), by.column, count=n), -0.4),
     Production("rank_clause", f"THING {_HAS} {_HIGH} ANYNUMBER", _who_has, -0.6),
     Production("rank_clause", f"THING {_HAS} {_HIGH} figure",
          lambda s, thing, way, of: _one(s, way, thing.column, None, of[0]), -0.6),

@@ -33,13 +33,6 @@ from kbd_offline.time_rules import TIME_RULES
 
 __all__ = ["GRAMMAR", "read_clauses"]
 
-_CLAUSES = (
-    "where_clause", "figures", "by_clause", "cross_clause", "pivot_clause", "sort_clause",
-    "share_clause", "running_clause", "versus_clause", "hint_clause", "rank_clause",
-    "change_clause", "rename_clause", "select_clause", "drop_clause", "dedupe_clause",
-    "unique_clause", "split_clause", "into_clause", "totals_clause", "kind_clause",
-    "place_clause", "loose_clause", "noun_clause",
-)  # fmt: skip
 _MAX_WORDS = 150
 """Of one request; each is a place where all rules are tried."""
 _CLAUSE = 1.0
@@ -95,6 +88,11 @@ GRAMMAR = Grammar(
     TERMINALS,
 )
 """All rules of requests about one table."""
+_CLAUSES = (
+    "where_clause", "figures",
+    *(name for name in GRAMMAR.rules if name.endswith("_clause") and name != "derive_clause"),
+)  # fmt: skip
+"""Rules whose findings stand side by side; what is computed is looked for before."""
 
 
 class _Piece(NamedTuple):
