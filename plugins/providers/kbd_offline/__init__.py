@@ -26,13 +26,12 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     scan             a request with all of that at hand
     patterns         the small language of rules, and the chart of all that they find
     terminals        what rules find by looking at words: columns, values, numbers (`numerals`),
-                     days (`periods`), with `value_texts`
+                     days (`periods`)
     condition_rules  rules; so are `time_rules`, `figure_rules`, `rank_rules`, `column_rules`
     reading          the clauses that together use every word at the least cost, of `clauses`;
                      `grammar_checks` ask where words are left or mean two things
-    composition      steps made of them: `row_composer`, `figure_composer`, `group_composer`,
-                     `composed_job`; their texts are `expressions`; `rank_checks` ask where a rank
-                     has two ways
+    composition      steps made of them: `composed_job`, `figure_composer`, `group_composer`;
+                     their texts are `expressions`; `rank_checks` ask where a rank has two ways
 
 Of several tables `together` uses up the words for what is done with them, and reads the others
 against what comes of it: `unions`, `partners` (joins) and `comparisons`, by the words of

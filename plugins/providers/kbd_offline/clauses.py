@@ -1,24 +1,32 @@
 """Clauses of a request: what was understood of it, piece by piece, before steps are made of it."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
 from kbd.jobs.records import Aggregate
-from kbd_offline.expressions import PART_TITLES
 from kbd_offline.facts import KnownColumn
-from kbd_offline.terminals import NamedColumn, Number
+from kbd_offline.terminals import Number
 
 __all__ = [
-    "AcrossClause", "Clauses", "ConditionClause", "DedupeClause", "DeriveClause", "DropClause",
-    "FigureClause", "Flag", "HavingClause", "KeyClause", "LooseClause",
-    "NounClause", "OrderClause", "RankClause", "RenameClause", "RunningClause", "SelectClause",
-    "ShareClause", "SplitClause", "SuffixClause", "UniqueClause",
+    "Clauses",
+    "ConditionClause",
+    "DeriveClause",
+    "FieldClause",
+    "FigureClause",
+    "HavingClause",
+    "KeyClause",
+    "LooseClause",
+    "NounClause",
+    "OrderClause",
+    "Part",
+    "RankClause",
+    "condition_on",
+    "count_of_rows",
+    "sum_of",
 ]  # fmt: skip
 
-FlagName = Literal[
-    "pivot", "summary", "totals", "into_sheets", "into_files", "in_place", "copy", "converts"
-]
 Part = Literal["", "year", "quarter", "month", "week", "day", "weekday"]
 
 
@@ -28,13 +36,6 @@ class KeyClause(msgspec.Struct, frozen=True):
     column: KnownColumn | None
     part: Part = ""
     place: int = 0
-
-    @property
-    def title(self) -> str:
-        """Its heading."""
-        if self.part:
-            return PART_TITLES[self.part]
-        return "" if self.column is None else self.column.name
 
 
 class FigureClause(msgspec.Struct, frozen=True):
@@ -53,6 +54,16 @@ class FigureClause(msgspec.Struct, frozen=True):
     of_rows: bool = False
     place: int = 0
     subject: KnownColumn | None = None
+
+
+def count_of_rows(place: int = 0) -> FigureClause:
+    """Return the number of rows as a figure."""
+    return FigureClause("count", of_rows=True, place=place)
+
+
+def sum_of(column: KnownColumn, place: int = 0) -> FigureClause:
+    """Return the sum of a column as a figure."""
+    return FigureClause("sum", column, place=place)
 
 
 class ConditionClause(msgspec.Struct, frozen=True):
@@ -81,6 +92,13 @@ class ConditionClause(msgspec.Struct, frozen=True):
     is_bare: bool = False
 
 
+def condition_on(
+    column: KnownColumn, expression: str, text: str, slug: str = ""
+) -> ConditionClause:
+    """Return a condition on one column: it, and what it says of the column in words."""
+    return ConditionClause(expression, f"{column.name} {text}", (column,), slug=slug)
+
+
 class HavingClause(msgspec.Struct, frozen=True):
     """A condition on the figures of groups."""
 
@@ -89,61 +107,18 @@ class HavingClause(msgspec.Struct, frozen=True):
     number: Number
 
 
-class AcrossClause(msgspec.Struct, frozen=True):
-    """A key whose values are columns."""
-
-    key: KeyClause
-
-
 class LooseClause(msgspec.Struct, frozen=True):
     """A column that stands alone; a weak one is only meant where a figure is asked for."""
 
-    named: NamedColumn
+    column: KnownColumn
+    place: int
     is_weak: bool = False
 
 
 class NounClause(msgspec.Struct, frozen=True):
-    """A word for the rows, where it stands, and whether they are counted."""
+    """A word for the rows, and where it stands."""
 
     place: int
-    is_counted: bool = False
-
-
-class Flag(msgspec.Struct, frozen=True):
-    """Something that is said or is not."""
-
-    name: FlagName
-
-
-class SelectClause(msgspec.Struct, frozen=True):
-    """Columns that are chosen."""
-
-    columns: tuple[KnownColumn, ...]
-
-
-class DropClause(msgspec.Struct, frozen=True):
-    """Columns that are left out."""
-
-    columns: tuple[KnownColumn, ...]
-
-
-class UniqueClause(msgspec.Struct, frozen=True):
-    """Columns whose different values are listed."""
-
-    columns: tuple[KnownColumn, ...]
-
-
-class RenameClause(msgspec.Struct, frozen=True):
-    """A column that is called otherwise."""
-
-    column: KnownColumn
-    name: str
-
-
-class SuffixClause(msgspec.Struct, frozen=True):
-    """The kind of file that the result is, by its suffix."""
-
-    suffix: str
 
 
 class OrderClause(msgspec.Struct, frozen=True):
@@ -172,7 +147,6 @@ class RankClause(msgspec.Struct, frozen=True):
     by: KnownColumn | None = None
     figure: FigureClause | None = None
     place: int = 0
-    ties: bool = False
     is_plain: bool = False
 
 
@@ -184,75 +158,116 @@ class DeriveClause(msgspec.Struct, frozen=True):
     text: str
 
 
-class ShareClause(msgspec.Struct, frozen=True):
-    """How much of a sum each group is."""
+class FieldClause(msgspec.Struct, frozen=True):
+    """Whatever else is said: a field of `Clauses`, and its value or what is added to it."""
 
-    place: int
-
-
-class RunningClause(msgspec.Struct, frozen=True):
-    """A column added up row by row."""
-
-    column: KnownColumn | None
-    place: int
+    field: str
+    value: Any = True
 
 
-class DedupeClause(msgspec.Struct, frozen=True):
-    """Rows that are there more than once, by columns or whole.
+_FIELDS: Mapping[type, str] = {
+    FigureClause: "figures", HavingClause: "having", OrderClause: "order", RankClause: "rank",
+    DeriveClause: "derived", LooseClause: "loose",
+}  # fmt: skip
+"""Where clauses go."""
+
+
+class Clauses(msgspec.Struct):
+    """All clauses of a request, as they are found.
 
     Args:
-        columns: By which they are alike.
-        keep: Which of them stays.
-        is_kept: Whether only that is said.
-        is_listed: Whether they are listed, and not taken out.
+        across: Keys whose values are columns.
+        share, running: Where it asks for shares of a sum, or for one added up row by row.
+        runs: The column that is added up row by row.
+        alike: Columns by which rows are alike that are there more than once.
+        deduplicates: Whether all of these but one are taken out, and which one stays.
+        duplicates: Columns by which such rows are listed.
+        into: What rows are split into, as often as it is said.
+        in_place: Whether the file itself is to be changed.
+        converts: Whether it asks for another kind of file.
+        unknown: Places of words that nothing is known of.
     """
 
-    columns: tuple[KnownColumn, ...] = ()
+    figures: list[FigureClause] = []
+    keys: list[KeyClause] = []
+    across: list[KeyClause] = []
+    conditions: list[ConditionClause] = []
+    having: list[HavingClause] = []
+    order: list[OrderClause] = []
+    rank: RankClause | None = None
+    selected: list[KnownColumn] = []
+    loose: list[LooseClause] = []
+    dropped: list[KnownColumn] = []
+    derived: list[DeriveClause] = []
+    renamed: list[tuple[str, str]] = []
+    share: int | None = None
+    running: int | None = None
+    runs: list[KnownColumn] = []
+    deduplicates: bool = False
     keep: Literal["first", "last", "latest"] = "first"
-    is_kept: bool = False
-    is_listed: bool = False
+    alike: list[KnownColumn] = []
+    duplicates: tuple[KnownColumn, ...] | None = None
+    into: list[Literal["sheets", "files"]] = []
+    split_keys: list[KeyClause] = []
+    has_totals: bool = False
+    is_pivot: bool = False
+    is_question: bool = False
+    is_who: bool = False
+    converts: bool = False
+    unique_list: list[KnownColumn] = []
+    nouns: list[int] = []
+    notes: list[str] = []
+    in_place: bool = False
+    suffix: str = ""
+    unknown: list[int] = []
+    condition_places: set[int] = set()
 
+    @property
+    def split(self) -> Literal["", "sheets", "files"]:
+        """What rows are split into: files if it says so anywhere."""
+        return "files" if "files" in self.into else "sheets" if self.into else ""
 
-class SplitClause(msgspec.Struct, frozen=True):
-    """Into what rows are split, and by what."""
+    @property
+    def alone(self) -> list[KnownColumn]:
+        """The columns that stand alone and are meant whatever is asked."""
+        return [one.column for one in self.loose if not one.is_weak]
 
-    into: Literal["sheets", "files"]
-    keys: tuple[KeyClause, ...] = ()
+    @property
+    def amounts(self) -> list[LooseClause]:
+        """What stands alone and may be worked out: numbers."""
+        return [one for one in self.loose if one.column.is_number and one.column.role != "id"]
 
+    def add(self, value: Any, places: range) -> None:
+        """Add a clause that stands at some places."""
+        match value:
+            case KeyClause():
+                self._add_key(value)
+            case NounClause():
+                self.nouns.append(value.place)
+            case ConditionClause():
+                self.conditions.append(value)
+                self.notes += value.notes
+                self.condition_places.update(places)
+            case FieldClause():
+                self._set(value.field, value.value)
+            case _:
+                self._set(_FIELDS[type(value)], (value,))
 
-class Clauses:
-    """All clauses of a request, as they are found."""
+    def _set(self, field: str, value: Any) -> None:
+        known = getattr(self, field)
+        if isinstance(known, list):
+            known += [one for one in value if one not in known]
+        else:
+            setattr(self, field, value[0] if field in _FIELDS.values() else value)
 
-    def __init__(self) -> None:
-        self.figures: list[FigureClause] = []
-        self.keys: list[KeyClause] = []
-        self.across: list[KeyClause] = []
-        self.conditions: list[ConditionClause] = []
-        self.having: list[HavingClause] = []
-        self.order: list[OrderClause] = []
-        self.rank: RankClause | None = None
-        self.selected: list[KnownColumn] = []
-        self.loose: list[tuple[KnownColumn, int, bool]] = []
-        self.dropped: list[KnownColumn] = []
-        self.derived: list[DeriveClause] = []
-        self.renamed: dict[str, str] = {}
-        self.share: ShareClause | None = None
-        self.running: RunningClause | None = None
-        self.dedupe: DedupeClause | None = None
-        self.duplicates: DedupeClause | None = None
-        self.split: Literal["", "sheets", "files"] = ""
-        self.split_keys: list[KeyClause] = []
-        self.has_summary = False
-        self.has_totals = False
-        self.is_pivot = False
-        self.exact = False
-        self.is_question = False
-        self.is_who = False
-        self.converts = False
-        self.unique_list: tuple[KnownColumn, ...] = ()
-        self.nouns: set[int] = set()
-        self.notes: list[str] = []
-        self.in_place = False
-        self.suffix = ""
-        self.unknown: list[int] = []
-        self.condition_places: set[int] = set()
+    def _add_key(self, key: KeyClause) -> None:
+        """Add a key, or which date the month before is of: "per month … by due date"."""
+        column = key.column
+        if column is not None and column.is_moment and not key.part:
+            parts = [one for one in self.keys if one.part and one.column in (None, column)]
+            if len(parts) == 1:
+                at = self.keys.index(parts[0])
+                self.keys[at] = msgspec.structs.replace(parts[0], column=column)
+                return
+        if not any((one.column, one.part) == (column, key.part) for one in self.keys):
+            self.keys.append(key)

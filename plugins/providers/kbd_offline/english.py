@@ -6,7 +6,7 @@ one. What a word may mean beside the language (a column, a value) is looked for 
 
 from collections.abc import Mapping
 
-__all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+__all__ = ["CUES", "MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
 
 PHRASES: Mapping[str, str] = {
     # What may stand anywhere and means nothing more. None that excepts, denies or compares.
@@ -492,3 +492,40 @@ MEANINGS: Mapping[str, str] = {
     "order": "order purchase booking",
     "invoice": "invoice bill",
 }
+
+CUES: Mapping[str, str] = {
+    "best": "best worst",
+    "which": "which",
+    "who": "who",
+    "what": "what",
+    "selling": "selling",
+    "better_high": """revenue sales turnover profit earnings income score points margin rating stars
+        sold donated donation""",
+    "lengthy": "longest shortest fastest slowest heaviest lightest",
+    "timely": "latest newest oldest earliest last first",
+    "pays": "pay paid spend spent cost earn earned went",
+    "spending": """spend spending spent expense expenses cost costs income earnings earned outgoings
+        earn earns receive received paid""",
+    "coming_in": "earn earns receive income earnings earned revenue received deposits",
+    "account": "bank account statement balance",
+    "names": "name surname person who contact",
+    "first": "first last",
+    "days": "date dates days",
+    "in_all": "total overall altogether",
+    "open_end": "for on to from with at",
+    "asks_more": "when why whom",
+    "denies": "not never",
+    "none": "no never none",
+    "ranks": "rank ranked ranking",
+    "ranked": "top bottom best worst leading",
+    "article": "a an any no",
+    "the": "the",
+    "being": "are is were was",
+    "only": "only just in",
+    "inside": "in within",
+    "limit": "budget limit target plan goal quota allowance reorder minimum maximum",
+    "lists": "only just keep with",
+    "whole": "end including",
+    "currency": "currency ccy curr",
+}
+"""Words that checks look for, and that no rule reads: they tell two meanings apart."""

@@ -7,41 +7,15 @@ from datetime import date
 from kbd_offline.facts import KnownColumn
 
 __all__ = [
-    "PART_TITLES",
-    "alternatives",
-    "both",
-    "column",
-    "compared",
-    "contained",
-    "empty",
-    "filled",
-    "literal",
-    "negated",
-    "one_of",
-    "part_of",
-    "within",
-]
+    "PART_TITLES", "alternatives", "both", "column", "compared", "contained", "literal", "negated",
+    "one_of", "part_of", "spellings_note", "within",
+]  # fmt: skip
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "in",
-        "between",
-        "is",
-        "null",
-        "empty",
-        "true",
-        "false",
-        "case",
-        "when",
-        "then",
-        "else",
-        "end",
-    ]
-)
+    ["and", "or", "not", "in", "between", "is", "null", "empty", "true", "false", "case", "when",
+     "then", "else", "end"]
+)  # fmt: skip
 
 PART_TITLES = {
     "year": "Year", "quarter": "Quarter", "month": "Month", "week": "Week", "day": "Day",
@@ -78,17 +52,12 @@ def part_of(known: KnownColumn, part: str) -> str:
 def one_of(known: KnownColumn, values: Sequence[str], *, exact: bool) -> str:
     """Return the condition that a column has one of some texts."""
     name = column(known.name)
-    if not known.is_text:
-        listed = [value if known.is_number else literal(value) for value in values]
-        if known.type == "boolean":
-            listed = [value.lower() for value in values]
-        return f"{name} = {listed[0]}" if len(listed) == 1 else f"{name} in ({', '.join(listed)})"
-    if exact:
-        listed = [literal(value) for value in values]
-        return f"{name} = {listed[0]}" if len(listed) == 1 else f"{name} in ({', '.join(listed)})"
-    if len(values) == 1:
-        return f"same({name}, {literal(values[0])})"
-    return " or ".join(f"same({name}, {literal(value)})" for value in values)
+    if known.is_text and not exact:
+        return " or ".join(f"same({name}, {literal(value)})" for value in values)
+    listed = [value if known.is_number else literal(value) for value in values]
+    if known.type == "boolean":
+        listed = [value.lower() for value in values]
+    return f"{name} = {listed[0]}" if len(listed) == 1 else f"{name} in ({', '.join(listed)})"
 
 
 def negated(known: KnownColumn, condition: str) -> str:
@@ -109,16 +78,6 @@ def contained(known: KnownColumn, function: str, value: str, *, exact: bool) -> 
     return f"{function}(lower({name}), {literal(value.lower())})"
 
 
-def empty(name: str) -> str:
-    """Return that a column has no value."""
-    return f"{column(name)} is empty"
-
-
-def filled(name: str) -> str:
-    """Return that a column has a value."""
-    return f"{column(name)} is not empty"
-
-
 def within(name: str, start: date | None, end: date | None) -> str:
     """Return that a column lies within days: from the first on, before the second."""
     parts = []
@@ -131,13 +90,24 @@ def within(name: str, start: date | None, end: date | None) -> str:
 
 def both(conditions: Sequence[str]) -> str:
     """Return that all of some conditions hold."""
-    if len(conditions) == 1:
-        return conditions[0]
-    return " and ".join(f"({one})" if " or " in one else one for one in conditions)
+    return _joined(" and ", " or ", conditions)
 
 
 def alternatives(conditions: Sequence[str]) -> str:
     """Return that one of some conditions holds."""
+    return _joined(" or ", " and ", conditions)
+
+
+def _joined(joint: str, other: str, conditions: Sequence[str]) -> str:
     if len(conditions) == 1:
         return conditions[0]
-    return " or ".join(f"({one})" if " and " in one else one for one in conditions)
+    return joint.join(f"({one})" if other in one else one for one in conditions)
+
+
+def spellings_note(name: str, values: Sequence[str], shown: str) -> str:
+    """Return that values of a column which differ in capitals count as one."""
+    *most, last = (f'"{one}"' for one in values)
+    return (
+        f"{', '.join(most)} and {last} count as one {name}"
+        f' ("{shown}"); say "exactly" to tell them apart'
+    )

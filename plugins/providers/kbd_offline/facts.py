@@ -109,6 +109,11 @@ class KnownTable(msgspec.Struct, frozen=True):
         """Its file, with the sheet."""
         return f"{self.path}: {self.sheet}" if self.sheet else self.path
 
+    @property
+    def sums(self) -> list[KnownColumn]:
+        """The columns of which a sum means something."""
+        return [column for column in self.columns if column.adds_up]
+
     def column(self, name: str) -> KnownColumn | None:
         """Return the column of a name, None where there is none."""
         return next((column for column in self.columns if column.name == name), None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-__all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+__all__ = ["CUES", "MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
 
 PHRASES: Mapping[str, str] = {
     "filler": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, diese, bringt,
@@ -368,3 +368,41 @@ MEANINGS: Mapping[str, str] = {
     "order": "bestellung bestellungen auftrag auftrage",
     "invoice": "rechnung rechnungen",
 }
+
+CUES: Mapping[str, str] = {
+    "best": """beste besten bester bestes schlechteste schlechtesten schlechtester
+        schlechtestes""",
+    "which": "welche welcher welches",
+    "who": "wer",
+    "what": "was",
+    "selling": "verkaufte verkauften verkauftes verkaufter",
+    "better_high": """umsatz umsatze gewinn einnahmen ertrag punkte punktzahl marge bewertung sterne
+        verkauft spende""",
+    "lengthy": """langste langsten langster kurzeste kurzesten kurzester schnellste schnellsten
+        langsamste langsamsten schwerste schwersten leichteste leichtesten""",
+    "timely": "neueste alteste letzte erste spateste fruheste jungste",
+    "pays": "ausgegeben bezahlt gezahlt gekostet eingenommen verdient ging gingen",
+    "spending": "ausgabe ausgaben kosten einnahme einnahmen bekommen erhalten",
+    "coming_in": "bekommen erhalten einnahme einnahmen",
+    "account": "konto kontoauszug giro girokonto kontostand saldo umsatzanzeige",
+    "names": "namen nachname vorname wer kontakt",
+    "first": "ersten erste letzten letzte",
+    "days": "datum daten tage tagen",
+    "in_all": "insgesamt zusammen summe",
+    "open_end": "fur",
+    "asks_more": "wann warum wofur wem",
+    "denies": "nicht noch nie",
+    "none": "kein keine keinen keiner nie",
+    "ranks": "rangliste",
+    "ranked": "flop beste besten schlechtesten",
+    "article": "ein eine einen keine keinen",
+    "the": "die das den",
+    "being": "sind ist waren war",
+    "only": "nur im",
+    "inside": "im aus",
+    "limit": "soll ziel",
+    "lists": "nur mit",
+    "whole": "ende einschließlich",
+    "currency": "wahrung devise",
+}
+"""Words that checks look for, and that no rule reads: they tell two meanings apart."""

@@ -3,53 +3,25 @@
 import msgspec
 
 from kbd.jobs.records import Aggregate
-from kbd_offline.clauses import Clauses, ConditionClause
+from kbd_offline.clauses import Clauses, condition_on
 from kbd_offline.expressions import compared
 from kbd_offline.facts import KnownColumn
+from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART
 from kbd_offline.names import tokens
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, is_cue, quoted
 
 __all__ = ["UNKNOWN", "check_signs", "check_unknown", "check_value_word"]
 
 UNKNOWN = "I do not know what to make of"
 """How the reason begins that words were not understood."""
 
-
 _REFUSED = (
     ("chart", "draw charts"), ("translate", "translate"), ("prose", "write or sum up texts"),
     ("forecast", "work that out"), ("style", "style sheets as asked"),
     ("documents", "make or edit a document"), ("money_change", "change currencies"),
 )  # fmt: skip
-
-
-_SPENDING = frozenset(
-    [
-        "spend",
-        "spending",
-        "spent",
-        "expense",
-        "expenses",
-        "cost",
-        "costs",
-        "ausgabe",
-        "ausgaben",
-        "kosten",
-        "income",
-        "earnings",
-        "earned",
-        "einnahme",
-        "einnahmen",
-        "outgoings",
-        "earn",
-        "earns",
-        "receive",
-        "received",
-        "bekommen",
-        "erhalten",
-        "paid",
-    ]
-)
+_LEAST_LETTERS = 3
 
 
 def check_signs(scan: RequestScan, clauses: Clauses) -> None:
@@ -58,80 +30,52 @@ def check_signs(scan: RequestScan, clauses: Clauses) -> None:
     Raises:
         SeveralError: A column has amounts of both signs, and the words speak of one.
     """
-    signed = [c for c in scan.table.columns if c.adds_up and c.minimum.startswith("-") and (
+    signed = [c for c in scan.table.sums if c.minimum.startswith("-") and (
         c.maximum[:1].isdigit() and float(c.maximum) > 0
     )]  # fmt: skip
-    for place in range(len(scan) if len(signed) == 1 else 0):
-        column, mention = signed[0], scan.column(place)
-        if scan.word(place) not in _SPENDING or (mention is not None and mention.level <= PART):
-            continue
-        value = scan.value(place)
-        by_sign = any(column in one.columns for one in clauses.conditions)
-        if by_sign or value is not None:
+    if len(signed) != 1 or any(signed[0] in one.columns for one in clauses.conditions):
+        return
+    column, name = signed[0], quoted(signed[0].name)
+    for place in cued(scan, "spending"):
+        mention = scan.column(place)
+        if (mention is not None and mention.level <= PART) or scan.value(place) is not None:
             continue
         if sign := _sign_of_account(scan, place):
             _only_sign(clauses, column, sign)
             return
-        request, name = scan.request.rstrip(" .?!"), quoted(column.name)
+        named = scan.rewritten(place, place + 1, name)
         raise SeveralError(
             f'"{column.name}" holds amounts of both signs: those below 0 only, above 0, or all',
-            [
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} < 0",
-                f"{scan.rewritten(place, place + 1, name).rstrip(' .?!')} where {name} > 0",
-                scan.rewritten(place, place + 1, name) if request else "",
-            ],
+            [*(f"{named.rstrip(' .?!')} where {name} {sign} 0" for sign in "<>"), named],
         )
-
-
-_COMING_IN = frozenset(
-    [
-        "earn",
-        "earns",
-        "receive",
-        "bekommen",
-        "erhalten",
-        "income",
-        "earnings",
-        "earned",
-        "einnahme",
-        "einnahmen",
-        "revenue",
-        "received",
-        "deposits",
-    ]
-)
-_ACCOUNT = frozenset(
-    ["bank", "konto", "kontoauszug", "giro", "girokonto", "account", "statement", "kontostand",
-     "balance", "saldo", "umsatzanzeige"]
-)  # fmt: skip
 
 
 def _sign_of_account(scan: RequestScan, place: int) -> str:
     """Return the sign of what is spent or comes in, in a bank account; "" in other tables."""
     names = [scan.table.path.rpartition("/")[2].rpartition(".")[0], scan.table.sheet]
     names += [column.name for column in scan.table.columns]
-    if not any(_ACCOUNT & set(tokens(name)) for name in names) or scan.is_noun(place):
+    words = {word for name in names for word in tokens(name)}
+    if not words & LEXICON.cues["account"] or scan.is_noun(place):
         return ""
-    return ">" if scan.word(place) in _COMING_IN else "<"
+    return ">" if is_cue(scan, place, "coming_in") else "<"
 
 
 def _only_sign(clauses: Clauses, column: KnownColumn, sign: str) -> None:
     """Narrow a request down to what an account lost, or got: the largest expense is the least."""
     way = "under" if sign == "<" else "over"
-    text = f"{column.name} is {way} 0"
-    clauses.conditions.append(
-        ConditionClause(compared(column.name, sign, "0"), text, (column,), slug=f"{way}-0")
-    )
+    expression = compared(column.name, sign, "0")
+    clauses.conditions.append(condition_on(column, expression, f"is {way} 0", f"{way}-0"))
+    if sign == ">":
+        return
+    # The smallest expense is the one nearest to nothing.
     swapped: dict[str, Aggregate] = {"minimum": "maximum", "maximum": "minimum"}
-    if sign == "<":
-        # The smallest expense is the one nearest to nothing.
-        clauses.figures = [
-            msgspec.structs.replace(one, function=swapped.get(one.function, one.function))
-            if one.column in (None, column) else one
-            for one in clauses.figures
-        ]  # fmt: skip
+    clauses.figures = [
+        msgspec.structs.replace(one, function=swapped.get(one.function, one.function))
+        if one.column in (None, column) else one
+        for one in clauses.figures
+    ]  # fmt: skip
     rank = clauses.rank
-    if sign == "<" and rank is not None and rank.by in (None, column) and rank.figure is None:
+    if rank is not None and rank.by in (None, column) and rank.figure is None:
         clauses.rank = msgspec.structs.replace(rank, by=column, descending=not rank.descending)
 
 
@@ -150,9 +94,6 @@ def check_unknown(scan: RequestScan, clauses: Clauses) -> None:
     if words:
         named = ", ".join(f'"{word}"' for word in dict.fromkeys(words))
         raise UnclearError(f"{UNKNOWN} {named}")
-
-
-_LEAST_LETTERS = 3
 
 
 def check_value_word(scan: RequestScan, place: int) -> None:

@@ -6,23 +6,21 @@ import msgspec
 
 from kbd.jobs.records import DeriveStep, Figure, GroupStep, SortKey, TableStep
 from kbd_offline import expressions
-from kbd_offline.clauses import Clauses, FigureClause, KeyClause, OrderClause
+from kbd_offline.clauses import Clauses, FigureClause, KeyClause, OrderClause, sum_of
 from kbd_offline.facts import KnownColumn
-from kbd_offline.names import tokens
+from kbd_offline.names import slug, tokens
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
 from kbd_offline.time_rules import moment_of
 
 __all__ = [
-    "GroupKey", "counted", "default_number", "derive_keys", "figure_of", "figure_text",
-    "group_steps", "keys_of", "order_keys", "resolve_figures",
+    "GroupKey", "Groups", "counted", "default_number", "figure_text", "keys_of", "money_of",
+    "resolve_figures", "resolved",
 ]  # fmt: skip
 
 _TITLES = {
     "sum": "Total", "average": "Average", "minimum": "Minimum", "maximum": "Maximum",
     "median": "Median", "distinct": "Different", "count": "Count",
 }  # fmt: skip
-
-
 _BALANCES = frozenset(["balance", "saldo", "kontostand"])
 
 
@@ -33,6 +31,84 @@ class GroupKey(msgspec.Struct, frozen=True):
     column: KnownColumn
     derived: str = ""
     part: str = ""
+
+
+class Groups(msgspec.Struct, frozen=True):
+    """Rows in groups: what they are by, and their figures."""
+
+    keys: Sequence[GroupKey]
+    figures: Sequence[FigureClause] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns they are by."""
+        return tuple(key.name for key in self.keys)
+
+    @property
+    def text(self) -> str:
+        """What they are by in words."""
+        return f" by {', '.join(self.names)}" if self.keys else ""
+
+    @property
+    def slug(self) -> str:
+        """What they are by as a part of a file's name."""
+        return "-".join(map(slug, self.names))
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings of the figures."""
+        return [self.made(figure).name for figure in self.figures]
+
+    def made(self, figure: FigureClause) -> Figure:
+        """Return a figure as a job has it, under a heading that no key has."""
+        name = figure_text(figure)
+        while name in self.names:
+            name = f"{name} (figure)"
+        column = None if figure.of_rows or figure.column is None else figure.column.name
+        return Figure(name, figure.function, column)
+
+    @property
+    def derived(self) -> list[TableStep]:
+        """The step that makes the columns of parts of dates; none where none is needed."""
+        made = {key.name: key.derived for key in self.keys if key.derived}
+        return [DeriveStep(made)] if made else []
+
+    def steps(self, *, exact: bool) -> list[TableStep]:
+        """Return the steps that make the figures."""
+        return [*self.derived, GroupStep(tuple(map(self.made, self.figures)), self.names, exact)]
+
+    def order(self, order: Sequence[OrderClause]) -> tuple[SortKey, ...]:
+        """Return an order of the groups.
+
+        Raises:
+            UnclearError: It sorts by a column that the result does not have.
+        """
+        found = []
+        for one in order:
+            name = self._ordered(one)
+            if name is None:
+                column = one.column.name if one.column else "it"
+                raise UnclearError(f'the result has no "{column}" to sort by')
+            found.append(SortKey(name, bool(one.descending)))
+        return tuple(found)
+
+    def _ordered(self, order: OrderClause) -> str | None:
+        made = list(zip(self.figures, self.headings, strict=True))
+        if order.part:
+            return next((key.name for key in self.keys if key.part == order.part), None)
+        asked, column = order.figure, order.column
+        if asked is not None:
+            of = [name for one, name in made if one.function == asked.function and (
+                asked.column in (None, one.column)
+            )]  # fmt: skip
+            only = made[0][1] if asked.column is None and len(made) == 1 else None
+            return of[0] if of else only
+        if column is None:
+            # The figure is meant; where several are, the first one.
+            return made[0][1] if made else None
+        named = [key.name for key in self.keys if key.column == column]
+        of = [name for one, name in made if one.column == column]
+        return named[0] if named else of[0] if len(of) == 1 else None
 
 
 def keys_of(scan: RequestScan, keys: Iterable[KeyClause]) -> list[GroupKey]:
@@ -46,11 +122,8 @@ def keys_of(scan: RequestScan, keys: Iterable[KeyClause]) -> list[GroupKey]:
     for key in keys:
         column = key.column or moment_of(scan)
         part = key.part or ("day" if column.type == "datetime" else "")
-        if not part:
-            found.append(GroupKey(column.name, column))
-            continue
-        if part == "day" and column.type == "date":
-            found.append(GroupKey(column.name, column, part="day"))
+        if not part or (part == "day" and column.type == "date"):
+            found.append(GroupKey(column.name, column, part=part))
             continue
         title = expressions.PART_TITLES[part]
         title = f"{title} of {column.name}" if title in names else title
@@ -58,10 +131,9 @@ def keys_of(scan: RequestScan, keys: Iterable[KeyClause]) -> list[GroupKey]:
     return found
 
 
-def derive_keys(keys: Iterable[GroupKey]) -> list[TableStep]:
-    """Return the step that makes the columns of parts of dates; none where none is needed."""
-    made = {key.name: key.derived for key in keys if key.derived}
-    return [DeriveStep(made)] if made else []
+def money_of(scan: RequestScan) -> list[KnownColumn]:
+    """Return the columns of amounts of money."""
+    return [one for one in scan.vocabulary.meaning("money", "revenue", "cost") if one.adds_up]
 
 
 def default_number(scan: RequestScan, function: str, place: int) -> KnownColumn:
@@ -71,26 +143,25 @@ def default_number(scan: RequestScan, function: str, place: int) -> KnownColumn:
         SeveralError: Several fit.
         UnclearError: None does.
     """
-    columns = scan.table.columns
-    fitting = [column for column in columns if column.adds_up]
-    if not fitting and function not in ("sum", "total"):
-        fitting = [c for c in columns if c.is_number and c.role not in ("id", "year", "period")]
+    fitting = scan.table.sums
+    left = [column for column in scan.table.columns if column.is_number]
+    if not fitting and function != "sum":
+        fitting = [one for one in left if one.role not in ("id", "year", "period")]
     if len(fitting) > 1:
         # What an account holds is no amount of it.
         fitting = [one for one in fitting if not _BALANCES & set(tokens(one.name))] or fitting
     if len(fitting) == 1:
         return fitting[0]
-    word = {"sum": "total"}.get(function, function)
     if fitting:
         names = ", ".join(f'"{column.name}"' for column in fitting)
         # Behind the word for the figure, wherever that stands.
         at = min(place, len(scan) - 1)
-        options = [
-            scan.rewritten(at, at + 1, f"{scan.text(at, at + 1)} {quoted(column.name)}")
-            for column in fitting
-        ]
-        raise SeveralError(f"the {word} may be of {names}", options)
-    left = [column for column in columns if column.is_number]
+        word = "total" if function == "sum" else function
+        raise SeveralError(
+            f"the {word} may be of {names}",
+            [scan.rewritten(at, at + 1, f"{scan.text(at, at + 1)} {quoted(column.name)}")
+             for column in fitting],
+        )  # fmt: skip
     if left:
         reasons = ", ".join(f'"{column.name}" ({column.role})' for column in left)
         raise UnclearError(
@@ -99,29 +170,45 @@ def default_number(scan: RequestScan, function: str, place: int) -> KnownColumn:
     raise UnclearError("no column holds numbers")
 
 
+def resolved(scan: RequestScan, figure: FigureClause) -> FigureClause:
+    """Return a figure with its column.
+
+    Raises:
+        UnclearError: It is not clear what it is of.
+    """
+    subject = figure.subject
+    if figure.of_rows or figure.column is not None:
+        return figure
+    if subject is not None and subject.distinct != scan.table.rows:
+        raise SeveralError(f'it may be of rows, or of different values of "{subject.name}"', [])
+    if figure.function == "count":
+        return msgspec.structs.replace(figure, of_rows=True)
+    column = default_number(scan, figure.function, figure.place)
+    return msgspec.structs.replace(figure, column=column)
+
+
 def resolve_figures(scan: RequestScan, clauses: Clauses) -> list[FigureClause]:
     """Return the figures with their columns, each once.
 
     Raises:
         UnclearError: It is not clear what a figure is of.
     """
-    numbers = [(c, place) for c, place, _ in clauses.loose if c.is_number and c.role != "id"]
     found: list[FigureClause] = []
     for figure in clauses.figures:
         if figure.of_rows or figure.column is not None:
             _check_numbers(figure)
             found.append(counted(scan, figure))
-        elif numbers:
-            found += [msgspec.structs.replace(figure, column=column) for column, _ in numbers]
+        elif clauses.amounts:
+            found += [msgspec.structs.replace(figure, column=o.column) for o in clauses.amounts]
         else:
             column = default_number(scan, figure.function, figure.place)
             found.append(msgspec.structs.replace(figure, column=column))
     used = {one.column.name for one in found if one.column is not None}
-    unused = [c for c, _, weak in clauses.loose if not weak and c.is_number and c.role != "id"]
-    if clauses.figures and (left := [column for column in unused if column.name not in used]):
-        raise UnclearError(f'I do not see what "{left[0].name}" is for')
+    for loose in clauses.amounts if clauses.figures else ():
+        if not loose.is_weak and loose.column.name not in used:
+            raise UnclearError(f'I do not see what "{loose.column.name}" is for')
     if not clauses.figures:
-        found += [_loose_figure(scan, column, place) for column, place in numbers]
+        found = [_loose_figure(scan, one.column, one.place) for one in clauses.amounts]
     once = {(one.function, one.column.name if one.column else ""): one for one in found}
     return list(once.values())
 
@@ -137,7 +224,7 @@ def _check_numbers(figure: FigureClause) -> None:
 
 def _loose_figure(scan: RequestScan, column: KnownColumn, place: int) -> FigureClause:
     if column.adds_up:
-        return FigureClause("sum", column, place=place)
+        return sum_of(column, place)
     raise SeveralError(
         f'"{column.name}" ({column.role}) does not add up',
         [scan.rewritten(place, place + 1, f"{word} {scan.text(place, place + 1)}")
@@ -151,90 +238,18 @@ def counted(scan: RequestScan, figure: FigureClause) -> FigureClause:
     Raises:
         SeveralError: Some values are there more than once, or some are empty.
     """
-    column = figure.subject
-    if column is None or figure.function != "count":
+    column, rows, at = figure.subject, scan.table.rows, figure.place
+    if column is None or column.distinct == rows:
         return figure
-    rows, different = scan.table.rows, column.distinct
-    if different == rows:
-        return figure
-    at = figure.place
     raise SeveralError(
-        f"it may be of the {rows:,} rows, or of the {different:,} different values of"
+        f"it may be of the {rows:,} rows, or of the {column.distinct:,} different values of"
         f' "{column.name}": say "count rows" or "count different {column.name}"',
-        [
-            scan.rewritten(at, at + 1, "rows"),
-            scan.rewritten(at, at + 1, f"different {quoted(column.name)}"),
-        ],
+        [scan.rewritten(at, at + 1, one) for one in ("rows", f"different {quoted(column.name)}")],
     )
-
-
-def figure_of(figure: FigureClause, taken: Iterable[str] = ()) -> Figure:
-    """Return a figure as a job has it, under a heading that no column has."""
-    name = figure_text(figure)
-    while name in taken:
-        name = f"{name} (figure)"
-    column = None if figure.of_rows or figure.column is None else figure.column.name
-    return Figure(name, figure.function, column)
 
 
 def figure_text(figure: FigureClause) -> str:
     """Return the heading of a figure."""
-    title = _TITLES[figure.function]
     if figure.of_rows or figure.column is None:
         return "Count"
-    return f"{title} {figure.column.name}"
-
-
-def group_steps(
-    clauses: Clauses, keys: Sequence[GroupKey], figures: Sequence[FigureClause]
-) -> list[TableStep]:
-    """Return the steps that make figures of groups."""
-    names = [key.name for key in keys]
-    listed = tuple(figure_of(figure, names) for figure in figures)
-    return [*derive_keys(keys), GroupStep(listed, tuple(names), exact=clauses.exact)]
-
-
-def order_keys(
-    order: Sequence[OrderClause],
-    keys: Sequence[GroupKey],
-    figures: Sequence[FigureClause],
-) -> tuple[SortKey, ...]:
-    """Return the order of figures of groups.
-
-    Raises:
-        UnclearError: It sorts by a column that the result does not have.
-    """
-    names = [key.name for key in keys]
-    found = []
-    for one in order:
-        name = _ordered_name(one, keys, figures, names)
-        if name is None:
-            column = one.column.name if one.column else "it"
-            raise UnclearError(f'the result has no "{column}" to sort by')
-        found.append(SortKey(name, bool(one.descending)))
-    return tuple(found)
-
-
-def _ordered_name(
-    order: OrderClause,
-    keys: Sequence[GroupKey],
-    figures: Sequence[FigureClause],
-    names: Sequence[str],
-) -> str | None:
-    made = [figure_of(figure, names).name for figure in figures]
-    if order.figure is not None:
-        for figure, name in zip(figures, made, strict=True):
-            same = order.figure.column is None or order.figure.column == figure.column
-            if figure.function == order.figure.function and same:
-                return name
-        return made[0] if order.figure.column is None and len(made) == 1 else None
-    if order.part:
-        return next((key.name for key in keys if key.part == order.part), None)
-    if order.column is None:
-        # The figure is meant; where several are, the first one.
-        return made[0] if made else None
-    for key in keys:
-        if key.column == order.column:
-            return key.name
-    of_column = [name for f, name in zip(figures, made, strict=True) if f.column == order.column]
-    return of_column[0] if len(of_column) == 1 else None
+    return f"{_TITLES[figure.function]} {figure.column.name}"

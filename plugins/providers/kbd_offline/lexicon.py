@@ -51,6 +51,7 @@ class Lexicon(msgspec.Struct, frozen=True):
         prefixes: First parts of compound words, each with the word it stands for.
         meanings: By a word, folded and in the singular, the things that it may mean.
         values: By a word for a frequent value the words that mean the same, of all languages.
+        cues: Folded words that tell two meanings apart, by what they say.
     """
 
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
@@ -61,6 +62,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     prefixes: Mapping[str, str]
     meanings: Mapping[str, frozenset[str]]
     values: Mapping[str, frozenset[str]]
+    cues: Mapping[str, frozenset[str]]
 
     def ends(self, words: Sequence[str], start: int) -> Mapping[str, int]:
         """Return by concept where the longest phrase of it that begins at a place ends.
@@ -129,6 +131,10 @@ def _lexicon() -> Lexicon:
         {prefix: word for language in _LANGUAGES for prefix, word in language.PREFIXES.items()},
         _meanings(),
         {word: frozenset(line.split()) for line in _VALUES.splitlines() for word in line.split()},
+        {
+            cue: frozenset(fold(f"{english.CUES[cue]} {german.CUES[cue]}").split())
+            for cue in english.CUES
+        },
     )
 
 

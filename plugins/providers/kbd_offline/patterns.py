@@ -58,6 +58,19 @@ class RequestSpan(NamedTuple):
         """What stands there."""
         return self.scan.text(self.start, self.end)
 
+    @property
+    def words(self) -> list[str]:
+        """The folded words of it."""
+        return [self.scan.word(at) for at in range(self.start, self.end)]
+
+    def has(self, *concepts: str) -> bool:
+        """Tell whether a phrase of some concepts begins in it."""
+        return any(self.scan.at(at, *concepts) for at in range(self.start, self.end))
+
+    def rewritten(self, text: str) -> str:
+        """Return the request with another text in its place."""
+        return self.scan.rewritten(self.start, self.end, text)
+
 
 class Production(NamedTuple):
     """A rule: what it is called by, its pattern, what it makes, and what it costs."""

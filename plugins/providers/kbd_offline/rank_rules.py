@@ -2,32 +2,41 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from kbd.jobs.records import Aggregate
 from kbd_offline.clauses import (
     FigureClause,
     KeyClause,
     OrderClause,
     RankClause,
+    count_of_rows,
+    sum_of,
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.patterns import Production, RequestSpan
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, quoted
 from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
-__all__ = ["RANK_RULES"]
+__all__ = ["RANK_RULES", "first_rewritten", "persons"]
 
+_Found = tuple[object, ...]
+_Thing = NamedColumn | int | None
 _RISING = frozenset(["bottom", "smallest", "oldest", "cheap", "fewest", "minimum"])
-_Conditions = tuple[object, ...] | None
+_PLAIN = frozenset(["maximum", "minimum", "largest", "smallest", "most", "fewest"])
+_BIRTHS = ("birth", "geb", "born")
+_MEANT = ("newest", "oldest", "expensive", "cheap")
 
 
 def _rows(
-    span: RequestSpan, concept: str, count: int | None, second: str | None, conditions: _Conditions,
-    thing: NamedColumn | int | None, keys: tuple[object, ...] | None, by: OrderClause | None,
-) -> tuple[object, ...] | None:  # fmt: skip
+    span: RequestSpan, concept: str, count: int | None, second: str | None,
+    conditions: _Found | None, thing: _Thing, keys: _Found | None, by: OrderClause | None,
+) -> _Found | None:  # fmt: skip
     """Read "top 5 orders by amount", "die 5 kleinsten Bestellungen", "the largest order"."""
     named = second or concept
-    scan, first = span.scan, range(span.start, min(span.start + 4, span.end))
+    scan, subject = span.scan, _column_of(thing)
+    first = range(span.start, min(span.start + 4, span.end))
     if named in _PLAIN and any(scan.at(at, *_MEANT) for at in first):
         # "The latest" is no largest amount.
         return None
@@ -37,61 +46,43 @@ def _rows(
         return None
     if count is None and thing is None and concept not in ("expensive", "cheap"):
         return None
-    # The "bottom 3 largest" are the smallest of all.
-    descending = (named not in _RISING) != (second is not None and concept == "bottom")
-    is_extreme = concept in ("maximum", "minimum") and isinstance(thing, NamedColumn)
-    if count is None and by is None and is_extreme:
+    if count is None and by is None and subject is not None and concept in ("maximum", "minimum"):
         # "The highest amount" is a figure.
         return None
     if count and (scan.is_sign(span.end, "%") or scan.at(span.end, "share")):
         raise UnclearError("I rank by a number of rows, not by a percentage of them")
-    subject = thing.column if isinstance(thing, NamedColumn) else None
     if subject is not None and subject.is_moment and by is None:
         return None
     column = None if by is not None else _by_meaning(scan, named)
     if named in ("newest", "oldest") and _is_person(span, column):
         raise UnclearError("I do not see what tells the age")
     figure = _implied(span, named, subject) if by is None else None
-    is_plain = (
-        concept in ("top", "bottom")
-        and second is None
-        and not any(
-            scan.word(at) in _RANKED for at in range(span.start, min(span.start + 3, span.end))
-        )
+    is_ranked = cued(scan, "ranked", span.start, min(span.start + 3, span.end))
+    is_plain = concept in ("top", "bottom") and second is None and not is_ranked
+    # The "bottom 3 largest" are the smallest of all.
+    descending = (named not in _RISING) != (second is not None and concept == "bottom")
+    rank = RankClause(
+        count or 1, descending, subject, column, figure, span.start, is_plain=is_plain
     )
-    rank = RankClause(count or 1, descending, subject, column, figure, span.start,
-                      is_plain=is_plain)  # fmt: skip
-    if by is not None:
-        rank = _by(span, rank, by)
-    return (rank, *(conditions or ()), *(keys or ()))
+    return (rank if by is None else _by(scan, rank, by), *(conditions or ()), *(keys or ()))
+
+
+def _column_of(thing: _Thing) -> KnownColumn | None:
+    return thing.column if isinstance(thing, NamedColumn) else None
 
 
 def _implied(span: RequestSpan, concept: str, subject: KnownColumn | None) -> FigureClause | None:
     """Return what the most frequent and the largest ones are ranked by where it is not said."""
     if concept == "most_frequent":
-        return FigureClause("count", of_rows=True, place=span.start)
+        return count_of_rows(span.start)
     sums = [one for one in span.scan.table.columns if one.adds_up]
     is_group = subject is not None and subject.distinct < span.scan.table.rows
     if not is_group or len(sums) != 1 or concept not in ("largest", "smallest"):
         return None
-    return FigureClause("sum", sums[0], place=span.start)
+    return sum_of(sums[0], span.start)
 
 
-_PLAIN = frozenset(["maximum", "minimum", "largest", "smallest", "most", "fewest"])
-_MEANT = ("newest", "oldest", "expensive", "cheap")
-_RANKED = frozenset(
-    ["top", "bottom", "best", "worst", "flop", "beste", "besten", "schlechtesten", "leading"]
-)
-
-
-def _counted_first(
-    span: RequestSpan, count: int, concept: str, conditions: _Conditions,
-    thing: NamedColumn | int | None, keys: tuple[object, ...] | None, by: OrderClause | None,
-) -> tuple[object, ...] | None:  # fmt: skip
-    return _rows(span, concept, count, None, conditions, thing, keys, by)
-
-
-def _by(span: RequestSpan, rank: RankClause, order: OrderClause) -> RankClause:
+def _by(scan: RequestScan, rank: RankClause, order: OrderClause) -> RankClause:
     """Return a ranking by what an order is by.
 
     Raises:
@@ -100,205 +91,165 @@ def _by(span: RequestSpan, rank: RankClause, order: OrderClause) -> RankClause:
     descending = rank.descending if order.descending is None else order.descending
     if rank.is_plain and order.descending is None and order.column is not None:
         if not order.column.is_moment:
-            at = span.start
-            while not span.scan.at(at, "top", "bottom"):
-                at += 1
             raise SeveralError(
                 f'it does not say which rows come first by "{order.column.name}"',
-                [span.scan.rewritten(at, at + 1, word) for word in ("top", "bottom")],
+                first_rewritten(scan, rank.place, ("top", "bottom")),
             )
         # The first ones by a date are the earliest.
         descending = not rank.descending
-    return RankClause(
-        rank.count, descending, rank.subject, order.column or rank.by, order.figure or rank.figure,
-        rank.place, rank.ties,
+    return msgspec.structs.replace(
+        rank, descending=descending, by=order.column or rank.by,
+        figure=order.figure or rank.figure, is_plain=False,
     )  # fmt: skip
 
 
+def first_rewritten(scan: RequestScan, place: int, words: Sequence[str]) -> list[str]:
+    """Return a request with other words in the place of its first "first" from a place on."""
+    while not scan.at(place, "top", "bottom"):
+        place += 1
+    return [scan.rewritten(place, place + 1, word) for word in words]
+
+
+def _one(
+    span: RequestSpan, concept: str, subject: KnownColumn | None,
+    by: KnownColumn | None = None, figure: FigureClause | None = None, count: int = 1,
+) -> RankClause:  # fmt: skip
+    return RankClause(count, concept not in _RISING, subject, by, figure, span.start)
+
+
 def _amounts(
-    span: RequestSpan, concept: str, count: int | None, second: str | None, amount: NamedColumn,
-    keys: tuple[object, ...] | None,
-) -> tuple[object, ...] | None:  # fmt: skip
+    span: RequestSpan, concept: str, count: int, second: str | None, amount: NamedColumn,
+    keys: _Found | None,
+) -> _Found | None:  # fmt: skip
     """Read "the 5 highest amounts", which are the rows with them."""
-    if count is None or amount.column.role == "id":
+    if amount.column.role == "id":
         return None
-    named = second or concept
-    rank = RankClause(count, named not in _RISING, None, amount.column, None, span.start)
-    return (rank, *(keys or ()))
-
-
-def _amounts_counted(
-    span: RequestSpan,
-    count: int,
-    concept: str,
-    amount: NamedColumn,
-    keys: tuple[object, ...] | None,
-) -> tuple[object, ...] | None:
-    return _amounts(span, concept, count, None, amount, keys)
-
-
-def _with_measure(
-    span: RequestSpan, count: int, thing: NamedColumn | int, concept: str, amount: NamedColumn
-) -> tuple[object, ...]:
-    """Read "the four projects with the biggest budget"."""
-    subject = thing.column if isinstance(thing, NamedColumn) else None
-    return (RankClause(count, concept not in _RISING, subject, amount.column, None, span.start),)
+    return (_one(span, second or concept, None, amount.column, count=count), *(keys or ()))
 
 
 def _who_has(
     span: RequestSpan, thing: NamedColumn, concept: str, amount: NamedColumn
-) -> tuple[object, ...] | None:
+) -> RankClause | None:
     """Read "which customer has the highest revenue"."""
-    column, descending = amount.column, concept not in _RISING
+    column = amount.column
     if not column.is_number:
         return None
     if thing.column.distinct == span.scan.table.rows:
-        return (RankClause(1, descending, None, column, None, span.start),)
-    function: Aggregate = "sum" if column.adds_up else "maximum" if descending else "minimum"
-    figure = FigureClause(function, column, place=span.start)
-    return (RankClause(1, descending, thing.column, None, figure, span.start),)
-
-
-def _who_has_figure(
-    span: RequestSpan, thing: NamedColumn, concept: str, figure: tuple[FigureClause, ...]
-) -> tuple[object, ...]:
-    return (RankClause(1, concept not in _RISING, thing.column, None, figure[0], span.start),)
+        return _one(span, concept, None, column)
+    figure = sum_of(column, span.start)
+    if not column.adds_up:
+        extreme: Aggregate = "minimum" if concept in _RISING else "maximum"
+        figure = msgspec.structs.replace(figure, function=extreme)
+    return _one(span, concept, thing.column, None, figure)
 
 
 def _who_has_rows(
-    span: RequestSpan, thing: NamedColumn, concept: str, conditions: _Conditions, _noun: int
-) -> tuple[object, ...]:
+    span: RequestSpan, subject: KnownColumn, concept: str, conditions: _Found | None
+) -> _Found:
     """Read "which region has the most open orders": their number."""
-    counted = FigureClause("count", of_rows=True, place=span.start)
-    rank = RankClause(1, concept not in _RISING, thing.column, None, counted, span.start)
-    return (rank, *(conditions or ()))
+    return (_one(span, concept, subject, None, count_of_rows(span.start)), *(conditions or ()))
 
 
 def _person_has_rows(
-    span: RequestSpan, concept: str, conditions: _Conditions, noun: int
-) -> tuple[object, ...] | None:
-    scan = span.scan
-    people = [c for c in scan.table.columns if scan.vocabulary.is_of(c, "person", "customer")
-              and not c.is_number]  # fmt: skip
-    if len(people) != 1:
-        return None
-    return _who_has_rows(
-        span, NamedColumn(people[0], span.start, span.start), concept, conditions, noun
-    )
+    span: RequestSpan, concept: str, conditions: _Found | None, _noun: int
+) -> _Found | None:
+    people = [one for one in persons(span.scan) if not one.is_number]
+    return _who_has_rows(span, people[0], concept, conditions) if len(people) == 1 else None
 
 
-def _spent(span: RequestSpan, thing: NamedColumn, *words: str | None) -> tuple[object, ...] | None:
+def persons(scan: RequestScan) -> list[KnownColumn]:
+    """Return the columns of persons."""
+    return [c for c in scan.table.columns if scan.vocabulary.is_of(c, "person", "customer")]
+
+
+def _spent(span: RequestSpan, thing: NamedColumn, *words: str) -> RankClause | None:
     """Read "which employee spent the most", "which member borrowed the most"."""
-    concepts = [word for word in words if word]
-    is_taken = "take_verb" in concepts
+    is_taken = "take_verb" in words
     sums = [one for one in span.scan.table.columns if one.adds_up]
-    if (is_taken and sums) or len(sums) > 1 or not ({"take_verb", "spend_verb"} & set(concepts)):
+    if len(sums) > (0 if is_taken else 1):
         return None
-    is_counted = is_taken or not sums
-    figure = FigureClause(
-        "count" if is_counted else "sum", None if is_counted else sums[0], is_counted, span.start
-    )
-    return (RankClause(1, "fewest" not in concepts, thing.column, None, figure, span.start),)
+    figure = sum_of(sums[0], span.start) if sums else count_of_rows(span.start)
+    way = "fewest" if "fewest" in words else "most"
+    return _one(span, way, thing.column, None, figure)
 
 
 def _by_meaning(scan: RequestScan, concept: str) -> KnownColumn | None:
     if concept in ("newest", "oldest"):
         return moment_of(scan)
-    if concept in ("expensive", "cheap"):
-        prices: Sequence[KnownColumn] = [c for c in scan.table.columns if c.role == "unit price"]
-        prices = (prices or scan.vocabulary.meaning("unit_price")
-                  or scan.vocabulary.meaning("money"))  # fmt: skip
-        amounts = [c for c in scan.vocabulary.meaning("money", "revenue") if c.adds_up]
-        if len(prices) == 1 and prices[0].role == "unit price" and amounts:
-            raise _price_or_amount(concept, [prices[0], *amounts])
-        return prices[0] if len(prices) == 1 else None
-    return None
-
-
-def _price_or_amount(concept: str, columns: Sequence[KnownColumn]) -> SeveralError:
-    way = "top" if concept == "expensive" else "bottom"
-    names = " or ".join(f'"{column.name}"' for column in columns)
-    return SeveralError(
-        f"what costs most may be that by {names}",
-        [f"{way} 1 rows by {quoted(column.name)}" for column in columns],
-    )
+    if concept not in ("expensive", "cheap"):
+        return None
+    meaning = scan.vocabulary.meaning
+    prices: Sequence[KnownColumn] = [c for c in scan.table.columns if c.role == "unit price"]
+    prices = prices or meaning("unit_price") or meaning("money")
+    amounts = [c for c in meaning("money", "revenue") if c.adds_up]
+    if len(prices) == 1 and prices[0].role == "unit price" and amounts:
+        way, columns = "top" if concept == "expensive" else "bottom", [prices[0], *amounts]
+        names = " or ".join(f'"{column.name}"' for column in columns)
+        raise SeveralError(
+            f"what costs most may be that by {names}",
+            [f"{way} 1 rows by {quoted(column.name)}" for column in columns],
+        )
+    return prices[0] if len(prices) == 1 else None
 
 
 def _is_person(span: RequestSpan, column: KnownColumn | None) -> bool:
     """Tell whether the oldest are persons, of whom no birth is known."""
-    scan = span.scan
-    is_born = column is not None and any(
-        one in column.name.casefold() for one in ("birth", "geb", "born")
-    )
-    words = {scan.word(at) for at in range(span.start, span.end)}
-    means = any(scan.means(word, "person") for word in words)
-    return means and not is_born
+    if column is not None and any(one in column.name.casefold() for one in _BIRTHS):
+        return False
+    return any(span.scan.means(word, "person") for word in span.words)
 
 
-def _check(_: RequestSpan, measure: OrderClause) -> OrderClause:
-    return measure
-
-
-def _measured(_: RequestSpan, named: NamedColumn, way: bool | None) -> OrderClause | None:  # noqa: FBT001
-    column = named.column
-    fits = (column.is_number and column.role != "id") or column.is_moment
-    return OrderClause(column, way) if fits else None
-
-
-def _measured_figure(
-    _: RequestSpan,
-    figures: tuple[FigureClause, ...],
-    way: bool | None,  # noqa: FBT001 - a value
-) -> OrderClause | None:
-    return OrderClause(figure=figures[0], descending=way) if len(figures) == 1 else None
-
-
-def _days(span: RequestSpan) -> NamedColumn:
-    return NamedColumn(moment_of(span.scan), span.start, span.end)
+def _measured(_: RequestSpan, by: object, way: bool | None) -> OrderClause | None:  # noqa: FBT001 - a value
+    match by:
+        case NamedColumn():
+            column = by.column
+            fits = (column.is_number and column.role != "id") or column.is_moment
+            return OrderClause(column, way) if fits else None
+        case (FigureClause() as figure,):
+            return OrderClause(figure=figure, descending=way)
+    return None
 
 
 def _thing(span: RequestSpan, named: NamedColumn) -> NamedColumn | None:
     value = span.scan.value(named.start)
-    if value is not None and value.is_plain and value.end >= named.end:
-        return None
-    return named
+    is_value = value is not None and value.is_plain and value.end >= named.end
+    return None if is_value else named
 
 
 _FIRST = (
     ":(top|largest|newest|expensive|bottom|smallest|oldest|cheap|most_frequent|maximum|minimum)"
 )
-_RANK = (
-    ":(top|largest|newest|expensive|most|bottom|smallest|oldest|cheap|fewest|most_frequent|maximum"
-    "|minimum)"
-)
+_RANK = f"{_FIRST[:-1]}|most|fewest)"
 _HIGH = ":(most|largest|maximum|fewest|smallest|minimum|top|bottom)"
 _HAS = "(filler|'with'|'mit'|'has'|'hat')*"
 
 RANK_RULES: tuple[Production, ...] = (
     Production("ranked", "THING", _thing),
     Production("ranked", "NOUN", lambda _, place: place, 0.05),
-    Production("ranked", "('days'|'tage'|'tagen')", _days, 0.05),
-    Production("measure", "ANYNUMBER way?", _measured),
-    Production("measure", "DAYS way?", _measured),
-    Production("measure", "figure way?", _measured_figure, 0.1),
-    Production("by_measure", "'?'? '('? (by|sort|'nach')+ measure ')'?", _check, -0.2),
-    Production("rank_clause", f"{_FIRST} COUNT? {_RANK}? conditions? ranked? by_clause?"
-         f" by_measure?",
-         _rows, -0.2),
+    Production("ranked", "('days'|'tage'|'tagen')",
+         lambda s: NamedColumn(moment_of(s.scan), s.start, s.end), 0.05),
+    Production("measure", "ANYNUMBER way?|DAYS way?", _measured),
+    Production("measure", "figure way?", _measured, 0.1),
+    Production("by_measure", "'?'? '('? (by|sort|'nach')+ measure ')'?",
+         lambda _, measure: measure, -0.2),
+    Production("rank_clause",
+         f"{_FIRST} COUNT? {_RANK}? conditions? ranked? by_clause? by_measure?", _rows, -0.2),
     Production("rank_clause", f"COUNT {_RANK} conditions? ranked? by_clause? by_measure?",
-         _counted_first, -0.2),
+         lambda s, count, concept, *more: _rows(s, concept, count, None, *more), -0.2),
     Production("rank_clause", f"{_FIRST} COUNT {_RANK}? NUMERIC by_clause?", _amounts, -0.3),
-    Production("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?", _amounts_counted, -0.3),
+    Production("rank_clause", f"COUNT {_RANK} NUMERIC by_clause?",
+         lambda s, count, concept, *more: _amounts(s, concept, count, None, *more), -0.3),
     Production("rank_clause", f"COUNT ranked ('with'|'mit') det* {_HIGH} ('people'|'personen')?"
          " ANYNUMBER",
-         _with_measure, -0.4),
+         lambda s, n, what, way, by: _one(s, way, _column_of(what), by.column, count=n), -0.4),
     Production("rank_clause", f"THING {_HAS} {_HIGH} ANYNUMBER", _who_has, -0.6),
-    Production("rank_clause", f"THING {_HAS} {_HIGH} figure", _who_has_figure, -0.6),
-    Production("rank_clause", f"THING {_HAS} {_HIGH} conditions? NOUN", _who_has_rows, -0.6),
+    Production("rank_clause", f"THING {_HAS} {_HIGH} figure",
+         lambda s, thing, way, of: _one(s, way, thing.column, None, of[0]), -0.6),
+    Production("rank_clause", f"THING {_HAS} {_HIGH} conditions? NOUN",
+         lambda s, thing, way, where, _: _who_has_rows(s, thing.column, way, where), -0.6),
     Production("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN",
          _person_has_rows, -0.6),
-    Production("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)", _spent, -0.6),
-    Production("rank_clause", "THING filler* :(most|fewest) filler* :(spend_verb|take_verb)",
-         _spent, -0.6),
+    Production("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)"
+         "|THING filler* :(most|fewest) filler* :(spend_verb|take_verb)", _spent, -0.6),
 )  # fmt: skip
 """Rules of `rank`."""

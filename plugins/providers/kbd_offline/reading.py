@@ -9,30 +9,14 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import msgspec
-
 from kbd_offline.clauses import (
-    AcrossClause,
     Clauses,
-    ConditionClause,
-    DedupeClause,
     DeriveClause,
-    DropClause,
+    FieldClause,
     FigureClause,
-    Flag,
-    HavingClause,
-    KeyClause,
     LooseClause,
     NounClause,
-    OrderClause,
-    RankClause,
-    RenameClause,
-    RunningClause,
-    SelectClause,
-    ShareClause,
-    SplitClause,
-    SuffixClause,
-    UniqueClause,
+    count_of_rows,
 )
 from kbd_offline.column_rules import COLUMN_RULES
 from kbd_offline.condition_rules import CONDITION_RULES
@@ -43,19 +27,12 @@ from kbd_offline.mentions import COMPOUND, PART, STEM
 from kbd_offline.names import fold, stem
 from kbd_offline.patterns import Grammar, Production, RequestChart, RequestSpan
 from kbd_offline.rank_rules import RANK_RULES
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, is_cue
 from kbd_offline.terminals import TERMINALS, NamedColumn
 from kbd_offline.time_rules import TIME_RULES
 
 __all__ = ["GRAMMAR", "read_clauses"]
 
-_CLAUSES = (
-    "where_clause", "figures", "by_clause", "cross_clause", "pivot_clause", "sort_clause",
-    "share_clause", "running_clause", "versus_clause", "hint_clause", "rank_clause",
-    "change_clause", "rename_clause", "select_clause", "drop_clause", "dedupe_clause",
-    "unique_clause", "split_clause", "into_clause", "totals_clause", "kind_clause",
-    "place_clause", "loose_clause", "noun_clause",
-)  # fmt: skip
 _MAX_WORDS = 150
 """Of one request; each is a place where all rules are tried."""
 _CLAUSE = 1.0
@@ -77,7 +54,8 @@ def _loose(span: RequestSpan, named: NamedColumn) -> LooseClause | NounClause | 
         # "Products under 10 euros": each row is one.
         return NounClause(named.start)
     is_row = scan.is_noun(named.start) and named.end == named.start + 1
-    return None if is_row and (named.level > STEM or is_unique) else LooseClause(named)
+    is_row = is_row and (named.level > STEM or is_unique)
+    return None if is_row else LooseClause(column, named.start)
 
 
 def _noun(span: RequestSpan, place: int, figures: tuple[FigureClause, ...] | None = None) -> object:
@@ -90,13 +68,12 @@ def _noun(span: RequestSpan, place: int, figures: tuple[FigureClause, ...] | Non
     is_unique = any(one.distinct == scan.table.rows for one in columns)
     if mention is not None and columns and mention.level <= STEM and not is_unique:
         return None
-    found: list[object] = [NounClause(place, is_counted=figures is not None), *(figures or ())]
+    counted = () if figures is None else (count_of_rows(place), *figures)
+    found: list[object] = [NounClause(place), *counted]
     sums = [one for one in columns if one.adds_up]
     if mention is not None and len(sums) == 1 and mention.level > PART:
         # What the file is called is only a figure where figures are asked for: "sales by region".
-        found.append(
-            LooseClause(NamedColumn(sums[0], place, place + 1, mention.level), is_weak=True)
-        )
+        found.append(LooseClause(sums[0], place, is_weak=True))
     return tuple(found)
 
 
@@ -111,6 +88,11 @@ GRAMMAR = Grammar(
     TERMINALS,
 )
 """All rules of requests about one table."""
+_CLAUSES = (
+    "where_clause", "figures",
+    *(name for name in GRAMMAR.rules if name.endswith("_clause") and name != "derive_clause"),
+)  # fmt: skip
+"""Rules whose findings stand side by side; what is computed is looked for before."""
 
 
 class _Piece(NamedTuple):
@@ -119,6 +101,11 @@ class _Piece(NamedTuple):
     start: int
     end: int
     value: Any
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Its clauses."""
+        return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
 class _Way(NamedTuple):
@@ -142,16 +129,15 @@ def read_clauses(scan: RequestScan) -> Clauses:
     for piece in way.pieces:
         if isinstance(piece.value, UnclearError):
             raise piece.value
-    clauses = Clauses()
-    clauses.is_question = bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?")
-    clauses.is_who = scan.word(0) in ("who", "wer")
-    clauses.exact = scan.is_exact
-    clauses.derived += _made(scan, way, derived)
+    clauses = Clauses(
+        is_question=bool(scan.at(0, "question")) or scan.is_sign(len(scan) - 1, "?"),
+        is_who=is_cue(scan, 0, "who"), derived=_made(scan, way, derived),
+    )  # fmt: skip
     _check_asked(scan, way, derived)
     _check_things(scan, way)
     for piece in way.pieces:
-        for value in _values(piece):
-            _add(clauses, value, piece)
+        for value in piece.values:
+            clauses.add(value, range(piece.start, piece.end))
     _check_average(scan, clauses)
     _check_words(scan, way)
     _drop_explained(scan, clauses)
@@ -160,22 +146,18 @@ def read_clauses(scan: RequestScan) -> Clauses:
     return clauses
 
 
-def _values(piece: _Piece) -> tuple[Any, ...]:
-    return piece.value if isinstance(piece.value, tuple) else (piece.value,)
-
-
-def _made(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> tuple[DeriveClause, ...]:
+def _made(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> list[DeriveClause]:
     """Return the computed columns that are used: as clauses, or by their names."""
     used = {piece.start for piece in way.pieces if piece == derived.get(piece.start)}
-    found = []
+    found: list[DeriveClause] = []
     for place, piece in derived.items():
         mention = scan.column(place)
         names = () if mention is None else tuple(column.name for column in mention.columns)
         found += [
-            value for value in _values(piece)
+            value for value in piece.values
             if isinstance(value, DeriveClause) and (place in used or value.name in names)
         ]  # fmt: skip
-    return tuple(found)
+    return found
 
 
 def _check_asked(scan: RequestScan, way: _Way, derived: dict[int, _Piece]) -> None:
@@ -197,8 +179,8 @@ def _check_things(scan: RequestScan, way: _Way) -> None:
         UnclearError: A word for rows stands behind a figure of one of them.
     """
     for piece, behind in itertools.pairwise(way.pieces):
-        figure = next(reversed(_values(piece)), None)
-        noun = next(iter(_values(behind)), None)
+        figure = next(reversed(piece.values), None)
+        noun = next(iter(behind.values), None)
         is_extreme = isinstance(figure, FigureClause) and figure.function in _EXTREMES
         if is_extreme and isinstance(noun, NounClause) and noun.place == piece.end:
             text = scan.text(piece.start, behind.end)
@@ -232,12 +214,12 @@ def _check_words(scan: RequestScan, way: _Way) -> None:
         SeveralError: One is, and nothing tells which is meant.
     """
     for piece in way.pieces:
-        is_weak = isinstance(piece.value, LooseClause) and piece.value.named.level >= COMPOUND
-        noun = next(iter(_values(piece)), None)
-        if is_weak:
-            check_value_word(scan, piece.value.named.start)
-        if isinstance(noun, NounClause):
-            check_value_word(scan, noun.place)
+        first = next(iter(piece.values), None)
+        if isinstance(first, NounClause) or (
+            isinstance(first, LooseClause) and piece.value is first
+            and (mention := scan.column(first.place)) and mention.level >= COMPOUND
+        ):  # fmt: skip
+            check_value_word(scan, first.place)
     if scan.word(0) == "number" and scan.word(1) in ("the", "all", "my", "each"):
         raise UnclearError("it may ask for a number on each row, or for their number")
 
@@ -258,15 +240,15 @@ def _derived(scan: RequestScan) -> dict[int, _Piece]:
             continue
         best = min(good, key=lambda one: (-one.end, one.cost))
         found[place] = _Piece(place, best.end, best.value)
-        for value in _values(found[place]):
+        for value in found[place].values:
             if isinstance(value, DeriveClause):
                 made = KnownColumn(value.name, "float", filled=scan.table.rows)
                 scan.add_column(made)
                 chart = RequestChart(GRAMMAR, scan)
                 if scan.at(place - 1, *_FUNCTIONS):
                     # "Average days from opened to closed": the figure is of what is computed.
-                    loose = LooseClause(NamedColumn(made, place, best.end))
-                    found[place] = _Piece(place, best.end, (*best.value, loose))
+                    value = (*best.value, LooseClause(made, place))
+                    found[place] = _Piece(place, best.end, value)
         place = best.end
     return found
 
@@ -306,8 +288,7 @@ def _cheapest(scan: RequestScan, derived: dict[int, _Piece]) -> _Way:
             if old is None or new < old.cost:
                 pieces = way.pieces if value is None else (*way.pieces, _Piece(place, end, value))
                 ways[end] = _Way(new, pieces)
-    last = ways[len(scan)]
-    return last or _Way(0.0, ())
+    return ways[len(scan)] or _Way(0.0, ())
 
 
 def _steps(
@@ -320,7 +301,7 @@ def _steps(
         for parse in chart.parses(name, place):
             yield parse.end, parse.value, _CLAUSE + parse.cost
     yield from _between(scan, place)
-    yield place + 1, _Unknown(place), _UNKNOWN
+    yield place + 1, FieldClause("unknown", (place,)), _UNKNOWN
 
 
 def _between(scan: RequestScan, place: int) -> Iterator[tuple[int, Any, float]]:
@@ -341,7 +322,7 @@ def _between(scan: RequestScan, place: int) -> Iterator[tuple[int, Any, float]]:
     # A word that is a value as well is more likely that.
     worse = _PASSED_OVER if scan.value(place) is not None else 0.0
     if end := scan.at(place, "convert"):
-        yield end, Flag("converts"), _FILLER * (end - place)
+        yield end, FieldClause("converts"), _FILLER * (end - place)
     for concept in _FILLERS:
         if (end := scan.at(place, concept)) and not scan.at(place, "each_sheet"):
             yield end, None, _FILLER * (end - place) + worse
@@ -353,120 +334,6 @@ _FILLERS = (
     "filler", "question", "select", "converted", "added_suffix", "each_own", "exactly",
     "over_time",
 )  # fmt: skip
-
-
-class _Unknown(msgspec.Struct, frozen=True):
-    """A word that nothing is known of."""
-
-    place: int
-
-
-def _add(clauses: Clauses, value: Any, piece: _Piece) -> None:
-    match value:
-        case _Unknown():
-            clauses.unknown.append(value.place)
-        case ConditionClause():
-            clauses.conditions.append(value)
-            clauses.notes += value.notes
-            clauses.condition_places.update(range(piece.start, piece.end))
-        case HavingClause():
-            clauses.having.append(value)
-        case FigureClause():
-            clauses.figures.append(value)
-        case OrderClause():
-            clauses.order.append(value)
-        case RankClause():
-            clauses.rank = value
-        case ShareClause():
-            clauses.share = value
-        case RunningClause():
-            clauses.running = value
-        case NounClause():
-            clauses.nouns.add(value.place)
-            if value.is_counted:
-                clauses.figures.append(FigureClause("count", of_rows=True, place=value.place))
-        case _:
-            _add_columns(clauses, value)
-
-
-def _add_columns(clauses: Clauses, value: Any) -> None:
-    match value:
-        case KeyClause():
-            _add_key(clauses, value)
-        case AcrossClause():
-            clauses.across.append(value.key)
-        case LooseClause():
-            clauses.loose.append((value.named.column, value.named.start, value.is_weak))
-        case SelectClause():
-            clauses.selected += [one for one in value.columns if one not in clauses.selected]
-        case DropClause():
-            clauses.dropped += value.columns
-        case UniqueClause():
-            clauses.unique_list = value.columns
-        case DeriveClause():
-            clauses.derived += () if value in clauses.derived else (value,)
-        case DedupeClause():
-            _add_dedupe(clauses, value)
-        case SplitClause():
-            clauses.split = "files" if "files" in (value.into, clauses.split) else "sheets"
-            clauses.split_keys += value.keys
-        case _:
-            _add_form(clauses, value)
-
-
-def _add_form(clauses: Clauses, value: Any) -> None:
-    match value:
-        case RenameClause():
-            clauses.renamed[value.column.name] = value.name
-        case SuffixClause():
-            clauses.suffix = value.suffix
-        case Flag():
-            _set(clauses, value)
-
-
-def _add_key(clauses: Clauses, key: KeyClause) -> None:
-    """Add a key, or which date the month before is of: "per month … by due date"."""
-    column = key.column
-    if column is not None and column.is_moment and not key.part:
-        parts = [one for one in clauses.keys if one.part and one.column in (None, column)]
-        if len(parts) == 1:
-            at = clauses.keys.index(parts[0])
-            clauses.keys[at] = msgspec.structs.replace(parts[0], column=column)
-            return
-    if not any((one.column, one.part) == (column, key.part) for one in clauses.keys):
-        clauses.keys.append(key)
-
-
-def _add_dedupe(clauses: Clauses, dedupe: DedupeClause) -> None:
-    known = clauses.dedupe
-    if dedupe.is_listed:
-        clauses.duplicates = dedupe
-    elif dedupe.is_kept:
-        columns = known.columns if known else ()
-        clauses.dedupe = msgspec.structs.replace(dedupe, columns=columns)
-    elif known is None or dedupe.columns:
-        clauses.dedupe = dedupe
-
-
-def _set(clauses: Clauses, flag: Flag) -> None:
-    match flag.name:
-        case "pivot":
-            clauses.is_pivot = True
-        case "summary":
-            clauses.has_summary = bool(clauses.split)
-            clauses.has_totals = not clauses.split
-        case "totals":
-            clauses.has_totals = True
-        case "into_sheets":
-            clauses.split = clauses.split or "sheets"
-        case "into_files":
-            clauses.split = "files"
-        case "in_place":
-            clauses.in_place = True
-        case "converts":
-            clauses.converts = True
-        case "copy":
-            pass
 
 
 def _drop_explained(scan: RequestScan, clauses: Clauses) -> None:

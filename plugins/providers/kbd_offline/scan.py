@@ -22,7 +22,9 @@ from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.things import names_rows
 
-__all__ = ["RequestScan", "SeveralError", "UnclearError", "quoted"]
+__all__ = [
+    "RequestScan", "SeveralError", "UnclearError", "cued", "extended", "is_cue", "quoted",
+]  # fmt: skip
 
 
 class UnclearError(Exception):
@@ -461,3 +463,19 @@ def _forms(text: str) -> set[str]:
 def quoted(name: str) -> str:
     """Return a name in the quotes that it does not hold itself."""
     return f"'{name}'" if '"' in name else f'"{name}"'
+
+
+def cued(scan: RequestScan, cue: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Return where words stand that tell two meanings apart, from a place on to before another."""
+    words, last = LEXICON.cues[cue], len(scan) if end is None else end
+    return [at for at in range(start, last) if scan.word(at) in words]
+
+
+def is_cue(scan: RequestScan, place: int, cue: str) -> bool:
+    """Tell whether the word at a place tells two meanings apart."""
+    return scan.word(place) in LEXICON.cues[cue]
+
+
+def extended(scan: RequestScan, text: str) -> str:
+    """Return the request with more words at its end."""
+    return scan.request.rstrip(" .?!") + text

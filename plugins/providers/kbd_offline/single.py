@@ -5,33 +5,13 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kbd.formats.records import SheetForm
+from kbd.jobs import records
 from kbd.jobs.expressions import parse_expression
-from kbd.jobs.records import (
-    ConvertStep,
-    DeduplicateStep,
-    DeriveStep,
-    FilterStep,
-    GroupStep,
-    Input,
-    Job,
-    OutputStep,
-    PivotStep,
-    ReportStep,
-    RowCountCheck,
-    RunningStep,
-    SelectStep,
-    SortStep,
-    SplitStep,
-    Step,
-    TableStep,
-    TopStep,
-    ValueType,
-    WriteStep,
-)
+from kbd.jobs.records import Input, Job, Step, TableStep, ValueType
 from kbd.jobs.terms import columns_of
 from kbd.types import ReadAs
 from kbd_offline.clauses import Clauses
-from kbd_offline.composed_job import ComposedJob
+from kbd_offline.composed_job import ComposedJob, SplitPart
 from kbd_offline.composition import compose
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.names import fold, slug, split_suffix
@@ -104,21 +84,21 @@ def value_types(columns: Sequence[KnownColumn], composed: ComposedJob) -> dict[s
 def _used(step: TableStep) -> Iterator[str]:
     """Yield the columns that a step reads."""
     match step:
-        case FilterStep():
+        case records.FilterStep():
             yield from columns_of(parse_expression(step.where))
-        case DeriveStep():
+        case records.DeriveStep():
             for expression in step.columns.values():
                 yield from columns_of(parse_expression(expression))
-        case GroupStep():
+        case records.GroupStep():
             yield from step.by
             yield from (figure.column for figure in step.figures if figure.column)
-        case PivotStep():
+        case records.PivotStep():
             yield from (*step.rows, step.column, *filter(None, (step.figure.column,)))
-        case SelectStep():
+        case records.SelectStep():
             yield from (*step.columns, *step.without, *step.rename)
-        case DeduplicateStep():
+        case records.DeduplicateStep():
             yield from step.by
-        case SortStep() | TopStep() | RunningStep():
+        case records.SortStep() | records.TopStep() | records.RunningStep():
             yield from (key.column for key in step.by)
             yield from getattr(step, "per", ())
         case _:
@@ -149,60 +129,63 @@ def finish(
     Raises:
         UnclearError: The result cannot be made like that.
     """
-    table = scan.table
-    _check_rows(table, composed)
+    table, split = scan.table, composed.split
+    if not table.rows and composed.is_figures:
+        raise UnclearError(_NO_ROWS)
     stem = stem or _stem(table)
     has_file = bool(files.target or clauses.suffix)
+    is_answer = composed.is_answer and not has_file and not clauses.converts
     steps: tuple[Step, ...] = (*before, *composed.steps)
-    words = composed.words
-    if composed.split is not None:
-        target = _target(scan, clauses, composed, files, stem)
-        outputs = _split_outputs(scan, composed, target)
-        steps, words = (*_labelled(steps, composed), *outputs), f"{words}, in {target}"
-    elif composed.is_answer and not has_file and not clauses.converts:
-        steps = (*steps, ReportStep(rows=_MAX_ANSWER)) if steps else steps
-        if not steps:
-            raise UnclearError("I found nothing in it that I can do with a table")
-    elif not composed.steps and not before:
+    words, target = composed.words, ""
+    if not steps and split is None and (is_answer or not has_file):
+        raise UnclearError("I found nothing in it that I can do with a table")
+    if not is_answer or split is not None:
+        # A copy of a whole file is called as that, of which one sheet of many is but a part.
+        is_copy = not steps and split is None and table.sheets <= 1
+        target = _target(scan, clauses, composed, files, _file_stem(table) if is_copy else stem)
+    if split is not None:
+        of = "parts" if composed.steps else ""
+        steps = (*_labelled(steps), *_split_outputs(table, split, target, of))
+    elif is_answer:
+        steps = (*steps, records.ReportStep(rows=_MAX_ANSWER))
+    elif not steps:
         # A copy of the whole keeps rows that sum others up.
         inputs = tuple(
             msgspec.structs.replace(one, read_as=ReadAs(totals="keep")) for one in inputs
         )
-        if not has_file:
-            raise UnclearError("I found nothing in it that I can do with a table")
-        target = _target(scan, clauses, composed, files, _copied_stem(table, stem))
-        steps = (ConvertStep(inputs[0].name, target),)
-        words = f"{table.label} as it stands, in {target}"
+        steps, words = (records.ConvertStep(inputs[0].name, target),), f"{table.label} as it stands"
     else:
-        target = _target(scan, clauses, composed, files, stem)
-        if clauses.in_place and clauses.dedupe is not None:
+        if clauses.in_place and clauses.deduplicates:
             target = _in_place(table, files)
         sheet = "Summary" if composed.is_figures else "Sheet1"
-        name = sheet if split_suffix(target)[1] == BOOK_SUFFIX else None
-        # Only a sheet has a row of totals and formats.
-        steps = (*steps, WriteStep(target, name, composed.form if name else SheetForm()))
-        words = f"{words}, in {target}"
-    words = f"{words[:1].upper()}{words[1:]}"
+        steps = (*steps, _written(target, sheet, composed.form))
+    words = f"{words[:1].upper()}{words[1:]}{', in ' * bool(target)}{target}"
     notes = (*composed.notes, *_currencies(table, steps), *scan.corrections)
     return Job(inputs, steps, title=words, checks=_checks(steps)), words, notes
 
 
-def _copied_stem(table: KnownTable, stem: str) -> str:
-    """Return how a copy is called: as the file, which is one of many sheets as that."""
-    return stem if table.sheets > 1 else split_suffix(table.path.rpartition("/")[2])[0]
+def _written(file: str, sheet: str, form: SheetForm) -> records.WriteStep:
+    """Return the step that writes a file: only a sheet has a name, a row of totals and formats."""
+    is_book = split_suffix(file)[1] == BOOK_SUFFIX
+    return records.WriteStep(file, sheet if is_book else None, form if is_book else SheetForm())
+
+
+def _file_stem(table: KnownTable) -> str:
+    return split_suffix(table.path.rpartition("/")[2])[0]
 
 
 def _stem(table: KnownTable) -> str:
     """Return how a result is called by its table: by the file, of several sheets by the sheet."""
-    own = split_suffix(table.path.rpartition("/")[2])[0]
+    own = _file_stem(table)
     return slug(f"{own}-{table.sheet}" if table.sheets > 1 else own)
 
 
 def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the note that a sum is of amounts in several currencies, if one is."""
     text = msgspec.json.encode(steps).decode()
+    groups = [step for step in steps if isinstance(step, records.GroupStep)]
     sums = {
-        figure.column for step in steps if isinstance(step, GroupStep) for figure in step.figures
+        figure.column for step in groups for figure in step.figures
         if figure.function in ("sum", "average") and figure.column
     }  # fmt: skip
     for column in table.columns:
@@ -214,76 +197,47 @@ def _currencies(table: KnownTable, steps: Sequence[Step]) -> tuple[str, ...]:
     return ()
 
 
-def _checks(steps: Sequence[Step]) -> tuple[RowCountCheck, ...]:
+def _checks(steps: Sequence[Step]) -> tuple[records.RowCountCheck, ...]:
     """Return the check that rows are left, where some are chosen to be shown."""
-    if isinstance(steps[-1], ReportStep) and any(
-        isinstance(step, GroupStep)
-        and not step.by
+    counts = [
+        step for step in steps if isinstance(step, records.GroupStep) and not step.by
         and all(figure.function in ("count", "distinct") for figure in step.figures)
-        for step in steps
-    ):
+    ]  # fmt: skip
+    if counts and isinstance(steps[-1], records.ReportStep):
         # That there are none is an answer to "how many".
         return ()
-    made = [step.make for step in steps if isinstance(step, FilterStep) and step.make]
-    return tuple(RowCountCheck(name, 1) for name in made)
+    made = [step.make for step in steps if isinstance(step, records.FilterStep) and step.make]
+    return tuple(records.RowCountCheck(name, 1) for name in made)
 
 
-def _check_rows(table: KnownTable, composed: ComposedJob) -> None:
-    if not table.rows and composed.is_figures:
-        raise UnclearError(_NO_ROWS)
-
-
-def _labelled(steps: Sequence[Step], composed: ComposedJob) -> tuple[Step, ...]:
+def _labelled(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Return steps of which the last one's table has the name that outputs read."""
-    if composed.split is None or not steps:
+    *most, last = steps or (None,)
+    if last is None or not hasattr(last, "make"):
         return tuple(steps)
-    *most, last = steps
-    return (
-        (*most, msgspec.structs.replace(last, make="parts"))
-        if hasattr(last, "make")
-        else tuple(steps)
-    )
+    return (*most, msgspec.structs.replace(last, make="parts"))
 
 
-def _split_outputs(scan: RequestScan, composed: ComposedJob, target: str) -> tuple[Step, ...]:
-    split = composed.split
-    if split is None:
-        return ()
-    if split.into == "sheets" and split_suffix(target)[1] != BOOK_SUFFIX:
+def _split_outputs(table: KnownTable, split: SplitPart, target: str, of: str) -> Iterator[Step]:
+    """Yield the steps that write a split, and its sheet of totals."""
+    stem, suffix = split_suffix(target)
+    is_files = split.into == "files"
+    if not is_files and suffix != BOOK_SUFFIX:
         raise UnclearError("sheets need a workbook: name the result with .xlsx")
-    column = next((one for one in scan.table.columns if one.name == split.by), None)
+    column = table.column(split.by)
     if column is not None and column.distinct > _MAX_SHEETS:
         raise UnclearError(
             f'"{split.by}" has {column.distinct} values; I make up to {_MAX_SHEETS} sheets'
         )
-    of = "parts" if composed.steps else None
-    outputs: list[Step] = []
-    if split.into == "files":
-        stem, suffix = split_suffix(target)
-        outputs.append(
-            SplitStep(
-                split.by,
-                f"{stem}-{{value}}{suffix}",
-                "files",
-                keep_column=split.keeps_column,
-                of=of,
-            )
-        )
-    else:
-        outputs.append(SplitStep(split.by, target, keep_column=split.keeps_column, of=of))
+    file = f"{stem}-{{value}}{suffix}" if is_files else target
+    yield records.SplitStep(
+        split.by, file, split.into, keep_column=split.keeps_column, of=of or None
+    )
     if split.summary:
         first, *rest = split.summary
-        first = msgspec.structs.replace(first, of=of) if of and hasattr(first, "of") else first
-        outputs += [first, *rest]
-        file = (
-            target
-            if split.into == "sheets"
-            else f"{split_suffix(target)[0]}-summary{split_suffix(target)[1]}"
-        )
-        is_book = split_suffix(file)[1] == BOOK_SUFFIX
-        form = split.form if is_book else SheetForm()
-        outputs.append(WriteStep(file, "Summary" if is_book else None, form))
-    return tuple(outputs)
+        yield msgspec.structs.replace(first, of=of) if of and hasattr(first, "of") else first
+        yield from rest
+        yield _written(f"{stem}-summary{suffix}" if is_files else target, "Summary", split.form)
 
 
 def _target(
@@ -334,6 +288,3 @@ def _in_place(table: KnownTable, files: JobFiles) -> str:
             f" I would write it with {expected!r} as utf-8; I make a new file of it"
         )
     return table.path
-
-
-_Output = OutputStep

@@ -6,12 +6,12 @@ from datetime import date
 import msgspec
 
 from kbd_offline import expressions
-from kbd_offline.clauses import AcrossClause, ConditionClause, KeyClause
+from kbd_offline.clauses import ConditionClause, FieldClause, KeyClause, condition_on
 from kbd_offline.facts import KnownColumn
 from kbd_offline.names import slug
 from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.periods import Period, years_between
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, quoted
 from kbd_offline.terminals import NamedColumn
 
 __all__ = ["TIME_RULES", "moment_of"]
@@ -91,15 +91,13 @@ def _bounded(span: RequestSpan, way: str, period: Period) -> _Days | None:
 
 def _condition(span: RequestSpan, days: _Days, named: NamedColumn | None = None) -> ConditionClause:
     scan = span.scan
+    years = [one for one in scan.table.columns if one.role == "year"]
     if named is not None:
         column = named.column
-    elif any(one.is_moment for one in scan.table.columns):
-        column = moment_of(scan)
-    else:
-        years = [one for one in scan.table.columns if one.role == "year"]
-        if not years:
-            moment_of(scan)
+    elif years and not any(one.is_moment for one in scan.table.columns):
         column = years[0]
+    else:
+        column = moment_of(scan)
     if column.role == "year":
         return _of_years(column, days)
     if days.every_year and not days.periods[0].has_year:
@@ -118,42 +116,31 @@ def _before(span: RequestSpan, named: NamedColumn, days: _Days) -> ConditionClau
 
 
 def _of_years(column: KnownColumn, days: _Days) -> ConditionClause:
-    years = [one.start.year for one in days.periods]
+    years = [str(one.start.year) for one in days.periods]
+    name = expressions.column(column.name)
     if days.way == "inside":
-        texts = [str(year) for year in years]
-        return ConditionClause(
-            expressions.one_of(column, texts, exact=True),
-            f"{column.name} is {' or '.join(texts)}", (column,), slug="-".join(texts),
-        )  # fmt: skip
+        expression = expressions.one_of(column, years, exact=True)
+        return condition_on(column, expression, f"is {' or '.join(years)}", "-".join(years))
     if days.way == "range":
-        name = expressions.column(column.name)
-        return ConditionClause(
-            f"{name} >= {years[0]} and {name} <= {years[1]}",
-            f"{column.name} is from {years[0]} to {years[1]}", (column,),
-            slug=f"{years[0]}-to-{years[1]}",
-        )  # fmt: skip
-    operator = {"since": ">=", "before": "<", "after": ">", "until": "<="}[days.way]
-    return ConditionClause(
-        expressions.compared(column.name, operator, str(years[0])),
-        f"{column.name} is {_BOUNDS[days.way]} {years[0]}", (column,),
-        slug=f"{days.way}-{years[0]}",
-    )  # fmt: skip
+        first, last = years
+        expression = f"{name} >= {first} and {name} <= {last}"
+        return condition_on(column, expression, f"is from {first} to {last}", f"{first}-to-{last}")
+    operator, words = _BOUNDS[days.way]
+    expression = f"{name} {operator} {years[0]}"
+    return condition_on(column, expression, f"is {words} {years[0]}", f"{days.way}-{years[0]}")
 
 
 def _of_every_year(column: KnownColumn, days: _Days) -> ConditionClause:
-    first, last = days.periods[0], days.periods[-1]
-    spans = [(first.start, last.end)] if days.way == "range" else [
-        (one.start, one.end) for one in days.periods
-    ]  # fmt: skip
+    is_range = days.way == "range"
+    spans = [(one.start, one.end) for one in days.periods]
+    spans = [(spans[0][0], spans[-1][1])] if is_range else spans
     months = [m for start, end in spans for m in range(start.month, (end.month - 2) % 12 + 2)]
-    joint = " to " if days.way == "range" else " and "
-    text = f"{joint.join(one.text for one in days.periods)} of every year"
+    texts = (" to " if is_range else " and ").join(one.text for one in days.periods)
     listed = ", ".join(map(str, months))
-    name = f"month({expressions.column(column.name)})"
-    return ConditionClause(
-        f"{name} = {listed}" if len(months) == 1 else f"{name} in ({listed})",
-        f"{column.name} is in {text}", (column,), slug=slug(text),
-    )  # fmt: skip
+    operator = f"= {listed}" if len(months) == 1 else f"in ({listed})"
+    text = f"{texts} of every year"
+    expression = f"month({expressions.column(column.name)}) {operator}"
+    return condition_on(column, expression, f"is in {text}", slug(text))
 
 
 def _within(scan: RequestScan, column: KnownColumn, days: _Days) -> ConditionClause:
@@ -167,36 +154,31 @@ def _within(scan: RequestScan, column: KnownColumn, days: _Days) -> ConditionCla
         _check_readings(scan, one, days)
     parts = [expressions.within(column.name, one.start, one.end) for one in known]
     text = " or ".join(one.text for one in known)
-    return ConditionClause(
-        expressions.alternatives(parts), f"{column.name} is in {text}", (column,), slug=slug(text)
-    )
+    return condition_on(column, expressions.alternatives(parts), f"is in {text}", slug(text))
 
 
-_WHOLE = frozenset(["end", "ende", "including", "einschließlich", "einschließlich"])
-_BOUNDS = {"since": "from", "before": "before", "after": "after", "until": "up to the end of"}
+_BOUNDS = {
+    "since": (">=", "from"), "before": ("<", "before"), "after": (">", "after"),
+    "until": ("<=", "up to the end of"),
+}  # fmt: skip
+"""How days bound: as a comparison of years, and in words."""
 
 
 def _until(scan: RequestScan, column: KnownColumn, days: _Days) -> ConditionClause:
     known = _in_year(scan, days.periods[0], column, days)
     _check_readings(scan, known, days)
-    words = {scan.word(at) for at in range(days.start, days.end)}
-    if days.way in ("after", "until") and known.kind == "year" and not words & _WHOLE:
-        word = "since" if days.way == "after" else "before"
+    is_whole = cued(scan, "whole", days.start, days.end)
+    if days.way in ("after", "until") and known.kind == "year" and not is_whole:
+        word, year = "since" if days.way == "after" else "before", known.start.year
         raise SeveralError(
             f'"{scan.text(days.start, days.end)}" may be with {known.text} or without it',
-            [scan.rewritten(days.start, days.end, f"{word} {year}")
-             for year in (known.start.year, known.start.year + 1)],
-        )  # fmt: skip
-    bounds: dict[str, tuple[date | None, date | None]] = {
-        "since": (known.start, None), "before": (None, known.start), "after": (known.end, None),
-        "until": (None, known.end),
-    }  # fmt: skip
-    start, end = bounds[days.way]
-    return ConditionClause(
-        expressions.within(column.name, start, end),
-        f"{column.name} is {_BOUNDS[days.way]} {known.text}", (column,),
-        slug=slug(f"{days.way} {known.text}"),
-    )  # fmt: skip
+            [scan.rewritten(days.start, days.end, f"{word} {one}") for one in (year, year + 1)],
+        )
+    bound = known.start if days.way in ("since", "before") else known.end
+    limits = (bound, None) if days.way in ("since", "after") else (None, bound)
+    expression = expressions.within(column.name, *limits)
+    text = f"is {_BOUNDS[days.way][1]} {known.text}"
+    return condition_on(column, expression, text, slug(f"{days.way} {known.text}"))
 
 
 def _in_year(scan: RequestScan, period: Period, column: KnownColumn, days: _Days) -> Period:
@@ -249,12 +231,7 @@ def _versus(
     column = condition.columns[0]
     part = "" if column.role == "year" else first.kind
     key = msgspec.convert({"column": column, "part": part, "place": span.start}, KeyClause)
-    return (condition, AcrossClause(key))
-
-
-def _hint(_: RequestSpan, _named: NamedColumn) -> tuple[object, ...]:
-    """Read "by the date X", which an answer to "which date?" says; the scan knows it already."""
-    return ()
+    return (condition, FieldClause("across", (key,)))
 
 
 _IN = "('in'|'on'|'during'|'im'|'am'|'of'|'for'|'from'|'vom'|'von'|'fur'|'aus'|'to')*"
@@ -267,11 +244,10 @@ TIME_RULES: tuple[Production, ...] = (
     Production("days", f"{_IN} since? PERIOD {_TO} PERIOD :(of_every_year)?", _range, -0.1),
     Production("days", ":(since|before|after|until) PERIOD", _bounded),
     Production("condition", "days", _condition),
-    Production("condition", "days DAYVERB", _condition, -0.1),
-    Production("condition", f"days {_BY}", _condition, -0.1),
-    Production("condition", "DAYS (is|'of')? '('? days ')'?", _before, -0.1),
-    Production("condition", "DAYVERB days", _before, -0.1),
+    Production("condition", f"days DAYVERB|days {_BY}", _condition, -0.1),
+    Production("condition", "DAYS (is|'of')? '('? days ')'?|DAYVERB days", _before, -0.1),
     Production("versus_clause", f"{_IN} PERIOD versus PERIOD DAYS?", _versus),
-    Production("hint_clause", "by ('date'|'datum') DAYS", _hint),
+    # An answer to "which date?", of which the scan knows already.
+    Production("hint_clause", "by ('date'|'datum') DAYS", lambda *_: ()),
 )  # fmt: skip
 """Rules of `condition` on days, of years beside each other, and of which date is meant."""

@@ -234,7 +234,7 @@ def _check_listed(scan: RequestScan, clauses: Clauses, key: str) -> None:
     """
     if clauses.figures or clauses.keys or clauses.rank or clauses.unique_list or not key:
         return
-    chosen = [*clauses.selected, *(column for column, _, _ in clauses.loose)]
+    chosen = [*clauses.selected, *(one.column for one in clauses.loose)]
     said = any(scan.text(place, place + 1) == key for place in range(len(scan)))
     if any(column.name == key for column in chosen) and not said:
         raise UnclearError(f'it may be "{key}" that is listed, or other columns: name them')

@@ -481,3 +481,62 @@ def test_what_may_mean_another_thing(request_text: str, table: KnownTable) -> No
 def test_words_that_are_values(request_text: str, table: KnownTable, condition: str) -> None:
     """Where its place tells that a word is a value, or a length, it is one."""
     assert condition in where(job(request_text, table))
+
+
+REASONS = """\
+rank customers by amount | say by which figure it is ranked
+which customers have no open orders | it asks for what has no such row
+first 10 orders | in which order the first rows are meant
+top 5 customers by unit price | does not add up, and "Customer" has several rows each
+one sheet per | it does not say by which column to split
+one sheet per customer by status | a sheet is made for each value of one column
+one sheet per status as csv | sheets need a workbook
+customers with amount over 5 | or for the different values of "Customer"
+status customer | I do not see how "Status" and "Customer" go together
+status, total amount | I do not see what "Status" is for
+share of amount | it does not say what shares are of
+average amount share by customer | shares are of a sum or of a count
+average amount over 5 | it has a condition on a figure
+total amount by customer sorted by status | the result has no "Status" to sort by
+pivot total amount and average amount by customer and status | shows one figure
+average customer | "Customer" holds no numbers
+amount over 5 and status is open or amount under 3 | conditions with and, and others with or
+amount over 5 and amount over 5 or amount over 5 | conditions with and, and others with or
+sort by count | it sorts by a figure, and asks for none
+top 3 longest orders | it does not say by which column "longest" is meant
+amount by customer, top 3 | may be of "Customer", or rows of each
+orders per customer, top 3 | it does not say what the top 3 are ranked by
+average amount per order id | each row has a "Order ID" of its own
+who paid more than 100 | of single rows, or of the sum of "Amount" of each
+orders over 5, total amount by customer | of single rows, or of the figures of groups
+what did we pay and when | it asks for more than what was paid
+which order was the latest | it does not say by which column "latest" is
+draw a chart of amount | I cannot draw charts
+amount contains a | "Amount" holds no texts
+fill empty customer with 0 | "Customer" holds other values
+top 10 percent by amount | not by a percentage of them
+most expensive | what costs most may be that by "Unit Price" or "Amount"
+make customer uniform | "Customer" has more values than I look at one by one
+number the rows | it may ask for a number on each row
+select customer, total amount | it chooses the columns "Customer" and asks for figures
+total amount without the status column | it leaves out "Status" and asks for figures
+How many orders? Add a column x = amount * 2 | it asks something and adds a column
+"""
+
+
+@pytest.mark.parametrize("line", REASONS.splitlines())
+def test_why_nothing_is_guessed(line: str) -> None:
+    """The reason or the question names what the words leave open."""
+    request_text, reason = line.split(" | ")
+    found = reading(request_text, ORDERS)
+
+    assert isinstance(found, Declined | Question), found
+    assert reason in (found.reason if isinstance(found, Declined) else found.text)
+
+
+def test_what_is_said_twice_is_one_condition() -> None:
+    """A condition that stands there twice is one, in the job and in the name of its file."""
+    found = job("amount over 5 and amount over 5", ORDERS)
+
+    assert where(found) == "Amount > 5"
+    assert "orders-amount-over-5.csv" in found.title
