@@ -129,7 +129,9 @@ def _crossed(span: RequestSpan, rows: NamedColumn, key: KeyClause) -> tuple[obje
         return None
     if rows.level > STEM or column.adds_up or column.is_moment or scan.is_noun(rows.start):
         return None
-    if key.column is not None and key.column.adds_up:
+    # "Varieties per supplier", each of which is there once, are no rows of a table.
+    hardly_repeats = column.distinct * 2 > scan.table.rows > 0
+    if hardly_repeats or (key.column is not None and key.column.adds_up):
         return None
     return (FieldClause("is_pivot"), KeyClause(column, "", rows.start), _across(span, key))
 
