@@ -5,7 +5,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kbd.jobs.records import DeduplicateStep, SelectStep, SortKey, TableStep, TopStep
+from kbd.jobs.records import (
+    DeduplicateStep,
+    FilterStep,
+    PivotStep,
+    RunningStep,
+    SelectStep,
+    ShareStep,
+    SortKey,
+    SortStep,
+    TableStep,
+    TopStep,
+)
 from kbd_offline import rank_checks
 from kbd_offline.clauses import Clauses, FigureClause, RankClause, count_of_rows, sum_of
 from kbd_offline.composed_job import ComposedJob, SplitPart, order_text, way_of
@@ -40,18 +51,31 @@ def compose(scan: RequestScan, clauses: Clauses) -> ComposedJob:
 
 
 def _check_used(scan: RequestScan, clauses: Clauses, composed: ComposedJob) -> None:
-    """Check that each column that was named is used by a step.
+    """Check that a step uses whatever was named and asked for.
 
     Raises:
-        UnclearError: One is not: what is wanted of it was not understood.
+        UnclearError: None does: what is wanted of it was not understood.
     """
     parts = composed.split
-    steps = msgspec.json.encode((composed.steps, parts.summary if parts else ())).decode()
-    steps += parts.by if parts else ""
+    steps = (*composed.steps, *(parts.summary if parts else ()))
+    text = msgspec.json.encode(steps).decode() + (parts.by if parts else "")
     for one in clauses.loose:
         name = msgspec.json.encode(one.column.name).decode()[1:-1]
-        if not one.is_weak and name not in steps and not scan.is_noun(one.place):
+        if not one.is_weak and name not in text and not scan.is_noun(one.place):
             raise UnclearError(f'I do not see what "{one.column.name}" is for')
+    down = [key.column for key in clauses.keys]
+    is_across = bool(down) and any(key.column not in down for key in clauses.across)
+    for what, is_asked, kinds in (
+        ("first ones of an order", clauses.rank is not None, (TopStep,)),
+        ("shares", clauses.share is not None, (ShareStep,)),
+        ("running totals", clauses.running is not None, (RunningStep,)),
+        ("an order", bool(clauses.order), (SortStep, TopStep)),
+        ("columns of values", is_across, (PivotStep,)),
+        ("rows that are there once", clauses.deduplicates, (DeduplicateStep,)),
+        ("rows that are chosen", bool(clauses.conditions), (FilterStep,)),
+    ):
+        if is_asked and not any(isinstance(step, kinds) for step in steps):
+            raise UnclearError(f"it asks for {what} beside something else: ask for one of them")
 
 
 class _Composer(FigureComposer):

@@ -33,8 +33,16 @@ class FigureComposer(RowComposer):
 
     def _share_condition(self) -> ConditionClause | None:
         """Return the condition that a share is of: that of the cancelled among all."""
-        clauses = self._clauses
-        if clauses.share is None or clauses.keys or clauses.split:
+        clauses, scan = self._clauses, self._scan
+        if clauses.share is None or clauses.split:
+            return None
+        if clauses.keys:
+            behind = scan.skip(scan.at(clauses.share, "share"), "det")
+            if behind in clauses.condition_places:
+                raise UnclearError(
+                    "it may ask which part of each group is so, or how those that are so divide"
+                    " among the groups"
+                )
             return None
         valued = [one for one in clauses.conditions if one.values and not one.is_negative]
         if len(valued) != 1:

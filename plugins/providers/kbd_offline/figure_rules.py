@@ -129,7 +129,9 @@ def _crossed(span: RequestSpan, rows: NamedColumn, key: KeyClause) -> tuple[obje
         return None
     if rows.level > STEM or column.adds_up or column.is_moment or scan.is_noun(rows.start):
         return None
-    if key.column is not None and key.column.adds_up:
+    # "Varieties per supplier", each of which is there once, are no rows of a table.
+    hardly_repeats = column.distinct * 2 > scan.table.rows > 0
+    if hardly_repeats or (key.column is not None and key.column.adds_up):
         return None
     return (FieldClause("is_pivot"), KeyClause(column, "", rows.start), _across(span, key))
 
@@ -190,6 +192,12 @@ def _share_groups(
         return _share_rows(span, key.start)
     if not (column.is_text or column.yes) or span.scan.value(key.start) is not None:
         return None
+    if column.yes and not span.scan.at(key.start - 1, "by"):
+        # "Share of organic varieties per supplier" may be that of those that are.
+        raise UnclearError(
+            f'it may be the share of those whose "{column.name}" is {column.yes}, or of each: say'
+            f' "share where {column.name} is {column.yes}" or "share of each {column.name}"'
+        )
     of = () if amount is None else (sum_of(amount.column, amount.start),)
     return _share(span, KeyClause(column, "", key.start), *of)
 

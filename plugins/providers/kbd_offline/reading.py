@@ -16,6 +16,7 @@ from kbd_offline.clauses import (
     FigureClause,
     LooseClause,
     NounClause,
+    RankClause,
     count_of_rows,
 )
 from kbd_offline.column_rules import COLUMN_RULES
@@ -137,6 +138,8 @@ def read_clauses(scan: RequestScan) -> Clauses:
     _check_things(scan, way)
     for piece in way.pieces:
         for value in piece.values:
+            if isinstance(value, RankClause) and clauses.rank not in (None, value):
+                raise UnclearError("it asks for the first ones of two orders: ask for one of them")
             clauses.add(value, range(piece.start, piece.end))
     _check_average(scan, clauses)
     _check_words(scan, way)

@@ -521,6 +521,10 @@ number the rows | it may ask for a number on each row
 select customer, total amount | it chooses the columns "Customer" and asks for figures
 total amount without the status column | it leaves out "Status" and asks for figures
 How many orders? Add a column x = amount * 2 | it asks something and adds a column
+one sheet per status and running total of amount over time | it asks for running totals beside
+share of amount by status and top 3 customers by amount | it asks for shares beside
+one sheet per status and top 3 orders by amount | it asks for first ones of an order beside
+top 3 by amount and bottom 3 by amount | it asks for the first ones of two orders
 """
 
 
@@ -540,3 +544,12 @@ def test_what_is_said_twice_is_one_condition() -> None:
 
     assert where(found) == "Amount > 5"
     assert "orders-amount-over-5.csv" in found.title
+
+
+def test_what_is_there_once_is_no_row_of_a_pivot() -> None:
+    """A column that tells each row apart is not laid out against another one."""
+    columns = (text("Variety", distinct=ROWS), text("Organic", "yes", "no"), text("Supplier", "A"))
+    seeds = KnownTable("seeds.csv", "", columns, ROWS)
+
+    assert isinstance(reading("share of organic varieties per supplier", seeds), Declined)
+    assert "across" in job("status per country", ORDERS).title
