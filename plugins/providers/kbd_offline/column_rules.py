@@ -28,10 +28,6 @@ _MAX_NAME = 60
 _MAX_SPELLINGS = 60
 
 
-def _operand(_: RequestSpan, named: NamedColumn) -> str:
-    return expressions.column(named.column.name)
-
-
 def _number(span: RequestSpan, number: Number) -> str | None:
     marked = next((column for column in span.scan.table.columns if column.decimal), None)
     return None if number.is_percent else number.of(span.scan, marked)
@@ -371,7 +367,8 @@ _AS_COLUMN = (
 _SPELLING = "('spelling'|'spellings'|'names'|'values'|'schreibweise'|'schreibweisen'|'werte')*"
 
 COLUMN_RULES: tuple[Production, ...] = (
-    Production("operand", "ANYNUMBER", _operand),
+    Production("operand", "ANYNUMBER",
+         lambda _, one: expressions.column(one.column.name)),
     Production("operand", "NUMBER", _number),
     Production("operand", f"NUMBER {_OF} operand", _percent),
     Production("operand", "'(' formula ')'", lambda _, inner: f"({inner})"),

@@ -20,7 +20,7 @@ from kbd_offline.scan import UnclearError
 from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
-__all__ = ["FIGURE_RULES"]
+__all__ = ["FIGURE_RULES", "ordered"]
 
 _Figures = tuple[FigureClause, ...]
 _MAX_GROUPS = 12
@@ -136,7 +136,7 @@ def _crossed(span: RequestSpan, rows: NamedColumn, key: KeyClause) -> tuple[obje
     return (FieldClause("is_pivot"), KeyClause(column, "", rows.start), _across(span, key))
 
 
-def _ordered(_: RequestSpan, by: object, way: bool | None) -> OrderClause | None:  # noqa: FBT001 - a value
+def ordered(_: RequestSpan, by: object, way: bool | None) -> OrderClause | None:  # noqa: FBT001 - a value
     """Read "amount descending", "count", "month": a column, the only figure, or a part of dates."""
     match by:
         case NamedColumn():
@@ -252,9 +252,9 @@ FIGURE_RULES: tuple[Production, ...] = (
     Production("pivot_clause", "pivot", lambda _: FieldClause("is_pivot")),
     Production("way", "','? '('? :(descending|newest_first|ascending|oldest_first) ')'?",
          lambda _, concept: _WAYS[concept]),
-    Production("order", "COLUMN way?", _ordered),
-    Production("order", "figure way?", _ordered, 0.9),
-    Production("order", "part way?", _ordered, 0.2),
+    Production("order", "COLUMN way?", ordered),
+    Production("order", "figure way?", ordered, 0.9),
+    Production("order", "part way?", ordered, 0.2),
     Production("orders", "order+", _same),
     Production("orders", "order (',' then_by|and then_by|then_by) orders",
          lambda _, one, others: (one, *others), -0.2),

@@ -14,6 +14,7 @@ from kbd_offline.clauses import (
     sum_of,
 )
 from kbd_offline.facts import KnownColumn
+from kbd_offline.figure_rules import ordered
 from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, quoted
 from kbd_offline.terminals import NamedColumn
@@ -199,15 +200,9 @@ def _is_person(span: RequestSpan, column: KnownColumn | None) -> bool:
     return any(span.scan.means(word, "person") for word in span.words)
 
 
-def _measured(_: RequestSpan, by: object, way: bool | None) -> OrderClause | None:  # noqa: FBT001 - a value
-    match by:
-        case NamedColumn():
-            column = by.column
-            fits = (column.is_number and column.role != "id") or column.is_moment
-            return OrderClause(column, way) if fits else None
-        case (FigureClause() as figure,):
-            return OrderClause(figure=figure, descending=way)
-    return None
+def _measured(span: RequestSpan, by: object, way: bool | None) -> OrderClause | None:  # noqa: FBT001 - a value
+    is_id = isinstance(by, NamedColumn) and by.column.role == "id"
+    return None if is_id else ordered(span, by, way)
 
 
 def _thing(span: RequestSpan, named: NamedColumn) -> NamedColumn | None:

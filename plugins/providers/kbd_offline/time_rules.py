@@ -11,7 +11,7 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.names import slug
 from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.periods import Period, years_between
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, extended, quoted
 from kbd_offline.terminals import NamedColumn
 
 __all__ = ["TIME_RULES", "moment_of"]
@@ -33,10 +33,9 @@ def moment_of(scan: RequestScan) -> KnownColumn:
         raise UnclearError(f"{scan.table.label} has no column of dates{why}")
     if len(moments) > 1:
         names = " or ".join(f'"{column.name}"' for column in moments)
-        request = scan.request.rstrip(" .!?")
         raise SeveralError(
             f"the date can be read in {'two' if len(moments) == 2 else 'several'} ways: by {names}",
-            [f"{request}, by the date {quoted(column.name)}" for column in moments],
+            [extended(scan, f", by the date {quoted(column.name)}") for column in moments],
         )
     return moments[0]
 
