@@ -10,7 +10,7 @@ does its main jobs with no network and no key. What it reads is a job (`kbd.jobs
     research         the files looked at, the request read, the job checked
     inspection       the facts of tables, by tools that only look
     intents          what goes from phase to phase
-    profiles         reports of what files hold, with `cells`
+    profiles         reports of what files hold
     abilities        what can be asked for, told to who asked for that
 
 Reading is pure. `request` chooses the table, `single` makes a job of one, `combination` of several,
@@ -22,7 +22,6 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     lexicon          phrases by what they mean, of `english` and `german`; `names` compare
     request_tokens   words, numbers, texts in quotes; `day_ranges` gives days their month
     mentions         columns and values that a place names
-    things           words for what the rows are
     scan             a request with all of that at hand
     patterns         the small language of rules, and the chart of all that they find
     terminals        what rules find by looking at words: columns, values, numbers (`numerals`),

@@ -26,28 +26,11 @@ _FORMS: tuple[tuple[int, Callable[[str], str]], ...] = (
 _MAX_WORDS = 8
 _NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
 _SUMS = frozenset(("money", "revenue", "cost"))
-BESIDE = frozenset(
-    [
-        "discount",
-        "discounts",
-        "rabatt",
-        "tax",
-        "taxes",
-        "vat",
-        "mwst",
-        "ust",
-        "steuer",
-        "shipping",
-        "versand",
-        "fee",
-        "fees",
-        "tip",
-        "tips",
-        "gebuhr",
-        "rate",
-        "quote",
-    ]
-)
+_BESIDE_TEXT = """
+discount discounts rabatt tax taxes vat mwst ust steuer shipping versand fee fees tip tips gebuhr
+rate quote
+"""
+BESIDE = frozenset(_BESIDE_TEXT.split())
 """Words of names of money that is not what something brings or costs."""
 _FUNCTIONS = (
     "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by",

@@ -8,28 +8,8 @@ from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
 __all__ = ["UNITS", "number_at"]
 
-UNITS = frozenset(
-    [
-        "eur",
-        "euro",
-        "euros",
-        "usd",
-        "dollar",
-        "dollars",
-        "chf",
-        "gbp",
-        "pound",
-        "pounds",
-        "€",
-        "$",
-        "£",
-        "¥",
-        "franken",
-        "yen",
-        "kr",
-    ]
-)
-
+_UNITS_TEXT = "eur euro euros usd dollar dollars chf gbp pound pounds € $ £ ¥ franken yen kr"
+UNITS = frozenset(_UNITS_TEXT.split())
 
 # With either decimal mark, the other one between thousands.
 _MARKED = {

@@ -6,7 +6,6 @@ year until the data, or a year beside it, tell which.
 
 import calendar
 import re
-from collections.abc import Sequence
 from datetime import date, timedelta
 
 import msgspec
@@ -15,7 +14,7 @@ from kbd_offline.day_ranges import month_behind
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.scan import RequestScan
 
-__all__ = ["Period", "add_months", "count_at", "period_at", "period_list_at", "years_between"]
+__all__ = ["Period", "add_months", "count_at", "period_at", "years_between"]
 
 _YEARS = range(1900, 2101)
 _DAY_MONTH = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
@@ -97,23 +96,6 @@ def period_at(scan: RequestScan, place: int) -> Period | None:
         or _month(scan, at)
         or _day_of_month(scan, at)
     )
-
-
-def period_list_at(scan: RequestScan, place: int) -> list[Period]:
-    """Return the periods of a list: "March and April 2024", "2023, 2024"."""
-    first = period_at(scan, place)
-    found = [] if first is None else [first]
-    while found:
-        behind = scan.behind_connector(found[-1].end_token)
-        behind = behind if behind != found[-1].end_token else scan.at(found[-1].end_token, "or")
-        other = period_at(scan, scan.skip(behind, "det")) if behind else None
-        if other is None or other.kind != found[0].kind:
-            break
-        found.append(other)
-    known = [one for one in found if one.has_year]
-    if known and len(known) < len(found) and known == [found[-1]]:
-        found = [one.in_year(known[0].start.year) for one in found]
-    return found
 
 
 def _made(start: date, end: date, behind: int, text: str, kind: str) -> Period:
@@ -358,8 +340,3 @@ def _day_of_month(scan: RequestScan, place: int) -> Period | None:
     if month is None:
         return None
     return _with_year(scan, _one_day(month, day, at + 1))
-
-
-def joined(periods: Sequence[Period]) -> str:
-    """Return periods in words."""
-    return " and ".join(period.text for period in periods)

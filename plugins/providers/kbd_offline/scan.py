@@ -20,7 +20,6 @@ from kbd_offline.mentions import (
 )
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
-from kbd_offline.things import names_rows
 
 __all__ = ["RequestScan", "SeveralError", "UnclearError", "quoted"]
 
@@ -232,7 +231,7 @@ class RequestScan:
         named = self.vocabulary.column_at(self.tokens, place)
         if named is not None and named.level <= PART:
             return False
-        return names_rows(word, self.table, () if named is None else named.columns)
+        return _names_rows(word, self.table, () if named is None else named.columns)
 
     def is_column(self, place: int) -> bool:
         """Tell whether a column is named in full at a place, and not by a word of the language."""
@@ -452,6 +451,49 @@ _KINDS_OF_NUMBERS = frozenset(["amount", "amounts", "value", "values", "betrag",
 _PARTICIPLES = ("ed", "t", "en", "ing")
 
 _NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
+
+
+def _names_rows(word: str, table: KnownTable, named: tuple[KnownColumn, ...]) -> bool:
+    """Tell whether a folded word is one for rows, whatever their file is called: "Buchungen".
+
+    Where a column tells which thing a row is of, and has some more than once, the word means that
+    column: many rows may be of one customer.
+    """
+    root = stem(word)
+    if any(_repeats(column, table) for column in named):
+        return False
+    if root in _EVENTS or singular(word) in _EVENTS:
+        return True
+    return (root in _PEOPLE or singular(word) in _PEOPLE) and _is_of_people(table)
+
+
+def _repeats(column: KnownColumn, table: KnownTable) -> bool:
+    """Tell whether a column tells things apart, and has some more than once."""
+    return (column.is_text or column.role == "id") and column.distinct < table.rows
+
+
+def _is_of_people(table: KnownTable) -> bool:
+    names = [column for column in table.columns if _NAMES & set(tokens(column.name))]
+    is_keyed = any(column.distinct == table.rows == column.filled for column in table.columns)
+    return is_keyed and len(names) == 1 and names[0].distinct >= 0.8 * table.rows
+
+
+_EVENTS_TEXT = """
+transaction booking purchase reading measurement posting payment movement case position sale order
+deal buchung transaktion vorgang vorgange posten position messung messwert zahlung verkauf
+verkaufe bestellung einkauf einkaufe fall falle book buch bucher item
+"""
+_EVENTS = frozenset(map(stem, _EVENTS_TEXT.split()))
+"""Things that happen: each row is one, if it is of such things at all."""
+
+_PEOPLE_TEXT = """
+employee staff worker colleague people person member customer client student mitarbeiter
+mitarbeiterin angestellte kollege personen leute mensch mitglied kunde schuler
+"""
+_PEOPLE = frozenset(map(stem, _PEOPLE_TEXT.split()))
+"""Persons: each row is one only where hardly any name is there twice."""
+
+_NAMES = frozenset(["name", "nachname", "surname", "fullname"])
 
 
 def _forms(text: str) -> set[str]:

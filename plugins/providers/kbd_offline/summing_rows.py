@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kbd_offline.cells import column_letters
+from kbd.sheets.areas import column_letters
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.intents import TableIntent
 
