@@ -6,8 +6,7 @@ does its main jobs with no network and no key. What it reads is a job (`kbd.jobs
 
     provider         its one model, and a turn of it
     conversation     what the messages hold, read anew each turn; `answers` what was said in them
-    phases           plan, implement and summary; `summing_rows` the formulas of a copy
-    research         the files looked at, the request read, the job checked
+    phases           research, plan, implement and summary; `summing_rows` the formulas of a copy
     inspection       the facts of tables, by tools that only look
     intents          what goes from phase to phase
     profiles         reports of what files hold

@@ -13,6 +13,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.sheets.areas import column_letters
 from kbd_offline.conversation import CallFailedError, PlannerConversation
+from kbd_offline.inspection import tables_of
 from kbd_offline.intents import ProfileIntent, TableIntent
 from kbd_offline.names import fold, singular, split_suffix, tokens
 from kbd_offline.request_files import (
@@ -84,7 +85,8 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
     """
     infos = conversation.outcomes(*(("get_file_info", {"path": path}) for path in paths))
     known = dict(zip(paths, infos, strict=True))
-    tables = {path: _tables(path, info) for path, info in known.items()}
+    read = [path for path in paths if split_suffix(path)[1] in (*READ_TABLES, *READ_BOOKS)]
+    tables = {path: tables_of(path, known[path]) if path in read else [] for path in paths}
     every = [table for some in tables.values() for table in some]
     if len(every) > MAX_TABLES:
         raise UnclearError(f"the files hold {len(every)} tables; I report on up to {MAX_TABLES}")
@@ -103,18 +105,6 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
         _profile(path, known[path], maps.get(path), [(t, *measured[t]) for t in tables[path]])
         for path in paths
     ]
-
-
-def _tables(path: str, info: _Result) -> list[TableIntent]:
-    suffix = split_suffix(path)[1]
-    if isinstance(info, CallFailedError):
-        return []
-    if suffix in READ_TABLES:
-        return [TableIntent(path)]
-    if suffix in READ_BOOKS:
-        sheets = info.get("sheets", ())
-        return [TableIntent(path, str(sheet["name"])) for sheet in sheets if sheet.get("range")]
-    return []
 
 
 def _has_map(path: str, info: _Result) -> bool:
