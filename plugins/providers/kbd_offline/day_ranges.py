@@ -12,7 +12,7 @@ import msgspec
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.request_tokens import RequestToken
 
-__all__ = ["is_day_before_month", "month_behind", "with_months"]
+__all__ = ["day_at", "is_day_before_month", "month_behind", "with_months"]
 
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
 _LINKS = frozenset(["to", "bis", "until", "till", "through", "-", "–", "and", "und", "or", "oder"])
@@ -32,7 +32,7 @@ class _Days(msgspec.Struct, frozen=True):
 
 def is_day_before_month(tokens: Sequence[RequestToken], place: int) -> bool:
     """Tell whether a number is a day, for a month stands behind it: "5 March", "5. of May"."""
-    return _day(tokens, place) is not None and _is_month(tokens, month_behind(tokens, place + 1))
+    return day_at(tokens, place) is not None and _is_month(tokens, month_behind(tokens, place + 1))
 
 
 def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestToken]:
@@ -69,7 +69,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
 
 def _days_at(tokens: Sequence[RequestToken], place: int, request: str) -> _Days | None:
     """Return the two days at a place, the first of which is the earlier one."""
-    first = _day(tokens, place)
+    first = day_at(tokens, place)
     if first is None:
         return None
     at = _behind_dot(tokens, place + 1)
@@ -86,13 +86,14 @@ def _days_at(tokens: Sequence[RequestToken], place: int, request: str) -> _Days 
         return None
     while at < len(tokens) and tokens[at].word in _ARTICLES:
         at += 1
-    last = _day(tokens, at)
+    last = day_at(tokens, at)
     if last is None or last <= first:
         return None
     return _Days(at, link, _behind_dot(tokens, at + 1))
 
 
-def _day(tokens: Sequence[RequestToken], place: int) -> int | None:
+def day_at(tokens: Sequence[RequestToken], place: int) -> int | None:
+    """Return the number of a day at a place: "5", "5th"; None for none."""
     if not 0 <= place < len(tokens) or tokens[place].kind not in ("number", "word"):
         return None
     found = _DAY.fullmatch(tokens[place].word)
