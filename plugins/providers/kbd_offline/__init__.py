@@ -23,7 +23,7 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     mentions         columns and values that a place names
     scan             a request with all of that at hand
     patterns         the small language of rules, and the chart of all that they find
-    terminals        what rules find by looking at words: columns, values, numbers (`numerals`),
+    terminals        what rules find by looking at words: columns, values, numbers,
                      days (`periods`), with `value_texts`
     condition_rules  rules; so are `time_rules`, `figure_rules`, `rank_rules`, `column_rules`
     reading          the clauses that together use every word at the least cost, of `clauses`;

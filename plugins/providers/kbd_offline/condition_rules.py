@@ -9,10 +9,9 @@ from kbd_offline.clauses import ConditionClause, FigureClause, HavingClause
 from kbd_offline.facts import KnownColumn
 from kbd_offline.mentions import BESIDE, COMPOUND, STEM
 from kbd_offline.names import slug, tokens
-from kbd_offline.numerals import UNITS
 from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, quoted
-from kbd_offline.terminals import NamedColumn, Number, Valued
+from kbd_offline.terminals import UNITS, NamedColumn, Number, Valued
 from kbd_offline.value_texts import check_contained, is_marked, values_text
 
 __all__ = ["ARTICLES", "CONDITION_RULES", "denied", "money_columns"]

@@ -315,12 +315,11 @@ class RequestScan:
                 return found, end
             found.append(mention)
             end = mention.end
-            if self.at(end, "summary_sheet", "totals_row") and not self._is_called(
-                self._behind_comma(end)
-            ):
+            behind = self.behind_connector(end)
+            if self.at(end, "summary_sheet", "totals_row") and not self._is_called(behind):
                 # "… and totals" are no column called Total.
                 return found, end
-            place = self._behind_comma(end)
+            place = behind
             if place == end:
                 return found, end
 
@@ -330,54 +329,42 @@ class RequestScan:
         name = self.text(place, mention.end) if mention is not None else ""
         return any(fold(name) == fold(one.name) for one in (mention.columns if mention else ()))
 
-    def _behind_comma(self, place: int) -> int:
-        at = place
-        if self.is_sign(at, ",/"):
-            at += 1
-        return self.at(at, "and") or at
-
     def behind_connector(self, place: int) -> int:
         """Return the place behind a comma, an "and" or both."""
-        return self._behind_comma(place)
+        at = place + self.is_sign(place, ",/")
+        return self.at(at, "and") or at
 
     def _spread(self, found: Sequence[RequestToken]) -> list[RequestToken]:
         """Return tokens with small misspellings mended and compound words parted."""
         spread: list[RequestToken] = []
         for token in found:
-            if token.kind != "word":
-                spread.append(token)
-                continue
             word = token.word
-            if (rest := self._denied(word)) is not None:
-                at = token.start + len(word) - len(rest)
+            first, rest = self._parted(word) if token.kind == "word" else ("", "")
+            if rest:
+                size = len(word) - len(rest)
+                at = token.start + size
                 spread += [
-                    RequestToken("word", token.text[: at - token.start], "not", token.start, at),
-                    RequestToken("word", token.text[at - token.start :], rest, at, token.end),
+                    RequestToken("word", token.text[:size], first, token.start, at),
+                    RequestToken("word", token.text[size:], rest, at, token.end),
                 ]
-                continue
-            for prefix, instead in LEXICON.prefixes.items():
-                rest = word.removeprefix(prefix)
-                if (
-                    rest != word
-                    and len(rest) >= 4
-                    and not self._is_name(word)
-                    and (self._is_name(rest))
-                ):
-                    end = token.start + len(prefix)
-                    first = RequestToken(
-                        "word", token.text[: len(prefix)], instead, token.start, end
-                    )
-                    spread += [
-                        first,
-                        RequestToken("word", token.text[len(prefix) :], rest, end, token.end),
-                    ]
-                    break
+            elif token.kind != "word" or stem(word) in self._nouns:
+                spread.append(token)
             else:
-                mended = word if stem(word) in self._nouns else self.vocabulary.corrected(word)
+                mended = self.vocabulary.corrected(word)
                 spread.append(
                     token if mended == word else msgspec.structs.replace(token, word=mended)
                 )
         return spread
+
+    def _parted(self, word: str) -> tuple[str, str]:
+        """Return the two words that one stands for: "unpaid", "Gesamtumsatz"; "" for none."""
+        if (rest := self._denied(word)) is not None:
+            return "not", rest
+        for prefix, instead in LEXICON.prefixes.items():
+            rest = word.removeprefix(prefix)
+            if rest != word and len(rest) >= 4 and self._is_name(rest) and not self._is_name(word):
+                return instead, rest
+        return "", ""
 
     def _denied(self, word: str) -> str | None:
         """Return what a word denies of a column of yes and no: "unpaid" of a column Paid."""
