@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kbd.types import ReadAs
-from kbd_offline.names import fold
+from kbd_offline.names import blanked, fold
 from kbd_offline.request_files import MAX_REQUEST_CHARACTERS
 from kbd_offline.request_tokens import QUOTED
 
@@ -170,8 +170,7 @@ def _taken(text: str) -> tuple[dict[str, Any], str]:
         for found in re.finditer(pattern, folded):
             said = found["said"] if value is None else value
             read_as[name] = int(said) if name == "header_row" else said
-            start, end = found.span()
-            text = text[:start] + " " * (end - start) + text[end:]
+            text = blanked(text, *found.span())
     return read_as, text
 
 

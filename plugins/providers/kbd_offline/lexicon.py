@@ -1,6 +1,7 @@
 """Lexicon of requests: phrases by what they mean, of all languages at once. Pure."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -103,31 +104,27 @@ def _numbered(texts: Iterable[str], parts: str) -> dict[str, int]:
     }
 
 
-def _meanings() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for language in _LANGUAGES:
-        for meaning, words in language.MEANINGS.items():
-            for word in words.split():
-                one = singular(fold(word))
-                found[one] = found.get(one, frozenset()) | {meaning}
-    return found
-
-
 def _lexicon() -> Lexicon:
-    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    phrases = defaultdict[str, list[tuple[tuple[str, ...], str]]](list)
     for phrase, concept in dict.fromkeys(_phrases()):
-        phrases.setdefault(phrase[0], []).append((phrase, concept))
+        phrases[phrase[0]].append((phrase, concept))
     numerals: dict[str, int] = {}
+    prefixes: dict[str, str] = {}
+    meanings = defaultdict[str, set[str]](set)
     for language in _LANGUAGES:
         numerals |= {word: n for n, word in enumerate(language.NUMERALS.split())}
+        prefixes |= language.PREFIXES
+        for meaning, words in language.MEANINGS.items():
+            for word in words.split():
+                meanings[singular(fold(word))].add(meaning)
     return Lexicon(
         {first: tuple(some) for first, some in phrases.items()},
         frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),
         _numbered((language.MONTHS for language in _LANGUAGES), ","),
         _numbered((language.WEEKDAYS for language in _LANGUAGES), ","),
         numerals,
-        {prefix: word for language in _LANGUAGES for prefix, word in language.PREFIXES.items()},
-        _meanings(),
+        prefixes,
+        {word: frozenset(some) for word, some in meanings.items()},
         {word: frozenset(line.split()) for line in _VALUES.splitlines() for word in line.split()},
     )
 
