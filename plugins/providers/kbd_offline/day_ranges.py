@@ -47,6 +47,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
     while place < len(tokens):
         days = _days_at(tokens, place, request)
         is_led = place > 0 and _is_month(tokens, place - 1)
+        is_between = place > 1 and tokens[place - 2].word in _BETWEEN
         if days is None:
             made.append(tokens[place])
             place += 1
@@ -56,7 +57,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
         if not is_led and _is_month(tokens, month):
             added = [tokens[month], *_year(tokens, month + 1)]
             made += [first, *(_beside(one, first) for one in added), days.link, last]
-        elif is_led and (days.link.word not in _LISTING or _is_between(tokens, place - 2)):
+        elif is_led and (days.link.word not in _LISTING or is_between):
             year = [_beside(one, first) for one in _year(tokens, days.behind)]
             made += [first, *year, days.link, _beside(tokens[place - 1], last, at_end=False), last]
         else:
@@ -116,10 +117,6 @@ def _is_month(tokens: Sequence[RequestToken], place: int) -> bool:
     if not 0 <= place < len(tokens) or tokens[place].kind != "word":
         return False
     return tokens[place].word in LEXICON.months
-
-
-def _is_between(tokens: Sequence[RequestToken], place: int) -> bool:
-    return place >= 0 and tokens[place].word in _BETWEEN
 
 
 def _year(tokens: Sequence[RequestToken], place: int) -> list[RequestToken]:

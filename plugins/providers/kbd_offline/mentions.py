@@ -144,15 +144,10 @@ class Vocabulary:
         best: list[tuple[KnownColumn, str]] = []
         length = 0
         others = LEXICON.values.get(words[0]) or LEXICON.values.get(stem(words[0]), frozenset())
-        named = self._values.get(stem(words[0]), ())
-        for value_words, column, value in named:
+        for value_words, column, value in self._values.get(stem(words[0]), ()):
             size = len(value_words)
-            if size < max(length, 1) or len(words) < size:
-                continue
-            if any(request[start + at].kind == "file" for at in range(size)):
-                continue
-            if all(_alike(words[at], value_words[at]) for at in range(size)):
-                best = [*best, (column, value)] if size == length else [(column, value)]
+            if length <= size <= len(words) and all(map(_alike, words, value_words)):
+                best = [*(best if size == length else ()), (column, value)]
                 length = size
         if not best:
             # "Stornierte" where the value is Cancelled.

@@ -437,7 +437,7 @@ def summary(conversation: PlannerConversation) -> str:
     lines = [*([f"I read this as: {words}."] if words else ()), *done]
     told = "\n".join(done)
     lines += [
-        _change(change)
+        f"{str(change.get('change_type', 'modified')).capitalize()}: {change.get('path')}."
         for change in changes
         if change.get("change_type") != "added" or str(change.get("path")) not in told
     ]
@@ -449,11 +449,6 @@ def summary(conversation: PlannerConversation) -> str:
     if failed and not changes:
         lines.append("Nothing was changed.")
     return "\n".join([*lines, _NOT_A_MODEL])
-
-
-def _change(change: dict[str, Any]) -> str:
-    kind = str(change.get("change_type", "modified"))
-    return f"{kind.capitalize()}: {change.get('path')}."
 
 
 def _decimals(value: float) -> int:

@@ -495,10 +495,7 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     for token in tokenize(request, named.spans):
         if token.kind == "word" and token.word not in _WORDS and singular(token.word) not in things:
             raise UnclearError(f'I do not know what to make of "{token.text}" here')
-    if not chosen:
-        raise UnclearError("there is no file in the workbench that it can be about")
-    if len(chosen) > MAX_FILES:
-        raise UnclearError(f"I report on up to {MAX_FILES} files, and these are {len(chosen)}")
+    chosen = _few(chosen, "report on")
     if not target:
         stem = split_suffix(chosen[0])[0] + "-" if len(chosen) == 1 else ""
         target = free_target(f"{stem}profile{suffix}", paths, "new")
@@ -506,7 +503,7 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
         target += suffix
     if target.casefold() in {path.casefold() for path in paths}:
         raise UnclearError(f"{target} is in the workbench already: name another result")
-    return ProfileIntent(tuple(chosen), target)
+    return ProfileIntent(chosen, target)
 
 
 def parse_look(request: str, paths: tuple[str, ...]) -> ProfileIntent:
@@ -515,12 +512,15 @@ def parse_look(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     Raises:
         UnclearError: There is no file, or there are too many.
     """
-    paths = named_files(request, paths).sources or paths
+    return ProfileIntent(_few(named_files(request, paths).sources or paths, "tell of"), "")
+
+
+def _few(paths: tuple[str, ...], verb: str) -> tuple[str, ...]:
     if not paths:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(paths) > MAX_FILES:
-        raise UnclearError(f"I tell what up to {MAX_FILES} files hold, and these are {len(paths)}")
-    return ProfileIntent(tuple(paths), "")
+        raise UnclearError(f"I {verb} up to {MAX_FILES} files, and these are {len(paths)}")
+    return paths
 
 
 _MAX_LOOK_LINES = 60

@@ -8,7 +8,7 @@ import msgspec
 from kbd_offline.day_ranges import is_day_before_month
 from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import COMPOUND, PART, STEM, SYNONYM
+from kbd_offline.mentions import COMPOUND, PART, STEM, SYNONYM, ValueMention
 from kbd_offline.patterns import Terminal
 from kbd_offline.periods import Period, count_at, period_at
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
@@ -39,19 +39,8 @@ class NamedColumn(msgspec.Struct, frozen=True):
     level: int = 0
 
 
-class Valued(msgspec.Struct, frozen=True):
-    """A value that is named: the columns that have it, each with its spellings.
-
-    Args:
-        found: They.
-        start, end: Where it stands.
-        is_plain: Whether its words mean nothing else.
-    """
-
-    found: tuple[tuple[KnownColumn, tuple[str, ...]], ...]
-    start: int
-    end: int
-    is_plain: bool
+Valued = ValueMention
+"""A value that is named: the columns that have it, each with its spellings."""
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -165,7 +154,7 @@ def _text(column: KnownColumn, _: int) -> bool:
 def _value(scan: RequestScan, place: int) -> Iterator[tuple[int, Valued]]:
     found = scan.value(place)
     if found is not None:
-        yield found.end, Valued(found.found, found.start, found.end, found.is_plain)
+        yield found.end, found
 
 
 def _number_at(scan: RequestScan, place: int) -> Iterator[tuple[int, Number]]:
