@@ -1,8 +1,8 @@
 """English words of requests, by what they mean: phrases in commas under each concept.
 
 Letters are compared folded: without capitals and accents. Bars part the words that may stand in a
-place, and an empty one may be left out: "the| first|last row". A longer phrase goes before a shorter
-one. What a word may mean beside the language (a column, a value) is looked for in the table.
+place, and an empty one may be left out: "the| first|last row". A longer phrase goes before a
+shorter one. What a word may mean beside the language is looked for in the table.
 """
 
 from collections.abc import Mapping
