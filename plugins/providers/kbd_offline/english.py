@@ -7,7 +7,7 @@ shorter one. What a word may mean beside the language is looked for in the table
 
 from collections.abc import Mapping
 
-__all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+__all__ = ["MEANINGS", "NUMERALS", "PHRASES", "PREFIXES"]
 
 PHRASES: Mapping[str, str] = {
     # What may stand anywhere and means nothing more. None that excepts, denies or compares.
@@ -359,11 +359,6 @@ PHRASES: Mapping[str, str] = {
     "own_file": "a|one|own file, its own file, a separate file, a|one csv",
 }
 
-MONTHS = """
-january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, september
-sep sept, october oct, november nov, december dec
-"""
-WEEKDAYS = "monday, tuesday, wednesday, thursday, friday, saturday, sunday"
 NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 

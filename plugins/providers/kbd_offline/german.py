@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-__all__ = ["MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+__all__ = ["MEANINGS", "NUMERALS", "PHRASES", "PREFIXES"]
 
 PHRASES: Mapping[str, str] = {
     "filler": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, diese, bringt,
@@ -277,11 +277,6 @@ PHRASES: Mapping[str, str] = {
     "own_file": "eine datei|csv|csv-datei, eine| eigene datei",
 }
 
-MONTHS = """
-januar, februar, marz maerz, april, mai, juni, juli, august, september, oktober okt, november,
-dezember dez
-"""
-WEEKDAYS = "montag, dienstag, mittwoch, donnerstag, freitag, samstag sonnabend, sonntag"
 NUMERALS = "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf"
 PREFIXES: Mapping[str, str] = {
     "gesamt": "summe", "durchschnitts": "durchschnitt", "monats": "monatlich", "jahres": "jahrlich",

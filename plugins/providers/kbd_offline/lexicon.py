@@ -2,10 +2,11 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from kbd.jobs.recipes.request_days import MONTH_NUMBERS, WEEKDAY_NUMBERS
 from kbd_offline import english, german
 from kbd_offline.names import fold, singular
 from kbd_offline.request_tokens import word_texts
@@ -97,13 +98,6 @@ def _spelt(phrase: str) -> Iterator[str]:
         yield " ".join(filter(None, chosen))
 
 
-def _numbered(texts: Iterable[str], parts: str) -> dict[str, int]:
-    lists = ([part.split() for part in text.split(parts)] for text in texts)
-    return {
-        word: number for names in lists for number, some in enumerate(names, 1) for word in some
-    }
-
-
 def _lexicon() -> Lexicon:
     phrases = defaultdict[str, list[tuple[tuple[str, ...], str]]](list)
     for phrase, concept in dict.fromkeys(_phrases()):
@@ -120,8 +114,8 @@ def _lexicon() -> Lexicon:
     return Lexicon(
         {first: tuple(some) for first, some in phrases.items()},
         frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),
-        _numbered((language.MONTHS for language in _LANGUAGES), ","),
-        _numbered((language.WEEKDAYS for language in _LANGUAGES), ","),
+        {fold(name): number for name, number in MONTH_NUMBERS.items()},
+        WEEKDAY_NUMBERS,
         numerals,
         prefixes,
         {word: frozenset(some) for word, some in meanings.items()},

@@ -9,15 +9,7 @@ import msgspec
 from kbd_offline.day_ranges import with_months
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import (
-    COMPOUND,
-    PART,
-    SAME,
-    STEM,
-    ColumnMention,
-    ValueMention,
-    Vocabulary,
-)
+from kbd_offline.mentions import COMPOUND, PART, SAME, STEM, ColumnMention, ValueMention, Vocabulary
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 
@@ -84,7 +76,7 @@ class RequestScan:
             f'"{token.text}" was read as "{token.word}"'
             for token in self.tokens
             if token.kind == "word" and token.text.casefold()[:1] == token.word[:1]
-            and token.word not in _forms(token.text)
+            and token.word != fold(token.text).replace("’", "'")
         )  # fmt: skip
 
         self.is_exact = any(self.at(place, "exactly") for place in range(len(self.tokens)))
@@ -481,10 +473,6 @@ _PEOPLE = frozenset(map(stem, _PEOPLE_TEXT.split()))
 """Persons: each row is one only where hardly any name is there twice."""
 
 _NAMES = frozenset(["name", "nachname", "surname", "fullname"])
-
-
-def _forms(text: str) -> set[str]:
-    return {fold(text).replace("’", "'")}
 
 
 def quoted(name: str) -> str:

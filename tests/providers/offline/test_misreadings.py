@@ -481,3 +481,9 @@ def test_what_may_mean_another_thing(request_text: str, table: KnownTable) -> No
 def test_words_that_are_values(request_text: str, table: KnownTable, condition: str) -> None:
     """Where its place tells that a word is a value, or a length, it is one."""
     assert condition in where(job(request_text, table))
+
+
+@pytest.mark.parametrize("month", ["Mrz 2024", "März 2024", "March 2024", "2024-03"])
+def test_a_month_by_any_of_its_names(month: str) -> None:
+    """The names and abbreviations that recipes know are those of requests."""
+    assert where(job(f"rides in {month}", RIDES)) == where(job("rides in March 2024", RIDES))
