@@ -38,7 +38,7 @@ ALLOWED = {
     ("plugins/formats/kbd_pptx/comparison/markup.py", "hash"): "what is equal within a process",
     ("plugins/formats/kbd_xlsx/comparison/column_alignment.py", "hash"): "the same",
     ("plugins/formats/kbd_xlsx/comparison/row_tokens.py", "hash"): "the same",
-    ("plugins/providers/kbd_offline/research.py", "now"): 'the day that "last month" goes by',
+    ("plugins/providers/kbd_offline/phases.py", "now"): 'the day that "last month" goes by',
     ("plugins/providers/kbd_openai/faults.py", "now"): "Retry-After may name an hour, not seconds",
     (
         "plugins/providers/kbd_semantic/embedder.py",

@@ -14,7 +14,10 @@ from datetime import date, timedelta
 
 import msgspec
 
-__all__ = ["MONTH_NUMBERS", "NamedDays", "days_named", "relative_period", "without_days"]
+__all__ = [
+    "MONTH_NUMBERS", "WEEKDAY_NUMBERS", "NamedDays", "days_named", "relative_period",
+    "without_days",
+]  # fmt: skip
 
 _MONTHS = (
     ("january", "jan", "januar", "jänner", "jaenner"), ("february", "feb", "februar"),
@@ -26,7 +29,7 @@ _MONTHS = (
 MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
 """Numbers of months by their names and abbreviations, in small letters."""
 
-_WEEKDAYS = {
+WEEKDAY_NUMBERS = {
     name: number
     for number, names in enumerate((
         ("monday", "montag"), ("tuesday", "dienstag"), ("wednesday", "mittwoch"),
@@ -35,6 +38,8 @@ _WEEKDAYS = {
     ), 1)
     for name in names
 }  # fmt: skip
+"""Numbers of weekdays by their names, Monday first, in small letters."""
+
 _MONTH_TITLES = tuple(names[0].capitalize() for names in _MONTHS)
 _DAY_TITLES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ORDINALS = {
@@ -44,7 +49,7 @@ _ORDINALS = {
 
 _NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _MONTH = re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)")
-_WEEKDAY = re.compile(rf"(?<!\w)({'|'.join(_WEEKDAYS)})s?(?!\w)")
+_WEEKDAY = re.compile(rf"(?<!\w)({'|'.join(WEEKDAY_NUMBERS)})s?(?!\w)")
 _YEAR = re.compile(r"(?<![\d.,])(?<!\d[./-])(?:fy ?)?((?:19|20)\d\d)(?![\d])(?![.,/-]\d)")
 _CENTURY = r"(?:19|20)\d\d"
 _AND = r"\s+(?:and|und)\s+"
@@ -135,7 +140,7 @@ def days_named(text: str) -> NamedDays:
     texts = {f"{year}-{month:02d}" for year, month, count in spans if count == 1}
     texts |= {f"{year}-Q{quarter}" for year in years for quarter in quarters}
     texts |= {_MONTH_TITLES[month - 1] for month in named_months}
-    weekdays = {_WEEKDAYS[name] for name in _WEEKDAY.findall(text)}
+    weekdays = {WEEKDAY_NUMBERS[name] for name in _WEEKDAY.findall(text)}
     texts |= {_DAY_TITLES[number - 1] for number in weekdays}
     return NamedDays(
         frozenset(years), frozenset(months), frozenset(quarters), frozenset(weekdays),

@@ -6,11 +6,10 @@ does its main jobs with no network and no key. What it reads is a job (`kbd.jobs
 
     provider         its one model, and a turn of it
     conversation     what the messages hold, read anew each turn; `answers` what was said in them
-    phases           plan, implement and summary; `summing_rows` the formulas of a copy
-    research         the files looked at, the request read, the job checked
+    phases           research, plan, implement and summary; `summing_rows` the formulas of a copy
     inspection       the facts of tables, by tools that only look
     intents          what goes from phase to phase
-    profiles         reports of what files hold, with `cells`
+    profiles         reports of what files hold
     abilities        what can be asked for, told to who asked for that
 
 Reading is pure. `request` chooses the table, `single` makes a job of one, `combination` of several,
@@ -22,10 +21,9 @@ are requests near one that has no reading, `open_questions` what a table leaves 
     lexicon          phrases by what they mean, of `english` and `german`; `names` compare
     request_tokens   words, numbers, texts in quotes; `day_ranges` gives days their month
     mentions         columns and values that a place names
-    things           words for what the rows are
     scan             a request with all of that at hand
     patterns         the small language of rules, and the chart of all that they find
-    terminals        what rules find by looking at words: columns, values, numbers (`numerals`),
+    terminals        what rules find by looking at words: columns, values, numbers,
                      days (`periods`)
     condition_rules  rules; so are `time_rules`, `figure_rules`, `rank_rules`, `column_rules`
     reading          the clauses that together use every word at the least cost, of `clauses`;

@@ -2,66 +2,45 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from kbd_offline.facts import KnownTable
 from kbd_offline.names import fold, tokens
 
-__all__ = ["HOW_TO_ASK", "all_abilities", "asks_for_abilities", "nearest"]
+__all__ = ["ABILITIES", "HOW_TO_ASK", "asks_for_abilities", "nearest"]
 
 HOW_TO_ASK = "what can you do?"
 """What is answered with all abilities."""
 
-_ON_ONE_TABLE = (
-    "On a table of the workbench (csv, tsv, parquet, arrow, json, or a sheet of a workbook or an"
-    " ods file) I can"
-)
-_OF_ONE_TABLE = (
-    (
-        "put each value of a column on its own sheet, with a summary sheet of totals",
-        "one sheet per Category with Date and Amount sorted by Date, and a sheet of totals",
-    ),
-    (
-        "total, average, count, minimum or maximum, of all rows or by columns, months, years",
-        "total Amount by Category into sums.xlsx",
-    ),
-    (
-        "filter, sort and choose columns",
-        "only rows where Amount > 100, sorted by Date descending, with Date and Amount",
-    ),
-    ("take values and times from the words for them", "all but cancelled, March to May 2024"),
-    ("find the first and last ones", "top 10 customers by total Amount"),
-    ("tell shares and running totals", "share of Amount by Region"),
-    ("cross two columns", "Amount by Region and month across"),
-    (
-        "compute columns, rename and tidy them",
-        "add a column Total = Qty * Price, rename Qty to Quantity",
-    ),
-    (
-        "convert it: to xlsx, csv, tsv or parquet, one sheet or every sheet",
-        "convert every sheet of book.xlsx to csv",
-    ),
-    (
-        "remove duplicate rows, as a whole or by columns",
-        "remove duplicates by Email, keep the last",
-    ),
-)
-_OF_FILES = (
-    ("say what files hold", "what is in it?"),
-    (
-        "merge tables with the same columns into one",
-        "merge all csv files into all.xlsx with a source column",
-    ),
-    ("join two tables by a key that both have", "add City from customers.csv to orders.csv"),
-    ("compare two lists", "what changed between old.csv and new.csv?"),
-    (
-        "write a report of what files hold (docx, md, txt, xlsx)",
-        "profile these files as a Word report",
-    ),
-    (
-        "replace a text by another one, in documents, decks, cells and texts",
-        'replace "Acme Ltd" with "Beta Inc" in all Word documents',
-    ),
-)
+ABILITIES = """\
+On a table of the workbench (csv, tsv, parquet, arrow, json, or a sheet of a workbook or an ods \
+file) I can
+- put each value of a column on its own sheet, with a summary sheet of totals: "one sheet per \
+Category with Date and Amount sorted by Date, and a sheet of totals"
+- total, average, count, minimum or maximum, of all rows or by columns, months, years: "total \
+Amount by Category into sums.xlsx"
+- filter, sort and choose columns: "only rows where Amount > 100, sorted by Date descending, \
+with Date and Amount"
+- take values and times from the words for them: "all but cancelled, March to May 2024"
+- find the first and last ones: "top 10 customers by total Amount"
+- tell shares and running totals: "share of Amount by Region"
+- cross two columns: "Amount by Region and month across"
+- compute columns, rename and tidy them: "add a column Total = Qty * Price, rename Qty to Quantity"
+- convert it: to xlsx, csv, tsv or parquet, one sheet or every sheet: "convert every sheet of \
+book.xlsx to csv"
+- remove duplicate rows, as a whole or by columns: "remove duplicates by Email, keep the last"
+On several files I can
+- say what files hold: "what is in it?"
+- merge tables with the same columns into one: "merge all csv files into all.xlsx with a source \
+column"
+- join two tables by a key that both have: "add City from customers.csv to orders.csv"
+- compare two lists: "what changed between old.csv and new.csv?"
+- write a report of what files hold (docx, md, txt, xlsx): "profile these files as a Word report"
+- replace a text by another one, in documents, decks, cells and texts: "replace "Acme Ltd" with \
+"Beta Inc" in all Word documents"
+
+Say it with the names of columns."""
+"""All abilities as a list, each with an example."""
 
 _ASKS = re.compile(
     r"\W*(?:(?:please|hello|hi)\W+)*(?:help(?:\s+me)?|hilfe|\?|abilities|capabilities|commands"
@@ -74,20 +53,6 @@ _ASKS = re.compile(
 def asks_for_abilities(request: str) -> bool:
     """Tell whether a request asks for nothing but what can be done."""
     return _ASKS.fullmatch(fold(request)) is not None
-
-
-def all_abilities() -> str:
-    """Return all abilities as a list."""
-    return "\n".join(
-        [
-            _ON_ONE_TABLE,
-            *(f'- {text}: "{example}"' for text, example in _OF_ONE_TABLE),
-            "On several files I can",
-            *(f'- {text}: "{example}"' for text, example in _OF_FILES),
-            "",
-            "Say it with the names of columns.",
-        ]
-    )
 
 
 _MOST = 2
@@ -104,12 +69,8 @@ def nearest(
         tables: The tables.
         reads: Whether a request has a reading.
     """
-    found: list[str] = []
-    for table in tables[:1]:
-        for one in _possible(request, table):
-            if len(found) < _MOST and one not in found and reads(one):
-                found.append(one)
-    return tuple(found)
+    possible = _possible(request, tables[0]) if tables else ()
+    return tuple(islice(filter(reads, dict.fromkeys(possible)), _MOST))
 
 
 def _possible(request: str, table: KnownTable) -> list[str]:

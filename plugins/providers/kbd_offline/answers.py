@@ -7,13 +7,12 @@ out"): then the request is the one that was asked about.
 
 import re
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from kbd.types import ReadAs
-from kbd_offline.names import fold
+from kbd_offline.names import blanked, fold
 from kbd_offline.request_files import MAX_REQUEST_CHARACTERS
 from kbd_offline.request_tokens import QUOTED
 
@@ -32,58 +31,43 @@ _TOTAL_ROWS = (
     r"(?:(?:all|the|any|those|these)\s+)*(?:(?:sub-?)?totals?\s+rows?|sum\s+rows?"
     r"|rows?\s+(?:of|with)\s+(?:sub-?)?totals?)\b"
 )
-_Reader = Callable[[re.Match[str]], dict[str, Any]]
-
-
-def _fixed(**values: Any) -> _Reader:
-    return lambda _: values
-
-
-def _encoding(found: re.Match[str]) -> dict[str, Any]:
-    return {"encoding": found["name"]}
-
-
-def _header(found: re.Match[str]) -> dict[str, Any]:
-    return {"header_row": int(found["row"])}
-
-
 _DECIMAL = (
     r"\b(?:decimal\s+{one}|{one}\s+(?:is|are|as|for|before)\s+(?:the\s+)?decimals?(?:\s+marks?)?)\b"
     r"|\bdecimals?(?:\s+mark)?\s*(?:[:=]|is|are)?\s*(?:an?\s+|the\s+)?(?:{sign})(?=\W|$)"
 )
-_PHRASES: tuple[tuple[str, _Reader], ...] = (
+_DATES = r"(?:dates?\s+(?:order\s+)?(?:[:=]|is|are)?\s*)?"
+_Said = tuple[str, str, Any]
+"""A pattern, what it says something about, and what; None where its group `said` says that."""
+
+_PHRASES: tuple[_Said, ...] = (
     (rf"\b{_LEAVE}\s+(?:only\s+)?(?:the\s+)?proven\s+(?:totals?|rows?|ones)\b",
-     _fixed(totals="leave_out_proven")),
-    (rf"\b{_LEAVE}\s+{_TOTAL_ROWS}", _fixed(totals="leave_out")),
-    (rf"\b{_KEEP}\s+{_TOTAL_ROWS}(?:\s+as\s+rows?\b)?", _fixed(totals="keep")),
-    (r"\btotals?\s*[:=]\s*leave[_ ]out\b", _fixed(totals="leave_out")),
-    (r"\btotals?\s*[:=]\s*leave[_ ]out[_ ]proven\b", _fixed(totals="leave_out_proven")),
-    (r"\btotals?\s*[:=]\s*keep\b", _fixed(totals="keep")),
-    (_DECIMAL.format(one="commas?", sign="comma\\b|,"), _fixed(decimal=",")),
-    (_DECIMAL.format(one="(?:points?|dots?)", sign=r"(?:point|dot)\b|\."), _fixed(decimal=".")),
-    (r"\b(?:dates?\s+(?:order\s+)?(?:[:=]|is|are)?\s*)?(?:dmy\b|day\s+(?:comes\s+)?first\b)",
-     _fixed(date_order="dmy")),
-    (r"\b(?:dates?\s+(?:order\s+)?(?:[:=]|is|are)?\s*)?(?:mdy\b|month\s+(?:comes\s+)?first\b)",
-     _fixed(date_order="mdy")),
-    (r"\b(?:dates?\s+(?:order\s+)?(?:[:=]|is|are)?\s*)?(?:ymd\b|year\s+(?:comes\s+)?first\b)",
-     _fixed(date_order="ymd")),
-    (r"\bencoding\s*(?:[:=]|is)?\s*(?P<name>[a-z][a-z0-9_-]*\d[a-z0-9_-]*|ascii)\b", _encoding),
-    (r"\b(?:no|without(?:\s+an?)?)\s+header(?:\s+row)?\b", _fixed(header_row=0)),
-    (r"\bheader(?:[_ ]row)?\s*(?:[:=]|is|in|is\s+in)?\s*(?:row\s+|line\s+)?(?P<row>\d{1,6})\b",
-     _header),
+     "totals", "leave_out_proven"),
+    (rf"\b{_LEAVE}\s+{_TOTAL_ROWS}", "totals", "leave_out"),
+    (rf"\b{_KEEP}\s+{_TOTAL_ROWS}(?:\s+as\s+rows?\b)?", "totals", "keep"),
+    (r"\btotals?\s*[:=]\s*leave[_ ]out\b", "totals", "leave_out"),
+    (r"\btotals?\s*[:=]\s*leave[_ ]out[_ ]proven\b", "totals", "leave_out_proven"),
+    (r"\btotals?\s*[:=]\s*keep\b", "totals", "keep"),
+    (_DECIMAL.format(one="commas?", sign="comma\\b|,"), "decimal", ","),
+    (_DECIMAL.format(one="(?:points?|dots?)", sign=r"(?:point|dot)\b|\."), "decimal", "."),
+    *((rf"\b{_DATES}(?:{order}\b|{first}\s+(?:comes\s+)?first\b)", "date_order", order)
+      for order, first in (("dmy", "day"), ("mdy", "month"), ("ymd", "year"))),
+    (r"\bencoding\s*(?:[:=]|is)?\s*(?P<said>[a-z][a-z0-9_-]*\d[a-z0-9_-]*|ascii)\b",
+     "encoding", None),
+    (r"\b(?:no|without(?:\s+an?)?)\s+header(?:\s+row)?\b", "header_row", 0),
+    (r"\bheader(?:[_ ]row)?\s*(?:[:=]|is|in|is\s+in)?\s*(?:row\s+|line\s+)?(?P<said>\d{1,6})\b",
+     "header_row", None),
 )  # fmt: skip
 """What is said within a request, too."""
 
-_ALONE: tuple[tuple[str, _Reader], ...] = (
-    (r"leave_out_proven", _fixed(totals="leave_out_proven")),
-    (rf"(?:{_LEAVE}|leave_out)(?:\s+(?:it|them|that|those|this))?(?:\s+(?:row|rows|totals?))?",
-     _fixed(totals="leave_out")),
-    (rf"{_KEEP}(?:\s+(?:it|them|that|those|this))?(?:\s+(?:row|rows|totals?))?",
-     _fixed(totals="keep")),
-    (r"(?:a\s+|the\s+)?(?:comma|,)", _fixed(decimal=",")),
-    (r"(?:a\s+|the\s+)?(?:point|dot|\.)", _fixed(decimal=".")),
-    (r"(?P<name>(?:utf|cp|windows|iso|latin|mac|koi8|gb|big5|shift|euc|johab|tis|ascii)[a-z0-9_-]*)",
-     _encoding),
+_IT = r"(?:\s+(?:it|them|that|those|this))?(?:\s+(?:row|rows|totals?))?"
+_ALONE: tuple[_Said, ...] = (
+    (r"leave_out_proven", "totals", "leave_out_proven"),
+    (rf"(?:{_LEAVE}|leave_out){_IT}", "totals", "leave_out"),
+    (rf"{_KEEP}{_IT}", "totals", "keep"),
+    (r"(?:a\s+|the\s+)?(?:comma|,)", "decimal", ","),
+    (r"(?:a\s+|the\s+)?(?:point|dot|\.)", "decimal", "."),
+    (r"(?P<said>(?:utf|cp|windows|iso|latin|mac|koi8|gb|big5|shift|euc|johab|tis|ascii)[a-z0-9_-]*)",
+     "encoding", None),
 )  # fmt: skip
 """What only a whole message says."""
 
@@ -173,20 +157,20 @@ def _taken(text: str) -> tuple[dict[str, Any], str]:
     """Return what a text says of reading, and the text with blanks in the place of that."""
     alone = fold(text).strip().strip("\"'`“”‘’ !").removesuffix(".") or text.strip()
     alone = re.sub(rf"^(?:{_POLITE}[\s,]+)*|(?:[\s,]+{_POLITE})*$", "", alone)
-    for pattern, read in _ALONE:
+    for pattern, name, value in _ALONE:
         if found := re.fullmatch(pattern, alone):
-            return read(found), ""
+            return {name: found["said"] if value is None else value}, ""
     folded = fold(text)
     for quoted in re.finditer(QUOTED, text):
         # What stands in quotes is a value, or the name of a file or column.
         start, end = quoted.span()
         folded = folded[:start] + "\x00" * (end - start) + folded[end:]
     read_as: dict[str, Any] = {}
-    for pattern, read in _PHRASES:
+    for pattern, name, value in _PHRASES:
         for found in re.finditer(pattern, folded):
-            read_as |= read(found)
-            start, end = found.span()
-            text = text[:start] + " " * (end - start) + text[end:]
+            said = found["said"] if value is None else value
+            read_as[name] = int(said) if name == "header_row" else said
+            text = blanked(text, *found.span())
     return read_as, text
 
 

@@ -11,10 +11,9 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import BESIDE, COMPOUND, PART, STEM
 from kbd_offline.names import slug, tokens
-from kbd_offline.numerals import UNITS
 from kbd_offline.patterns import Production, RequestSpan
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, is_cue, quoted
-from kbd_offline.terminals import NamedColumn, Number, Valued
+from kbd_offline.terminals import UNITS, NamedColumn, Number, Valued
 
 __all__ = ["CONDITION_RULES"]
 

@@ -55,6 +55,11 @@ class CallFailedError(Exception):
 class PlannerConversation:
     """Conversation of a phase so far: its opening messages and the results of tool calls.
 
+    Attributes:
+        request: The user's words; without delimiters, all that is no JSON. Where they only answer
+            what was asked about a table, the request before them.
+        read_as: What is said about how tables are read: a plain `ReadAs`; every call has it.
+
     Args:
         request: The turn to be made.
     """
@@ -72,20 +77,7 @@ class PlannerConversation:
         words = self.block("request") or _FENCE.sub("", self._opening).strip()
         before = self.block("plan") or self.block("research")
         said = SaidReading({}, words) if before else said_in(words, self.block("earlier_messages"))
-        self._request, self._read_as = said.request, decode_said(before) or said.read_as
-
-    @property
-    def request(self) -> str:
-        """The user's words; without delimiters, all that is no JSON.
-
-        Where they only answer what was asked about a table, the request before them.
-        """
-        return self._request
-
-    @property
-    def read_as(self) -> dict[str, Any]:
-        """What is said about how tables are read: a plain `ReadAs`; every call on one has it."""
-        return self._read_as
+        self.request, self.read_as = said.request, decode_said(before) or said.read_as
 
     @property
     def today(self) -> date | None:
@@ -138,16 +130,10 @@ class PlannerConversation:
             CallFailedError: It failed.
             ValidationFailed: The tool is not offered.
         """
-        return self.calls((tool, arguments))[0]
-
-    def calls(self, *wanted: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the results of several calls, made in as few turns as may be; raises as `call`."""
-        found = list[dict[str, Any]]()
-        for outcome in self.outcomes(*wanted):
-            if isinstance(outcome, CallFailedError):
-                raise outcome
-            found.append(outcome)
-        return found
+        (outcome,) = self.outcomes((tool, arguments))
+        if isinstance(outcome, CallFailedError):
+            raise outcome
+        return outcome
 
     def outcomes(
         self, *wanted: tuple[str, Mapping[str, Any]]
@@ -168,9 +154,9 @@ class PlannerConversation:
 
     def _as_said(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments of a call with what was said about tables; theirs go first."""
-        if not self._read_as or not tool.startswith("table_"):
+        if not self.read_as or not tool.startswith("table_"):
             return arguments
-        return {**arguments, "read_as": {**self._read_as, **arguments.get("read_as", {})}}
+        return {**arguments, "read_as": {**self.read_as, **arguments.get("read_as", {})}}
 
     def _make(self, missing: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Have calls made, no more in a turn than the daemon takes; the rest follows."""

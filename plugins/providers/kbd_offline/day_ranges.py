@@ -12,7 +12,7 @@ import msgspec
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.request_tokens import RequestToken
 
-__all__ = ["is_day_before_month", "month_behind", "with_months"]
+__all__ = ["day_at", "is_day_before_month", "month_behind", "with_months"]
 
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
 _LINKS = frozenset(["to", "bis", "until", "till", "through", "-", "–", "and", "und", "or", "oder"])
@@ -32,7 +32,7 @@ class _Days(msgspec.Struct, frozen=True):
 
 def is_day_before_month(tokens: Sequence[RequestToken], place: int) -> bool:
     """Tell whether a number is a day, for a month stands behind it: "5 March", "5. of May"."""
-    return _day(tokens, place) is not None and _is_month(tokens, month_behind(tokens, place + 1))
+    return day_at(tokens, place) is not None and _is_month(tokens, month_behind(tokens, place + 1))
 
 
 def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestToken]:
@@ -47,6 +47,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
     while place < len(tokens):
         days = _days_at(tokens, place, request)
         is_led = place > 0 and _is_month(tokens, place - 1)
+        is_between = place > 1 and tokens[place - 2].word in _BETWEEN
         if days is None:
             made.append(tokens[place])
             place += 1
@@ -56,7 +57,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
         if not is_led and _is_month(tokens, month):
             added = [tokens[month], *_year(tokens, month + 1)]
             made += [first, *(_beside(one, first) for one in added), days.link, last]
-        elif is_led and (days.link.word not in _LISTING or _is_between(tokens, place - 2)):
+        elif is_led and (days.link.word not in _LISTING or is_between):
             year = [_beside(one, first) for one in _year(tokens, days.behind)]
             made += [first, *year, days.link, _beside(tokens[place - 1], last, at_end=False), last]
         else:
@@ -69,7 +70,7 @@ def with_months(tokens: Sequence[RequestToken], request: str) -> list[RequestTok
 
 def _days_at(tokens: Sequence[RequestToken], place: int, request: str) -> _Days | None:
     """Return the two days at a place, the first of which is the earlier one."""
-    first = _day(tokens, place)
+    first = day_at(tokens, place)
     if first is None:
         return None
     at = _behind_dot(tokens, place + 1)
@@ -86,13 +87,14 @@ def _days_at(tokens: Sequence[RequestToken], place: int, request: str) -> _Days 
         return None
     while at < len(tokens) and tokens[at].word in _ARTICLES:
         at += 1
-    last = _day(tokens, at)
+    last = day_at(tokens, at)
     if last is None or last <= first:
         return None
     return _Days(at, link, _behind_dot(tokens, at + 1))
 
 
-def _day(tokens: Sequence[RequestToken], place: int) -> int | None:
+def day_at(tokens: Sequence[RequestToken], place: int) -> int | None:
+    """Return the number of a day at a place: "5", "5th"; None for none."""
     if not 0 <= place < len(tokens) or tokens[place].kind not in ("number", "word"):
         return None
     found = _DAY.fullmatch(tokens[place].word)
@@ -115,10 +117,6 @@ def _is_month(tokens: Sequence[RequestToken], place: int) -> bool:
     if not 0 <= place < len(tokens) or tokens[place].kind != "word":
         return False
     return tokens[place].word in LEXICON.months
-
-
-def _is_between(tokens: Sequence[RequestToken], place: int) -> bool:
-    return place >= 0 and tokens[place].word in _BETWEEN
 
 
 def _year(tokens: Sequence[RequestToken], place: int) -> list[RequestToken]:

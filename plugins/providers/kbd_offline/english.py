@@ -1,12 +1,13 @@
 """English words of requests, by what they mean: phrases in commas under each concept.
 
-Letters are compared folded: without capitals and accents. A longer phrase goes before a shorter
-one. What a word may mean beside the language (a column, a value) is looked for in the table.
+Letters are compared folded: without capitals and accents. Bars part the words that may stand in a
+place, and an empty one may be left out: "the| first|last row". A longer phrase goes before a
+shorter one. What a word may mean beside the language is looked for in the table.
 """
 
 from collections.abc import Mapping
 
-__all__ = ["CUES", "MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+__all__ = ["CUES", "MEANINGS", "NUMERALS", "PHRASES", "PREFIXES"]
 
 PHRASES: Mapping[str, str] = {
     # What may stand anywhere and means nothing more. None that excepts, denies or compares.
@@ -33,189 +34,141 @@ PHRASES: Mapping[str, str] = {
         in stock, earns, earn, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes
         to, lie, lies, each time, worked, happen, take place, cost, altogether, currently""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
-    "and": "and, &, as well as, plus, along with, together with",
+    "and": "and, &, as well as, plus, along|together with",
     "or": "or",
     "det": """
         the, a, an, all, my, our, their, its, these, those, this, that, of, different kinds of,
         column, columns, field, fields, every, each, any, for, in, overall, only, just, values""",
     # Figures.
-    "sum": """total, totals, sum, sums, sum of, total of, sum up, add up, adding up, grand total,
-        summed, subtotal, subtotals, total sum, sum total, totals of, aggregate""",
-    "average": "average, averages, mean, avg, average of, mean of, on average, typical",
-    "count": """count, counts, number of, count of, no of, number, amount of rows, quantity of rows,
-        tally, frequency, frequencies, number of times, how often, counted, total number of, total
-        count of, total count, total number, headcount, head count""",
-    "minimum": """
-        minimum, min, lowest, smallest, least, cheapest, earliest, first, minimum of, oldest,
-        shortest, the lowest""",
-    "maximum": """
-        maximum, max, highest, largest, biggest, greatest, most expensive, latest, newest, maximum
-        of, most recent, longest, top, most, the highest""",
-    "median": "median, median of",
-    "distinct": """
-        different, distinct, unique, number of different, number of distinct, number of unique,
-        count of distinct, count of unique, count distinct, count unique, distinct count of,
-        unique count of, how many different, how many distinct, how many unique, count different""",
-    "how_many": "how many, count how many",
+    "sum": """total of|sum|, totals of|, sum of|up|total|, sums, add|adding up, grand total, summed,
+        subtotal, subtotals, aggregate""",
+    "average": "average|mean of|, averages, avg, on average, typical",
+    "count": """total|head| count, counts, number of times|, total| count of, no of, number,
+        amount|quantity of rows, tally, frequency, frequencies, how often, counted, total number
+        of|, headcount""",
+    "minimum": """minimum of|, min, the| lowest, smallest, least, cheapest, earliest, first, oldest,
+        shortest""",
+    "maximum": """maximum of|, max, the| highest, largest, biggest, greatest, most
+        expensive|recent|, latest, newest, longest, top""",
+    "median": "median of|",
+    "distinct": """count| different, distinct, unique, number of different|distinct|unique, count
+        of| distinct|unique, distinct|unique count of, how many different|distinct|unique""",
+    "how_many": "count| how many",
     "how_much": "how much",
     "unique_list": """
         list|show|give of|the|me|all| unique|distinct|different values| of|,
         unique|distinct|different list|values of, which|what different, all distinct|unique""",
     # Groups.
-    "by": """by, per, for each, for every, each, every, grouped by, group by, broken down by, within
-        each, split by, in each, of each, aggregated by, across, summarized by, by each, for all,
-        at each, by every, from each, separated by""",
-    "year": "year, years, calendar year",
+    "by": """grouped|group|split|aggregated|summarized|separated| by, per,
+        for|within|in|of|by|at|from| each, for|by| every, broken down by, across, for all""",
+    "year": "calendar| year, years",
     "quarter": "quarter, quarters",
-    "month": "month, months, calendar month",
-    "week": "week, weeks, calendar week",
+    "month": "calendar| month, months",
+    "week": "calendar| week, weeks",
     "day": "day, days, date",
-    "weekday": "weekday, weekdays, day of the week, day of week",
+    "weekday": "weekday, weekdays, day of the| week",
     "yearly": "yearly, annual, annually, year by year, year on year totals",
     "quarterly": "quarterly",
     "monthly": "monthly, month by month",
     "weekly": "weekly",
     "daily": "daily, day by day",
-    "across": """
-        across, as columns, in columns, across the top, as column headers, across columns, side by
-        side, in the columns, as the columns, as headers, on top, (columns)""",
-    "down": "down, as rows, in rows, in the rows, as the rows, (rows), down the side",
-    "pivot": """
-        pivot, pivot table, cross tab, crosstab, cross tabulation, matrix, pivot table of, pivot
-        of, cross table""",
+    "across": """across, as|in|across columns, across the top, as column| headers, side by side,
+        in|as the columns, on top, (columns)""",
+    "down": "down, in|as the| rows, (rows), down the side",
+    "pivot": "pivot table|of|, cross tab|tabulation|table, crosstab, matrix, pivot table of",
     # Conditions.
-    "where": """
-        where, with, whose, having, that have, which have, that has, which has, who have, that
-        are, which are, who are, that were, which were, where the, if, when, in which, for which,
-        with a, with an, filter by, filter on, filter to, filter for, filtered by, filter,
-        filtered to, only rows where, keep only, only keep, only show, show only, restrict to,
-        limited to, just the, that is, which is, who is, such that, made in, placed in, that cost,
-        costing, worth""",
-    "only": """
-        only, just, nothing but, only the, exclusively, solely, keep only, keep, just the, limited
-        to, restricted to, restrict to, show only, filter to""",
-    "except": """
-        except, except for, but not, all but, everything but, excluding, exclude, without, other
-        than, apart from, leave out, leaving out, minus the, not including, everything except, all
-        except, ignore, ignoring, omit, omitting, drop, remove, delete, skip, but without,
-        anything but, that are not, which are not, who are not, that aren't, which aren't, not in,
-        not from, filter out, get rid of, no, not, throw out, discard, outside, outside of, not
-        for, never, but the, all but the, everyone but, all except the""",
-    "is": "is, =, equals, equal to, is equal to, are, ==, was, being, :, were",
-    "is_not": """
-        is not, isn't, !=, <>, not equal to, is not equal to, does not equal, are not, aren't,
-        differs from, other than, not, is different from, was not, wasn't, is no""",
-    "more": """
-        more than, greater than, over, above, >, exceeds, exceeding, larger than, bigger than,
-        higher than, is more than, is over, is above, is greater than, older than, longer than, is
-        larger than, is bigger than, is higher than, in excess of, upwards of, exceed, are over,
-        are above, are more than, beyond""",
-    "at_least": """
-        at least, >=, minimum of, not less than, no less than, or more, is at least, from at
-        least, starting at, greater than or equal to, are at least""",
-    "less": """
-        less than, under, below, <, fewer than, smaller than, lower than, is less than, is under,
-        is below, cheaper than, is smaller than, is lower than, are under, are below, younger
-        than, shorter than""",
-    "at_most": """
-        at most, <=, no more than, not more than, up to, maximum of, is at most, less than or
-        equal to, not over, not exceeding, are at most""",
-    "or_more": "or more, or higher, or above, and more, and above, and up, or over",
-    "or_less": "or less, or lower, or below, or fewer, and less, and below, or under",
-    "between": "between, is between, from, in the range, ranging from, are between",
+    "where": """where the|, with a|an|, whose, having, that have|has|are|were|is|cost, which
+        have|has|are|were|is, who have|are|is, if, when, in|for which, filter by|on|to|for|,
+        filtered by|to, only rows where, keep|show only, only keep|show, restrict|limited to, just
+        the, such that, made|placed in, costing, worth""",
+    "only": """keep|show| only, just, nothing but, only|just the, exclusively, solely, keep,
+        limited|restricted|restrict|filter to""",
+    "except": """everything|all| except, except for, but not|without|the,
+        all|everything|anything|everyone but, excluding, exclude, without, other than, apart from,
+        leave|leaving|filter|throw out, minus the, not including|in|from|for|, ignore, ignoring,
+        omit, omitting, drop, remove, delete, skip, that|which|who are not, that|which aren't, get
+        rid of, no, discard, outside of|, never, all but|except the""",
+    "is": "is, =, equals, is| equal to, are, ==, was, being, :, were",
+    "is_not": """is|are|was| not, isn't, !=, <>, is| not equal to, does not equal, aren't, differs
+        from, other than, is different from, wasn't, is no""",
+    "more": """more|greater|larger|bigger|higher|older|longer than, is|are| over|above, >, exceeds,
+        exceeding, is more|greater|larger|bigger|higher than, in excess of, upwards of, exceed, are
+        more than, beyond""",
+    "at_least": """is|from|are| at least, >=, minimum of, not|no less than, or more, starting at,
+        greater than or equal to""",
+    "less": """less|fewer|smaller|lower|cheaper|younger|shorter than, is|are| under|below, <, is
+        less|smaller|lower than""",
+    "at_most": """is|are| at most, <=, no|not more than, up to, maximum of, less than or equal to,
+        not over|exceeding""",
+    "or_more": "or more|higher|above|over, and more|above|up",
+    "or_less": "or less|lower|below|fewer|under, and less|below",
+    "between": "is|are| between, ranging| from, in the range",
     "range_to": "and, to, through, until, till, -, –, up to",
     "negative": "negative, below zero, with a negative",
     "positive": "positive, above zero, with a positive",
-    "contains": """
-        contains, containing, contain, includes, including, with the word, that contains, that
-        contain, has the word, mentions, mentioning, include""",
-    "not_contains": """
-        does not contain, doesn't contain, not containing, without the word, do not contain""",
-    "starts": """
-        starts with, start with, starting with, begins with, beginning with, begin with,
-        starts in""",
-    "ends": "ends with, end with, ending with, ends in, ending in",
-    "empty": """
-        is empty, is blank, is missing, are empty, are blank, are missing, empty, blank, missing,
-        has no value, not filled, is not filled, is null, not set, is not set, unknown, not given,
-        have no value, not filled in, is not filled in, is not given""",
-    "not_empty": """
-        is not empty, is not blank, not empty, not blank, is filled, filled, is set, has a value,
-        is there, is not missing, not missing, is given, are not empty, isn't empty, isn't blank,
-        is filled in, are filled, is present""",
-    "lacks": """
-        without, without a, without an, with no, that have no, lacking, missing, who have no,
-        which have no, having no, no, did not leave a, did not leave any, did not give a, did not
-        give any, have not given a, left no, gave no""",
-    "has_any": """
-        that have a, that have an, with any, who have a, having a, which have a, have a, have an""",
-    "one_of": "one of, in, is one of, is in, any of, either, is either, among",
-    "not_one_of": "not one of, not in, is not in, none of, neither, is none of",
+    "contains": """that| contains|contain, containing, includes, including, with|has the word,
+        mentions, mentioning, include""",
+    "not_contains": "does|do not contain, doesn't contain, not containing, without the word",
+    "starts": "starts|start|starting|begins|beginning|begin with, starts in",
+    "ends": "ends|end|ending with, ends|ending in",
+    "empty": """is|are| empty|blank|missing, has|have no value, is| not filled|set|given, is null,
+        unknown, is| not filled in""",
+    "not_empty": """is|are| not empty, is| not blank|missing, is filled|set|there|given|present,
+        are| filled, has a value, isn't empty|blank, is filled in""",
+    "lacks": """without a|an|, with|having|left|gave| no, that|who|which have no, lacking, missing,
+        did not leave|give a|any, have not given a""",
+    "has_any": "that|who|which| have a, that| have an, with any, having a",
+    "one_of": "is| one of, is| in|either, any of, among",
+    "not_one_of": "not one of, is| not in, is| none of, neither",
     # Time.
-    "since": "since, from, starting, beginning, starting from, as of, on or after, from the",
-    "before": "before, prior to, earlier than, older than",
-    "after": "after, later than, newer than",
+    "since": "since, from the|, starting from|, beginning, as of, on or after",
+    "before": "before, prior to, earlier|older than",
+    "after": "after, later|newer than",
     "until": "until, till, up to, up to and including, on or before, through, to, by the end of",
     "last": "last, past, previous, preceding",
-    "this": "this, current, the current",
+    "this": "this, the| current",
     "today": "today",
     "yesterday": "yesterday",
-    "of_every_year": """
-        of every year, of each year, of any year, in every year, of all years, in any year""",
-    "half": "half, half year, half-year",
-    "versus": "vs, versus, against, compared to, compared with, vs., in comparison with",
+    "of_every_year": "of every|each|any year, in every|any year, of all years",
+    "half": "half year|, half-year",
+    "versus": "vs, versus, against, compared to|with, vs., in comparison with",
     # Order.
-    "sort": """
-        sort, sorted, sort by, sorted by, order by, ordered by, sorting by, sort on, arrange by,
-        arranged by, ordered, sort it by, sort them by, sort the rows by, rank by, ranked by,
-        ranking by, in order of, sorted on, sort according to, order it by, order them by, sorted
-        according to, rank, ranked""",
-    "descending": """
-        descending, desc, in descending order, descending order, largest first, highest first,
-        biggest first, most first, high to low, from high to low, largest to smallest, highest to
-        lowest, from highest to lowest, from largest to smallest, decreasing, z to a, z-a, in
-        reverse order, reversed, top first, greatest first, longest first, from z to a, reverse,
-        biggest to smallest, most expensive first, most at the top, biggest on top, largest on top,
-        highest on top, from most to least""",
-    "ascending": """
-        ascending, asc, in ascending order, ascending order, smallest first, lowest first, low to
-        high, from low to high, smallest to largest, lowest to highest, increasing, a to z, a-z,
-        alphabetically, in alphabetical order, alphabetical order, from a to z, cheapest first,
-        shortest first, from lowest to highest, from smallest to largest, least first,
-        alphabetical""",
-    "newest_first": """
-        newest first, latest first, most recent first, newest to oldest, from newest to oldest,
-        newest on top, latest to earliest, new to old""",
-    "oldest_first": """
-        oldest first, earliest first, chronologically, in chronological order, oldest to newest,
-        from oldest to newest, chronological order, by date order""",
-    "then_by": "then by, and then by, then, and by, by",
-    "top": "top, first, the first, best, the top, the best, leading",
-    "bottom": "bottom, last, the bottom, worst, the last, the worst",
-    "largest": """
-        largest, biggest, highest, greatest, the largest, the biggest, the highest, most valuable,
-        top selling, best selling, most generous""",
-    "smallest": "smallest, lowest, the smallest, the lowest, least",
-    "newest": "newest, latest, most recent, the newest, the latest, the most recent",
-    "oldest": "oldest, earliest, the oldest, the earliest",
-    "expensive": "most expensive, the most expensive, priciest, dearest",
-    "cheap": "cheapest, the cheapest, least expensive",
-    "most": "most, the most",
-    "fewest": "fewest, the fewest, least, the least",
+    "sort": """sort|sorted on|,
+        sort|sorted|order|ordered|sorting|arrange|arranged|rank|ranked|ranking by, ordered,
+        sort|order it|them by, sort the rows by, in order of, sort|sorted according to, rank,
+        ranked""",
+    "descending": """descending, desc, in| descending order,
+        largest|highest|biggest|most|top|greatest|longest first, from| high to low, from| largest to
+        smallest, from| highest to lowest, decreasing, from| z to a, z-a, in reverse order,
+        reversed, reverse, biggest to smallest, most expensive first, most at the top,
+        biggest|largest|highest on top, from most to least""",
+    "ascending": """ascending, asc, in| ascending|alphabetical order,
+        smallest|lowest|cheapest|shortest|least first, from| low to high, from| smallest to largest,
+        from| lowest to highest, increasing, from| a to z, a-z, alphabetically, alphabetical""",
+    "newest_first": """newest|latest first, most recent first, from| newest to oldest, newest on
+        top, latest to earliest, new to old""",
+    "oldest_first": """oldest|earliest first, chronologically, in| chronological order, from| oldest
+        to newest, by date order""",
+    "then_by": "and| then| by, then",
+    "top": "top, first, the first|top|best, best, leading",
+    "bottom": "bottom, last, the bottom|last|worst, worst",
+    "largest": """largest, biggest, highest, greatest, the largest|biggest|highest, most
+        valuable|generous, top|best selling""",
+    "smallest": "the| smallest|lowest, least",
+    "newest": "the| newest|latest, the| most recent",
+    "oldest": "the| oldest|earliest",
+    "expensive": "the| most expensive, priciest, dearest",
+    "cheap": "the| cheapest, least expensive",
+    "most": "the| most",
+    "fewest": "the| fewest|least",
     # Figures beside figures.
-    "share": """
-        share of total, percentage of total, percent of total, share of the total, share, shares,
-        percentage, percentages, percent, proportion, % of total, percentage share, share in
-        percent, what percentage, what percent, what share, what proportion, share of, percentage
-        of, percent of, proportion of, as a percentage of the total, as a percentage of total, as
-        a share of the total, percentage of the total, percent of the total, in percent of the
-        total, how much percent, %, their share, its share, % of the total, as percentage of
-        total, as percent of total, in percent of total, fraction of total, contribution of each,
-        percentage contribution""",
-    "running": """
-        running total, running total of, running sum, running sum of, cumulative, cumulative
-        total, cumulative sum, cumulative sum of, cumulative total of, cumulated, accumulated,
-        running balance of, running, cumulatively, year to date total""",
+    "share": """share|percentage|percent|%|fraction of total, share|percentage|percent|% of the
+        total, what|their|its| share, shares, percentage share|of|contribution|, percentages,
+        percent|proportion of|, share in percent, what percentage|percent|proportion, share of, as a
+        percentage of the| total, as a share of the total, in percent of the| total, how much
+        percent, %, as percentage|percent of total, contribution of each""",
+    "running": """running|cumulative total|sum|, running total|sum|balance of, cumulative sum|total
+        of, cumulated, accumulated, cumulatively, year to date total""",
     "totals_row": """
         with|and|plus|add|including a| grand|sum| total|totals row|line| at|in| the| bottom|,
         with|and|plus|add a row|line of totals, with a sum at the bottom""",
@@ -225,73 +178,57 @@ PHRASES: Mapping[str, str] = {
         totals|, with|and|plus a sheet|tab|worksheet with|of totals, and|plus|with totals|total, a
         summary with totals""",
     # Work on columns.
-    "select": """
-        select, show, list, display, keep, only, give me, just, keep only, only keep, show only,
-        choose, pick, only the columns, the columns, with the columns, columns, with columns, just
-        the columns, keep the columns, only show, extract, only columns, keep columns, output,
-        show the columns, get, i need, show me, i only need, reduce to, export, print, with, only
-        list, with only, with just, containing only, consisting of, only include, include only""",
+    "select": """select, show me|, list, display, keep, keep|show|with|containing|include| only,
+        give me, with| just, only keep|show|list|include, choose, pick, only|with|just|keep|show|
+        the columns, with|only|keep| columns, extract, output, get, i only| need, reduce to, export,
+        print, with, consisting of""",
     "drop_column": """
         without|drop|remove|delete|hide|omit|exclude|excluding|except|no, leave out, get rid of,
         without|drop|remove|delete|hide|exclude the| column|columns,
         leave|get out|rid of| the column|columns,
         all|everything|every columns|column| but|except""",
-    "rename": """
-        rename, rename the column, rename column, change the name of, change the heading, rename
-        the columns, rename columns, change the column name, change the header, call, change
-        column, rename the header, rename the heading, retitle""",
+    "rename": """rename column|columns|, rename the column|columns|header|heading, change the name
+        of, change the heading|header, change the column name, call, change column, retitle""",
     "rename_to": "to, as, into, by, ->, in, →",
-    "add_column": """
-        add a column, add column, new column, add a new column, with a column, a column, create a
-        column, create a new column, make a column, insert a column, compute a column, calculate a
-        column, with a new column, with an extra column, add an extra column, add a field, an
-        extra column, a new column, with an additional column, add another column, extra column,
-        include a column, append a column, add""",
+    "add_column": """add|with|create|make|insert|compute|calculate|include|append| a column,
+        add|new|extra column, add|create|with| a new column, with|add| an extra column, add a field,
+        with an additional column, add another column, add""",
     "compute": "compute, calculate, work out, derive, add, determine, with",
-    "is_made_of": """
-        =, as, which is, that is, equal to, equals, being, with, calculated as, computed as,
-        containing, from, :, of, is, that equals, which equals, defined as, that shows, for,
-        showing, that contains""",
+    "is_made_of": """=, calculated|computed|defined| as, which is|equals, that
+        is|equals|shows|contains, equal to, equals, being, with, containing, from, :, of, is, for,
+        showing""",
     "times": "times, *, multiplied by, x, ×",
     "divided": "divided by, /, ÷",
     "added": "plus, +, added to",
     "less_than_by": "minus, -, less, subtracted by",
-    "vat": "vat, sales tax, tax, value added tax",
-    "plus_percent": "plus, with, including, incl, increased by, raised by, +, up by, and",
-    "minus_percent": """
-        minus, less, reduced by, discounted by, with a discount of, -, down by, off, lowered by,
+    "vat": "vat, sales| tax, value added tax",
+    "plus_percent": "plus, with, including, incl, increased|raised|up by, +, and",
+    "minus_percent": """minus, less, reduced|discounted|down|lowered by, with a discount of, -, off,
         without""",
-    "raise": "increase, raise, increase the, raise the, add",
+    "raise": "increase|raise the|, add",
     "reduce": "decrease, reduce, lower, discount, cut",
-    "profit": "profit, gross profit, contribution, earnings",
-    "margin": "margin, profit margin, gross margin",
+    "profit": "gross| profit, contribution, earnings",
+    "margin": "profit|gross| margin",
     "trim": """
         trim, strip, trim|strip|remove|delete|clean
         the|all|any|extra|leading|trailing|surrounding|unneeded| extra| blanks|spaces|whitespace,
         clean up the| spaces|whitespace, get rid of extra|the| spaces|blanks, remove leading and
         trailing spaces""",
-    "upper": """
-        upper case, uppercase, upper-case, in capitals, to upper case, in upper case, capitals,
-        all caps, in uppercase, to uppercase, capitalize all, in capital letters,
-        into upper case""",
-    "lower": """lower case, lowercase, lower-case, in lower case, to lower case, in lowercase, to
-        lowercase, in small letters""",
-    "title": """title case, capitalized, capitalize, proper case, in title case, to title case,
-        capitalise, in proper case, with a capital letter""",
-    "round": "round, rounded, rounded to, round off",
-    "decimals": "decimals, decimal places, digits, decimal, places, decimal digits",
-    "whole_numbers": """
-        whole numbers, integers, whole euros, whole dollars, to whole numbers, to the nearest
-        whole number, to integers, full euros, whole number""",
-    "fill_empty": """
-        fill empty, fill missing, fill blank, fill the empty, fill the missing, fill in empty,
-        replace empty, replace missing, replace blanks, replace blank, fill blanks, fill in
-        missing, fill in the missing, replace the empty, set empty, set missing, fill in blank,
-        fill empty cells, replace empty cells, fill missing values, replace missing values, fill""",
+    "upper": """to|in|into| upper case, in|to| uppercase, upper-case, in| capitals, all caps,
+        capitalize all, in capital letters""",
+    "lower": "in|to| lower case, in|to| lowercase, lower-case, in small letters",
+    "title": """in|to| title case, capitalized, capitalize, in| proper case, capitalise, with a
+        capital letter""",
+    "round": "round off|, rounded to|",
+    "decimals": "decimals, decimal places|digits|, digits, places",
+    "whole_numbers": """whole numbers|euros|dollars|number, to| integers, to whole numbers, to the
+        nearest whole number, full euros""",
+    "fill_empty": """fill the|in| empty|missing, fill blank|blanks|, replace
+        empty|missing|blanks|blank, fill in the missing, replace the empty, set empty|missing, fill
+        in blank, fill|replace empty cells, fill|replace missing values""",
     "fill_with": "with, by, as, to",
-    "clean": """
-        clean, clean up, tidy, tidy up, normalize, normalise, standardize, standardise, convert,
-        turn, change, make, put, set, write""",
+    "clean": """clean|tidy up|, normalize, normalise, standardize, standardise, convert, turn,
+        change, make, put, set, write""",
     # Whole jobs.
     "split": """
         split, divide, separate, split|divide|separate|break by, split|divide up|out| by, split
@@ -323,118 +260,83 @@ PHRASES: Mapping[str, str] = {
         without duplicate rows, remove rows with duplicate|duplicated, remove rows with the same,
         keep|only only| unique|distinct rows, unique|distinct rows only|""",
     "one_row_per": "keep| only|just| one|a|the single|first| row|record|line| per|for each|",
-    "duplicates": """
-        duplicates, duplicate rows, duplicate, duplicated, doubles, repeated rows, duplicated
-        rows, duplicate entries, double entries""",
-    "alike_in": """
-        by, on, based on, with the same, by the same, considering, comparing, having the same,
-        using, with duplicate, with duplicated, whose, in, per, for each, of""",
+    "duplicates": """duplicates, duplicate rows|entries|, duplicated rows|, doubles, repeated rows,
+        double entries""",
+    "alike_in": """by, based| on, with|by|having the same, considering, comparing, using, with
+        duplicate|duplicated, whose, in, per, for each, of""",
     "keep_first": "first one wins, keep|keeping only| the| first one|of| each|",
     "keep_last": "keep|keeping only| the| last one|of| each|, last one wins",
     "keep_latest": """
         keep|keeping only| the| latest|newest one|, keep|keeping only| the| most recent one|""",
-    "in_place": """in place, in-place, change the file itself, in the file itself, in the same file,
-        overwrite the file, overwrite it, edit the file, overwrite the original, change the
-        original, update the file""",
+    "in_place": """in place, in-place, change|in the file itself, in the same file,
+        overwrite|edit|update the file, overwrite it, overwrite|change the original""",
     "not_in_place": """
         , but| don't|do|without not| change|changing|touch|touching|edit|editing the| original|file
         file|, not in place, leave the original untouched""",
-    "join": """
-        join, match, look up, lookup, vlookup, merge, combine, link, enrich, xlookup, attach, add,
-        map, connect, bring in, pull in, left join, fill in, put, inner join""",
-    "join_strong": """
-        join, match, look up, lookup, vlookup, link, enrich, xlookup, left join, inner join,
-        connect, joined, joined with""",
-    "union": """
-        merge, combine, stack, append, concatenate, concat, consolidate, put together, union,
-        unite, combine all, merge all, put, one below the other, below each other, into one file,
-        into one table, into a single file, together, into one, into one list, into one sheet,
-        join, underneath each other, stacked, under each other, into a single table, into one
-        workbook, into one big file, into one big table, into a single sheet""",
-    "union_strong": """
-        stack, append, concatenate, concat, consolidate, union, unite, one below the other, below
-        each other, underneath each other, stacked, under each other""",
-    "union_all": """
-        all files, all csv files, all the files, these files, both files, the files, all csvs, all
-        tables, both tables, all the csv files, all sheets, every file, all of them, all excel
-        files, them all, both, the two files, all three, the sheets, every sheet, all the sheets,
-        all three files, both sheets, files, sheets, all workbooks, everything, the tables, these
-        tables, them""",
+    "join": """left|inner| join, match, look up, lookup, vlookup, merge, combine, link, enrich,
+        xlookup, attach, add, map, connect, bring|pull|fill in, put""",
+    "join_strong": """left|inner| join, match, look up, lookup, vlookup, link, enrich, xlookup,
+        connect, joined with|""",
+    "union": """merge|combine all|, stack, append, concatenate, concat, consolidate, put| together,
+        union, unite, put, one below the other, below|underneath|under each other, into one
+        file|table|list|sheet|workbook|, into a single file|table|sheet, join, stacked, into one big
+        file|table""",
+    "union_strong": """stack, append, concatenate, concat, consolidate, union, unite, one below the
+        other, below|underneath|under each other, stacked""",
+    "union_all": """all csv|the|excel|three| files, these|both|the| files, all csvs|three|workbooks,
+        all|both|the|these tables, all the csv files, all|the|both| sheets, every file|sheet, all of
+        them, them all|, both, the two files, all the sheets, everything""",
     "origin": """
         with a column source, with|and|plus|including|add add|a|an| a|the| source|origin|file
         column|file|, with|and|plus|including|add add| the|a| file name as| a| column|,
         with|and|plus|add add| a column for|with|that|of tells| the source|file| file|name|""",
-    "gaps": """
-        missing columns stay empty, missing columns are empty, leave missing columns empty, with
-        empty missing columns, fill missing columns with blanks, missing ones stay empty, keep all
-        columns""",
-    "match_on": """
-        on, by, using, via, on the column, on the key, through, based on, over, with the key,
-        matching on, matched by, matched on, matching by, with the same""",
-    "inner": """
-        only matching, only matches, inner join, only those that match, only rows that match,
-        matching rows only, only with a match, only rows with a match, only rows in both, that are
-        in both""",
-    "missing_in": """
-        not in, that are not in, which are not in, missing in, missing from, without a match in,
-        that are missing in, that do not appear in, not found in, who are not in, that are missing
-        from, not present in, with no match in, which are missing in, that aren't in, that have no
-        match in, but not in, without any in, don't appear in, do not appear in, that don't appear
-        in, are not in, is not in, are missing from, are missing in, without""",
-    "compare": """
-        compare, what changed, what has changed, difference, differences, diff, changes, what is
-        different, what's different, differ, changed, show the changes, compare the, what are the
-        differences, what's new, show the differences, find the differences, list the changes,
-        which rows changed, what differs, show what changed, list the differences, differences
-        between, changes between""",
+    "gaps": """missing columns stay|are empty, leave missing columns empty, with empty missing
+        columns, fill missing columns with blanks, missing ones stay empty, keep all columns""",
+    "match_on": """based|matching|matched| on, matched|matching| by, using, via, on the column|key,
+        through, over, with the key|same""",
+    "inner": """only matching|matches, inner join, only those|rows that match, matching rows only,
+        only rows| with a match, only rows in both, that are in both""",
+    "missing_in": """not found|present| in, that|which|who| are not in, missing in|from, without a
+        match in, that|which| are missing in, that| do not appear in, that| are missing from, with
+        no match in, that aren't in, that have no match in, but|is not in, without any in, that|
+        don't appear in, without""",
+    "compare": """compare the|, what has| changed, difference, differences|changes between|, diff,
+        what is different, what's different|new, differ, changed, show|list the changes, what are
+        the differences, show|find|list the differences, which rows changed, what differs, show what
+        changed""",
     "between_files": "between, and, from, with, to, against, in, versus, vs",
-    "replace": """
-        replace, find and replace, substitute, change, swap, replace all, replace every, search
-        and replace, replace the text, replace the word, replace all occurrences of, turn,
-        correct, rename, find, change every, change all, replace any""",
-    "nothing": "nothing, an empty string, an empty text",
+    "replace": """replace all|every|any|, find|search and replace, substitute, change every|all|,
+        swap, replace the text|word, replace all occurrences of, turn, correct, rename, find""",
+    "nothing": "nothing, an empty string|text",
     "convert": """
         convert, export, save, turn, transform, change, write, make, copy, convert it, save it,
         turn it, create, store, download""",
-    "each_sheet": """
-        every sheet, each sheet, all sheets, the sheets, every tab, each tab, all tabs, both
-        sheets, all the sheets, each of the sheets""",
-    "sheet": "sheet, tab, worksheet, the sheet, the tab, sheets, tabs",
-    "as_kind": """
-        to, as, into, in, as an, as a, into an, into a, to an, to a, in an, in a, as one, into
-        one, in one, into a new, as a new, into an excel, in a new""",
-    "kind_xlsx": """
-        excel, xlsx, workbook, spreadsheet, excel file, excel workbook, excel sheet, excel
-        spreadsheet, xlsx file, excel table, sheet, excel format""",
-    "kind_csv": "csv, csv file, comma separated file, comma separated, csvs, csv files, csv format",
-    "kind_tsv": """tsv, tsv file, tab separated, tab separated file, tab-separated, tab delimited,
-        tab-delimited file""",
-    "kind_psv": """
-        psv, psv file, pipe separated, pipe separated file, pipe-separated, pipe delimited""",
-    "kind_parquet": "parquet, parquet file",
+    "each_sheet": """every|each sheet|tab, all|the|both sheets, all tabs, all the sheets, each of
+        the sheets""",
+    "sheet": "the| sheet|tab, worksheet, sheets, tabs",
+    "as_kind": "to an|a|, as|into|in an|a|one|, into|as|in a new, into an excel",
+    "kind_xlsx": """excel file|workbook|sheet|spreadsheet|table|format|, xlsx file|, workbook,
+        spreadsheet, sheet""",
+    "kind_csv": "csv file|files|format|, comma separated file|, csvs",
+    "kind_tsv": "tsv, tsv|tab-delimited file, tab separated file|, tab-separated, tab delimited",
+    "kind_psv": "psv file|, pipe separated file|, pipe-separated, pipe delimited",
+    "kind_parquet": "parquet file|",
     "kind_unwritten": """
         ods, opendocument, json, jsonl, ndjson, arrow, feather, ipc, xls, html, xml, markdown,
         yaml, sqlite, sql, pdf, word, docx, powerpoint, pptx, google sheets, image, png""",
-    "into_name": """
-        into, as, called, named, to, in, to a file called, to a file named, into a file called,
-        into a file named, save as, and save it as, save it as, save to, write to, output to,
-        export to, and call it, call it, name it, and name it, saved as, stored in, save in, save
-        it to, save it in, save the result as, save the result in, save the result to, in a file
-        called, in a file named, write it to, export it to, put it in, put it into""",
-    "exactly": """
-        exactly, case sensitive, case-sensitive, case sensitively, case-sensitively, matching
-        case, match case, respecting case, respect case, with exact spelling, mind the case, match
-        the case""",
+    "into_name": """into, save|saved| as, called, named, save|write|output|export| to, stored|save|
+        in, to|into|in a file called|named, and save it as, save it as|to|in, and| call|name it,
+        save the result as|in|to, write|export it to, put it in|into""",
+    "exactly": """exactly, case sensitive|sensitively, case-sensitive, case-sensitively,
+        matching|match|respecting|respect case, with exact spelling, mind|match the case""",
     "question": "what, whats, what's, which, how, who, how's",
-    "most_frequent": "most frequent, most common, most often, most popular",
+    "most_frequent": "most frequent|common|often|popular",
     "each_own": "each, every",
-    "chart": """
-        chart, charts, graph, graphs, plot, diagram, histogram, visualize, visualise, bar chart,
-        line chart, pie chart, pie""",
-    "translate": "translate, translation, into german, into french, into english, into spanish",
-    "prose": """
-        write a letter, write an email, write an e-mail, write a summary, letter, essay, memo,
-        article, story, draft, explain, why, describe why, document, documents, poem""",
+    "chart": """bar|line|pie| chart, charts, graph, graphs, plot, diagram, histogram, visualize,
+        visualise, pie""",
+    "translate": "translate, translation, into german|french|english|spanish",
+    "prose": """write a letter|summary, write an email|e-mail, letter, essay, memo, article, story,
+        draft, explain, describe| why, document, documents, poem""",
     "forecast": """
         forecast, predict, prediction, projection, extrapolate, trend, trends, correlation,
         correlate, regression, growth, growth rate, month over month, year over year, increase
@@ -444,26 +346,19 @@ PHRASES: Mapping[str, str] = {
         color, colour, highlight, bold, conditional formatting, formula, macro, font, italic,
         border, borders, background, coloured, colored""",
     "documents": "slides, slide deck, presentation, word document, powerpoint, pdf report",
-    "money_change": """
-        currency, exchange rate, in dollars, in euros, to dollars, to euros, in usd, in eur,
-        convert to usd, convert to eur""",
-    "each_once": "each once, each only once, once each, every one once",
-    "over_time": "over time, over the time, through time",
-    "own_sheet": """
-        a sheet, one sheet, its own sheet, own sheet, a separate sheet, a tab, one tab, its own
-        tab, a worksheet, one worksheet, a sheet of its own""",
+    "money_change": """currency, exchange rate, in dollars|euros|usd|eur, to dollars|euros, convert
+        to usd|eur""",
+    "each_once": "each only| once, once each, every one once",
+    "over_time": "over the| time, through time",
+    "own_sheet": """a|one|own sheet, its own sheet|tab, a separate sheet, a|one tab|worksheet, a
+        sheet of its own""",
     "spend_verb": """spent, spends, spend, paid, earned, sold, donated, gave, bought""",
     "take_verb": "borrowed, ordered, booked",
     "unify": "unify, standardize, standardise, normalize, normalise, harmonize, harmonise",
     "uniform": "uniform, uniformly, consistent, consistently",
-    "own_file": "a file, one file, its own file, a separate file, own file, a csv, one csv",
+    "own_file": "a|one|own file, its own file, a separate file, a|one csv",
 }
 
-MONTHS = """
-january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, september
-sep sept, october oct, november nov, december dec
-"""
-WEEKDAYS = "monday, tuesday, wednesday, thursday, friday, saturday, sunday"
 NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 

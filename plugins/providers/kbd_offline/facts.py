@@ -57,22 +57,20 @@ class KnownColumn(msgspec.Struct, frozen=True):
     @property
     def yes(self) -> str | None:
         """What says yes in a column of yes and no, None where it is none."""
-        if self.type == "boolean":
-            return "true"
-        words = {value.casefold(): value for value in self.values}
-        if not self.is_listed or not words or not set(words) <= _YES | _NO:
-            return None
-        return next((words[one] for one in sorted(words) if one in _YES), None)
+        return "true" if self.type == "boolean" else self._said(_YES)
 
     @property
     def no(self) -> str | None:
         """What says no in a column of yes and no, None where it is none or has no word for it."""
         if self.type == "boolean":
             return "false"
-        words = {value.casefold(): value for value in self.values}
-        if self.yes is None:
+        return None if self.yes is None else self._said(_NO)
+
+    def _said(self, words: frozenset[str]) -> str | None:
+        spelt = {value.casefold(): value for value in self.values}
+        if not self.is_listed or not set(spelt) <= _YES | _NO:
             return None
-        return next((words[one] for one in sorted(words) if one in _NO), None)
+        return next((spelt[one] for one in sorted(spelt) if one in words), None)
 
     @property
     def adds_up(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-__all__ = ["CUES", "MEANINGS", "MONTHS", "NUMERALS", "PHRASES", "PREFIXES", "WEEKDAYS"]
+__all__ = ["CUES", "MEANINGS", "NUMERALS", "PHRASES", "PREFIXES"]
 
 PHRASES: Mapping[str, str] = {
     "filler": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, diese, bringt,
@@ -31,14 +31,12 @@ PHRASES: Mapping[str, str] = {
     "det": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, alle, aller, allen, von,
         vom, fur, im, in, diese, dieser, diesen, jeder, jede, jedes, jeden, spalte, spalten, nur,
         insgesamt""",
-    "sum": """summe, summen, summe der, summe von, gesamt, gesamtsumme, summiere, addiere, total,
-        insgesamt, aufsummieren, summieren, zusammen, zusammenzahlen""",
-    "average": """durchschnitt, durchschnittliche, durchschnittlicher, durchschnittlichen,
-        durchschnittliches, mittelwert, schnitt, durchschnittlich, mittlere, mittlerer, im
-        durchschnitt, im schnitt""",
-    "count": """
-        anzahl, anzahl der, anzahl von, zahl der, zahle, zahlen, haufigkeit, wie oft, anzahl an,
-        die zahl der, zahle die""",
+    "sum": """summe der|von|, summen, gesamt, gesamtsumme, summiere, addiere, total, insgesamt,
+        aufsummieren, summieren, zusammen, zusammenzahlen""",
+    "average": """im| durchschnitt|schnitt, durchschnittliche, durchschnittlicher,
+        durchschnittlichen, durchschnittliches, mittelwert, durchschnittlich, mittlere,
+        mittlerer""",
+    "count": "anzahl der|von|an|, die| zahl der, zahle die|, zahlen, haufigkeit, wie oft",
     "minimum": """
         minimum, kleinste, kleinster, kleinsten, niedrigste, niedrigster, niedrigsten, geringste,
         geringster, billigste, gunstigste, fruheste, frueheste, alteste, mindestwert, kleinstes,
@@ -46,19 +44,15 @@ PHRASES: Mapping[str, str] = {
     "maximum": """maximum, grosste, grosster, grossten, großte, großter, großten, hochste, hochster,
         hochsten, teuerste, spateste, neueste, großtes, hochstes, meisten, meiste""",
     "median": "median",
-    "distinct": """
-        verschiedene, verschiedenen, unterschiedliche, unterschiedlichen, eindeutige, eindeutigen,
-        wie viele verschiedene, wie viele unterschiedliche, wieviele verschiedene, anzahl
-        verschiedener, anzahl unterschiedlicher, anzahl der verschiedenen, anzahl der
-        unterschiedlichen, anzahl eindeutiger""",
-    "how_many": "wie viele, wieviele, wie viel",
-    "how_much": "wie viel, wieviel, wie hoch, wie hoch ist, wie groß, wie groß ist, wie hoch war",
-    "unique_list": """
-        alle verschiedenen, liste der verschiedenen, welche verschiedenen, alle unterschiedlichen,
+    "distinct": """wieviele| verschiedene, verschiedenen, unterschiedliche, unterschiedlichen,
+        eindeutige, eindeutigen, wie viele verschiedene|unterschiedliche, anzahl
+        verschiedener|unterschiedlicher|eindeutiger, anzahl der verschiedenen|unterschiedlichen""",
+    "how_many": "wie viele|viel, wieviele",
+    "how_much": "wie viel, wieviel, wie hoch ist|war|, wie groß ist|",
+    "unique_list": """alle|welche verschiedenen, liste der verschiedenen, alle unterschiedlichen,
         liste aller""",
-    "by": """je, pro, nach, fur jede, fur jeden, fur jedes, gruppiert nach, je nach, aufgeschlusselt
-        nach, pro jeder, jede, jeder, jedes, jeden, zusammengefasst nach, aufgeteilt nach, in
-        jeder, in jedem""",
+    "by": """je, pro, gruppiert|je|aufgeschlusselt|zusammengefasst|aufgeteilt| nach, fur
+        jede|jeden|jedes, pro|in| jeder, jede, jedes, jeden, in jedem""",
     "year": "jahr, jahre, jahren, kalenderjahr",
     "quarter": "quartal, quartale, quartalen",
     "month": "monat, monate, monaten, kalendermonat",
@@ -70,62 +64,46 @@ PHRASES: Mapping[str, str] = {
     "monthly": "monatlich, monatliche, monatlicher, monatlichen, monatsweise",
     "weekly": "wochentlich, wochentliche, wochenweise",
     "daily": "taglich, tagliche, taglicher, tageweise",
-    "across": """
-        als spalten, in spalten, in den spalten, nebeneinander, quer, als spaltenuberschriften, in
-        die spalten""",
-    "down": "als zeilen, in zeilen, in den zeilen, in die zeilen",
+    "across": "als spalten|spaltenuberschriften, in den|die| spalten, nebeneinander, quer",
+    "down": "als zeilen, in den|die| zeilen",
     "pivot": "pivot, pivottabelle, pivot-tabelle, kreuztabelle, matrix",
-    "where": """
-        wo, bei denen, deren, dessen, mit, wenn, falls, bei der, bei dem, die, filtere, filtern,
-        filtere nach, filter nach, gefiltert nach, nur zeilen mit, nur zeilen, in denen, fur die,
-        deren wert, zeige nur, nur die""",
-    "only": "nur, ausschließlich, lediglich, nur noch, behalte nur, zeige nur, nur die",
-    "except": """
-        außer, ausser, ohne, alle außer, alle ausser, alles außer, alles ausser, ausgenommen, aber
-        nicht, abgesehen von, nicht, bis auf, alle bis auf, exklusive, entferne, entfernen,
-        losche, loschen, lasse weg, weglassen, keine, kein, keinen, nicht aus, nicht in, mit
-        ausnahme von, alles bis auf""",
-    "is": "ist, sind, gleich, ist gleich, war, waren, lautet",
-    "is_not": """
-        ist nicht, nicht, ungleich, sind nicht, nicht gleich, war nicht, ist ungleich, ist kein,
-        ist keine""",
-    "more": """
-        mehr als, uber, großer als, hoher als, großer, oberhalb von, ist großer als, ist hoher
-        als, von mehr als, von uber, ist uber, alter als, langer als, teurer als, liegt uber,
-        großer ist als, ubersteigt, hoher""",
-    "at_least": """
-        mindestens, wenigstens, ab, nicht weniger als, ist mindestens, von mindestens,
-        nicht unter""",
-    "less": """
-        weniger als, unter, kleiner als, geringer als, niedriger als, kleiner, unterhalb von, ist
-        kleiner als, ist unter, von weniger als, von unter, billiger als, gunstiger als, liegt
-        unter, junger als, kurzer als, niedriger""",
-    "at_most": """
-        hochstens, maximal, nicht mehr als, ist hochstens, von hochstens, bis zu, nicht uber""",
-    "or_more": "oder mehr, oder hoher, oder großer, und mehr, und hoher, aufwarts",
-    "or_less": "oder weniger, oder niedriger, oder kleiner, und weniger",
-    "between": "zwischen, von, liegt zwischen, ist zwischen",
+    "where": """wo, bei denen|der|dem, deren wert|, dessen, mit, wenn, falls, fur|nur| die, filtere,
+        filtern, filtere|filter|gefiltert nach, nur zeilen mit|, in denen, zeige nur""",
+    "only": "nur noch|die|, ausschließlich, lediglich, behalte|zeige nur",
+    "except": """alle|alles| außer|ausser, ohne, ausgenommen, aber nicht, abgesehen von, nicht
+        aus|in|, alle|alles| bis auf, exklusive, entferne, entfernen, losche, loschen, lasse weg,
+        weglassen, keine, kein, keinen, mit ausnahme von""",
+    "is": "ist, sind, ist| gleich, war, waren, lautet",
+    "is_not": "ist|sind|war| nicht, ungleich, nicht gleich, ist ungleich|kein|keine",
+    "more": """mehr|großer|hoher|alter|langer|teurer als, von|ist|liegt| uber, großer, oberhalb von,
+        ist großer|hoher als, von mehr als, großer ist als, ubersteigt, hoher""",
+    "at_least": "ist|von| mindestens, wenigstens, ab, nicht weniger als, nicht unter",
+    "less": """weniger|kleiner|geringer|niedriger|billiger|gunstiger|junger|kurzer als,
+        ist|von|liegt| unter, kleiner, unterhalb von, ist kleiner als, von weniger als,
+        niedriger""",
+    "at_most": "ist|von| hochstens, maximal, nicht mehr als, bis zu, nicht uber",
+    "or_more": "oder mehr|hoher|großer, und mehr|hoher, aufwarts",
+    "or_less": "oder weniger|niedriger|kleiner, und weniger",
+    "between": "liegt|ist| zwischen, von",
     "range_to": "und, bis",
     "negative": "negative, negativen, negativer",
     "positive": "positive, positiven, positiver",
     "contains": "enthalt, enthalten, enthalt das wort, beinhaltet, mit dem wort, vorkommt",
-    "not_contains": "enthalt nicht, enthalten nicht, ohne das wort",
-    "starts": "beginnt mit, beginnen mit, fangt an mit, fangen an mit, anfangt mit, beginnend mit",
-    "ends": "endet auf, enden auf, endet mit, enden mit, endend auf",
-    "empty": """
-        leer ist, ist leer, leer, fehlt, fehlen, leer sind, sind leer, nicht ausgefullt ist, nicht
-        ausgefullt, fehlend, fehlende, fehlenden, leere, leerem, leerer""",
-    "not_empty": """
-        nicht leer ist, ist nicht leer, nicht leer, ausgefullt, ausgefullt ist, nicht leer sind,
-        vorhanden, nicht fehlt, gefullt ist""",
+    "not_contains": "enthalt|enthalten nicht, ohne das wort",
+    "starts": "beginnt|beginnen|anfangt|beginnend mit, fangt|fangen an mit",
+    "ends": "endet|enden|endend auf, endet|enden mit",
+    "empty": """leer ist|sind|, ist|sind leer, fehlt, fehlen, nicht ausgefullt ist|, fehlend,
+        fehlende, fehlenden, leere, leerem, leerer""",
+    "not_empty": """nicht leer ist|sind|, ist nicht leer, ausgefullt ist|, vorhanden, nicht fehlt,
+        gefullt ist""",
     "lacks": "ohne, keine, keinen, kein, denen",
-    "has_any": "die eine haben, mit einer, mit einem, mit vorhandener",
-    "one_of": "einer von, eine von, in, eines von",
-    "not_one_of": "nicht in, keiner von, keine von",
-    "since": "seit, ab, von, ab dem, seit dem, vom, beginnend",
-    "before": "vor, vor dem, fruher als",
-    "after": "nach, nach dem, spater als",
-    "until": "bis, bis zum, bis einschließlich, bis ende",
+    "has_any": "die eine haben, mit einer|einem|vorhandener",
+    "one_of": "einer|eine|eines von, in",
+    "not_one_of": "nicht in, keiner|keine von",
+    "since": "seit, ab, von, ab|seit dem, vom, beginnend",
+    "before": "vor dem|, fruher als",
+    "after": "nach dem|, spater als",
+    "until": "bis zum|einschließlich|ende|",
     "last": """letzten, letzter, letztes, letzte, letztem, vorigen, voriges, vorige, vergangenen,
         vergangenes, vergangene, vorherigen""",
     "this": """diesen, dieses, diese, diesem, dieser, aktuellen, aktuelles, aktuelle, laufenden,
@@ -134,28 +112,23 @@ PHRASES: Mapping[str, str] = {
     "yesterday": "gestern, gestrigen, gestrige",
     "of_every_year": "jedes jahres, in jedem jahr, aller jahre, eines jeden jahres",
     "half": "halbjahr",
-    "versus": "gegen, gegenuber, verglichen mit, im vergleich zu, vs, im vergleich mit",
-    "sort": """sortiere, sortiert, sortieren, sortiere nach, sortiert nach, sortieren nach, ordne,
-        geordnet, geordnet nach, ordne nach, sortierung nach, sortier, sortier nach, sortiere
-        alles nach, sortiere sie nach, sortiere die zeilen nach, rangliste nach""",
-    "descending": """
-        absteigend, absteigende, absteigender, großte zuerst, großter zuerst, hochste zuerst, die
-        großten zuerst, hochster zuerst, der großte zuerst, groß nach klein, von groß nach klein,
-        die hochsten zuerst, großtes zuerst, großten zuerst, hochsten zuerst, in absteigender
-        reihenfolge, teuerste zuerst, der hochste zuerst, von hoch nach niedrig, meiste zuerst,
-        die meisten zuerst""",
-    "ascending": """
-        aufsteigend, aufsteigende, kleinste zuerst, niedrigste zuerst, die kleinsten zuerst, von
-        klein nach groß, alphabetisch, in aufsteigender reihenfolge, von a bis z, billigste
-        zuerst, kleinster zuerst, kleinsten zuerst, von a nach z""",
-    "newest_first": """
-        neueste zuerst, die neuesten zuerst, neuste zuerst, jungste zuerst, neuesten zuerst""",
-    "oldest_first": """
-        alteste zuerst, chronologisch, die altesten zuerst, altesten zuerst, in zeitlicher
+    "versus": "gegen, gegenuber, verglichen mit, im vergleich zu|mit, vs",
+    "sort": """sortiere, sortiert, sortieren,
+        sortiere|sortiert|sortieren|geordnet|ordne|sortierung|sortier|rangliste nach, ordne,
+        geordnet, sortier, sortiere alles|sie nach, sortiere die zeilen nach""",
+    "descending": """absteigend, absteigende, absteigender,
+        großte|großter|hochste|hochster|großtes|großten|hochsten|teuerste|meiste zuerst, die
+        großten|hochsten|meisten zuerst, der großte|hochste zuerst, von| groß nach klein, in
+        absteigender reihenfolge, von hoch nach niedrig""",
+    "ascending": """aufsteigend, aufsteigende, kleinste|niedrigste|billigste|kleinster|kleinsten
+        zuerst, die kleinsten zuerst, von klein nach groß, alphabetisch, in aufsteigender
+        reihenfolge, von a bis|nach z""",
+    "newest_first": "neueste|neuste|jungste|neuesten zuerst, die neuesten zuerst",
+    "oldest_first": """alteste zuerst, chronologisch, die| altesten zuerst, in zeitlicher
         reihenfolge""",
-    "then_by": "dann nach, danach nach, und dann nach, dann",
-    "top": "top, ersten, die ersten, besten, die besten, erste, die top, beste",
-    "bottom": "letzten, die letzten, schlechtesten, die schlechtesten, flop",
+    "then_by": "und| dann nach, danach nach, dann",
+    "top": "top, ersten, die ersten|besten|top, besten, erste, beste",
+    "bottom": "die| letzten|schlechtesten, flop",
     "largest": """
         großten, großte, großter, großtes, hochsten, hochste, hochster, hochstes, starksten,
         umsatzstarksten, starkste""",
@@ -165,69 +138,56 @@ PHRASES: Mapping[str, str] = {
     "oldest": "altesten, alteste, altester",
     "expensive": "teuersten, teuerste, teuerster, teuerstes",
     "cheap": "billigsten, billigste, gunstigsten, gunstigste",
-    "most": "meisten, die meisten, am meisten",
-    "fewest": "wenigsten, die wenigsten, am wenigsten",
-    "share": """
-        anteil, anteil am, anteil an, prozentualer anteil, prozentanteil, anteile, prozent, anteil
-        am gesamten, anteil der, anteil von, prozentuale anteile, in prozent, anteil an der
-        gesamtsumme, anteil am gesamtumsatz, prozentsatz, wie viel prozent, anteil an der summe,
-        welcher anteil, prozentual, anteil in prozent""",
-    "running": """laufende summe, kumuliert, kumulierte, kumulierter, kumulierten, kumulierte summe,
-        laufende summe der, aufgelaufene summe, laufende summe von, kumulierte summe der,
-        fortlaufende summe, laufender saldo, kumuliertes""",
-    "totals_row": """
-        mit summenzeile, mit summe, mit gesamtsumme, mit einer summenzeile, und summenzeile, mit
-        summen, und eine summenzeile, mit gesamtzeile""",
-    "summary_sheet": """
-        und ein ubersichtsblatt, mit ubersicht, mit ubersichtsblatt, und eine ubersicht, mit einer
-        ubersicht, und ein blatt mit summen, und eine zusammenfassung, mit zusammenfassung, mit
-        einem ubersichtsblatt, mit summen, und ein summenblatt, mit summenblatt""",
-    "select": """
-        zeige, zeig mir, nur, nur die spalten, die spalten, behalte, behalte nur, zeige nur, gib
-        mir, wahle, spalten, nur spalten, mit den spalten, gib nur, behalte nur die spalten, zeig,
-        nur die spalte""",
+    "most": "die|am| meisten",
+    "fewest": "die|am| wenigsten",
+    "share": """anteil am|an|der|von|, prozentualer|welcher anteil, prozentanteil, prozentuale|
+        anteile, prozent, anteil am gesamten|gesamtumsatz, anteil| in prozent, anteil an der
+        gesamtsumme|summe, prozentsatz, wie viel prozent, prozentual""",
+    "running": """laufende summe der|von|, kumuliert, kumulierte, kumulierter, kumulierten,
+        kumulierte summe der|, aufgelaufene|fortlaufende summe, laufender saldo, kumuliertes""",
+    "totals_row": """mit summenzeile|summe|gesamtsumme|summen|gesamtzeile, mit einer summenzeile,
+        und eine| summenzeile""",
+    "summary_sheet": """und ein ubersichtsblatt|summenblatt, mit
+        ubersicht|ubersichtsblatt|zusammenfassung|summen|summenblatt, und eine
+        ubersicht|zusammenfassung, mit einer ubersicht, und ein blatt mit summen, mit einem
+        ubersichtsblatt""",
+    "select": """zeige, zeig|gib mir, behalte|zeige|gib| nur, behalte| nur die spalten, die|nur|
+        spalten, behalte, wahle, mit den spalten, zeig, nur die spalte""",
     "drop_column": """
         ohne|entferne|losche|außer, lass|lasse die spalte|spalten weg,
         ohne|entferne|losche|außer die| spalte|spalten, spalte entfernen,
         alle|alles spalten| außer|ausser""",
-    "rename": """benenne, umbenennen, benenne die spalte, nenne, nenne die spalte, benenne spalte,
-        umbenenne, benenn, nenne spalte""",
-    "rename_to": "in, zu, als, um in, um zu, nach, ->",
+    "rename": "benenne, umbenennen, benenne|nenne die| spalte, nenne, umbenenne, benenn",
+    "rename_to": "in, zu, als, um in|zu, nach, ->",
     "renamed": "um, umbenennen",
-    "add_column": """
-        spalte hinzufugen, neue spalte, fuge eine spalte hinzu, fuge spalte hinzu, mit einer
-        spalte, mit einer neuen spalte, fuge eine spalte, fuge eine neue spalte, eine neue spalte,
-        fuge, eine spalte, mit spalte, erganze eine spalte, erganze, fuge die spalte, mit neuer
-        spalte, erganze eine neue spalte""",
+    "add_column": """spalte hinzufugen, neue spalte, fuge eine| spalte hinzu, mit einer|neuer|
+        spalte, mit einer neuen spalte, fuge|erganze| eine neue| spalte, fuge, erganze, fuge die
+        spalte""",
     "added_suffix": "hinzu, ein, an, dazu, hinzufugen",
     "compute": "berechne, rechne, ermittle, mit",
-    "is_made_of": "=, als, gleich, ist, aus, berechnet als, mit, die, fur, namens, berechnet aus",
+    "is_made_of": "=, als, gleich, ist, aus, berechnet als|aus, mit, die, fur, namens",
     "times": "mal, multipliziert mit, *, x, ×",
-    "divided": "geteilt durch, dividiert durch, durch, /",
+    "divided": "geteilt|dividiert| durch, /",
     "added": "plus, +",
     "less_than_by": "minus, -, abzuglich, weniger",
     "vat": "mwst, mehrwertsteuer, ust, umsatzsteuer",
     "plus_percent": "plus, mit, inklusive, inkl, zuzuglich, zzgl, +, erhoht um",
     "minus_percent": "minus, abzuglich, abzgl, reduziert um, -, ohne, verringert um",
-    "raise": "erhohe, erhohen, erhohe die, erhohe den, erhohe das",
+    "raise": "erhohe die|den|das|, erhohen",
     "reduce": "senke, senken, reduziere, verringere",
     "profit": "gewinn, rohgewinn, deckungsbeitrag, ertrag",
     "margin": "marge, gewinnmarge, rohmarge",
-    "trim": """leerzeichen entfernen, entferne leerzeichen, entferne uberflussige leerzeichen,
-        uberflussige leerzeichen entfernen, trimme, leerzeichen weg, leerzeichen raus, leerzeichen
-        am rand entfernen, entferne die leerzeichen, losche leerzeichen""",
-    "upper": "großbuchstaben, in großbuchstaben, groß",
-    "lower": "kleinbuchstaben, in kleinbuchstaben, klein",
-    "round": "runde, gerundet, runden, gerundet auf, auf, runde auf, runden auf",
+    "trim": """leerzeichen entfernen|weg|raus, entferne uberflussige|die| leerzeichen, uberflussige
+        leerzeichen entfernen, trimme, leerzeichen am rand entfernen, losche leerzeichen""",
+    "upper": "in| großbuchstaben, groß",
+    "lower": "in| kleinbuchstaben, klein",
+    "round": "runde, gerundet, runden, gerundet|runde|runden| auf",
     "decimals": "nachkommastellen, stellen, dezimalstellen, nachkommastelle, kommastellen",
-    "whole_numbers": """
-        ganze zahlen, auf ganze zahlen, ganze euro, volle euro, auf ganze euro, auf volle euro""",
-    "fill_empty": """
-        fulle leere, leere felder fullen, ersetze leere, fulle leere felder, ersetze leere felder,
-        fulle fehlende, fulle, ersetze fehlende""",
+    "whole_numbers": "auf| ganze zahlen|euro, auf| volle euro",
+    "fill_empty": """fulle leere|fehlende|, leere felder fullen, ersetze leere|fehlende,
+        fulle|ersetze leere felder""",
     "fill_with": "mit, durch, in, als",
-    "clean": """
-        bereinige, bereinigen, saubere, wandle, schreibe, setze, normalisiere, mache, wandle um""",
+    "clean": "bereinige, bereinigen, saubere, wandle um|, schreibe, setze, normalisiere, mache",
     "split": """
         teile, splitte, teile|splitte|trenne|aufteilen|splitten|aufgeteilt die|
         datei|daten|tabelle| auf| nach|auf, trenne, aufteilen, je|jeweils|pro| ein|eine|einen|je|
@@ -239,18 +199,15 @@ PHRASES: Mapping[str, str] = {
         blatter,
         auf|in ein| eigene|eigenes|eigenem|einzelne|separate| blatter|tabellenblatter|blatt,
         in eine eigene tabelle""",
-    "into_files": """
-        in dateien, in eigene dateien, in einzelne dateien, in separate dateien, in mehrere
-        dateien""",
+    "into_files": "in eigene|einzelne|separate|mehrere| dateien",
     "dedupe": """
         dedupliziere, entferne|losche|bereinige alle|die| duplikate|dubletten|doppelte
         zeilen|eintrage|datensatze|, duplikate|dubletten|doppelte zeilen|eintrage|
         entfernen|loschen|weg|raus, ohne|keine duplikate|dubletten|doppelte zeilen|""",
     "one_row_per": "nur| die|eine erste| zeile je|pro",
-    "duplicates": "duplikate, doppelte, dubletten, doppelte zeilen, doppelten",
-    "alike_in": """
-        nach, anhand, anhand der, mit gleicher, mit gleichem, mit der gleichen, mit derselben, je,
-        pro, bezuglich, mit gleichen, anhand von, anhand des, auf basis von, bei""",
+    "duplicates": "duplikate, doppelte zeilen|, dubletten, doppelten",
+    "alike_in": """nach, anhand der|von|des|, mit gleicher|gleichem|derselben|gleichen, mit der
+        gleichen, je, pro, bezuglich, auf basis von, bei""",
     "keep_first": "behalte jeweils| die|den|das erste|ersten",
     "keep_last": "behalte jeweils| die|den|das letzte|letzten",
     "keep_latest": "behalte jeweils| die|den|das neueste|neuesten",
@@ -262,49 +219,39 @@ PHRASES: Mapping[str, str] = {
     "union": """zusammenfuhren, fuhre, zusammenfassen, kombiniere, vereinige, hange, untereinander,
         zusammen, fuge, fasse, mische, zusammenfugen""",
     "union_strong": "untereinander, hange, vereinige, aneinander",
-    "union_suffix": """
-        zusammen, aneinander, untereinander, an, zusammenfuhren, zu einer, in eine, zu einer
-        tabelle, zu einer datei, in einer datei, in eine datei, in einer tabelle, zu einer liste""",
-    "union_all": """
-        alle dateien, beide dateien, die dateien, alle csv-dateien, alle blatter, die blatter,
-        alle tabellen, beide tabellen, alle csv dateien, diese dateien, die beiden dateien, beide,
-        die csv-dateien, alle csv""",
-    "origin": """
-        mit einer spalte quelle, mit dateinamen, mit dem dateinamen, mit quellspalte, mit einer
-        quellspalte, mit dem dateinamen als spalte, mit dateiname, mit dateiname als spalte""",
-    "match_on": """
-        uber, anhand, anhand der, anhand von, nach, auf, per, uber die, uber die spalte, mittels,
-        anhand des""",
-    "inner": "nur treffer, nur ubereinstimmende",
-    "missing_in": "nicht in, die nicht in, fehlen in, ohne eintrag in, fehlt in, die in, ohne",
+    "union_suffix": """zusammen, aneinander, untereinander, an, zusammenfuhren, zu einer
+        tabelle|datei|liste|, in eine, in einer|eine datei, in einer tabelle""",
+    "union_all": """alle|beide|die|diese dateien, alle csv-dateien|blatter|tabellen|csv, die
+        blatter|csv-dateien, beide tabellen|, alle csv dateien, die beiden dateien""",
+    "origin": """mit einer spalte quelle, mit dem| dateinamen, mit einer| quellspalte, mit dem
+        dateinamen als spalte, mit dateiname, mit dateiname als spalte""",
+    "match_on": "uber, anhand der|von|des|, nach, auf, per, uber die spalte|, mittels",
+    "inner": "nur treffer|ubereinstimmende",
+    "missing_in": "nicht|fehlen|fehlt|die in, die nicht in, ohne eintrag in, ohne",
     "compare": """
         vergleiche, vergleich, unterschied, unterschiede, was hat sich geandert, anderungen, was
         ist anders, geandert, was ist neu, vergleichen, unterscheiden sich""",
     "between_files": "zwischen, und, von, mit, zu, gegen, gegenuber, vom",
-    "replace": "ersetze, ersetzen, suche und ersetze, tausche, ersetze alle, ersetze uberall",
+    "replace": "ersetze alle|uberall|, ersetzen, suche und ersetze, tausche",
     "nothing": "nichts",
     "convert": """
         konvertiere, wandle, exportiere, speichere, umwandeln, mache, konvertieren, speichern,
         exportieren, wandle um, mach""",
     "converted": "um, umwandeln, konvertieren",
-    "each_sheet": "jedes blatt, alle blatter, jedes tabellenblatt, alle tabellenblatter",
-    "sheet": "blatt, tabellenblatt, dem blatt, reiter, das blatt",
-    "as_kind": """
-        als, in, nach, zu, in eine, als eine, in ein, in eine neue, als neue, zu einer, in einer,
-        als ein""",
+    "each_sheet": "jedes blatt|tabellenblatt, alle blatter|tabellenblatter",
+    "sheet": "dem|das| blatt, tabellenblatt, reiter",
+    "as_kind": "als eine|neue|ein|, in eine|ein|einer|, nach, zu einer|, in eine neue",
     "kind_xlsx": "excel, xlsx, exceldatei, excel-datei, arbeitsmappe, exceltabelle, excel-tabelle",
     "kind_csv": "csv, csv-datei, csv-dateien",
     "kind_tsv": "tsv, tsv-datei",
     "kind_parquet": "parquet, parquet-datei",
-    "into_name": """
-        in, als, namens, nach, speichere als, speichere in, unter, und speichere es als, speichere
-        es als, unter dem namen, und nenne sie, nenne sie, in die datei, in einer datei namens, in
-        der datei""",
+    "into_name": """in, als, namens, nach, speichere als|in, unter, und| speichere es als, unter dem
+        namen, und| nenne sie, in die|der datei, in einer datei namens""",
     "exactly": """
         exakt, genau so geschrieben, groß-/kleinschreibung beachten, case-sensitive, mit groß- und
         kleinschreibung""",
     "question": "was, wie, welche, welcher, welches, wer, wieviel, wieviele",
-    "most_frequent": "haufigsten, haufigste, am haufigsten, haufigster",
+    "most_frequent": "am| haufigsten, haufigste, haufigster",
     "each_own": "jede, jeder, jedes",
     "chart": """
         diagramm, grafik, schaubild, balkendiagramm, liniendiagramm, kreisdiagramm, diagramme""",
@@ -318,24 +265,18 @@ PHRASES: Mapping[str, str] = {
         farbe, einfarben, farbig, markiere, markieren, fett, formel, formatierung, hervorheben""",
     "documents": "folien, prasentation, worddokument, word-dokument",
     "money_change": "wahrung, wechselkurs, in dollar, umrechnen",
-    "each_once": "jeweils einmal, jede einmal, jeder einmal, jedes einmal, je einmal",
-    "over_time": "im zeitverlauf, uber die zeit, im verlauf",
-    "own_sheet": """
-        ein blatt, ein eigenes blatt, ein tabellenblatt, ein eigenes tabellenblatt, ein reiter,
-        ein eigener reiter, eigenes blatt, einen reiter, einen eigenen reiter, ein extra blatt""",
+    "each_once": "jeweils|jede|jeder|jedes|je einmal",
+    "over_time": "im zeitverlauf|verlauf, uber die zeit",
+    "own_sheet": """ein eigenes|extra| blatt, ein eigenes| tabellenblatt, ein eigener| reiter,
+        eigenes blatt, einen eigenen| reiter""",
     "spend_verb": """ausgegeben, bezahlt, verdient, verkauft, gespendet, gekauft, eingenommen,
         umgesetzt""",
     "take_verb": "ausgeliehen, bestellt, gebucht",
     "unify": "vereinheitliche, vereinheitlichen",
     "uniform": "einheitlich, vereinheitlichen",
-    "own_file": "eine datei, eine eigene datei, eigene datei, eine csv, eine csv-datei",
+    "own_file": "eine datei|csv|csv-datei, eine| eigene datei",
 }
 
-MONTHS = """
-januar, februar, marz maerz, april, mai, juni, juli, august, september, oktober okt, november,
-dezember dez
-"""
-WEEKDAYS = "montag, dienstag, mittwoch, donnerstag, freitag, samstag sonnabend, sonntag"
 NUMERALS = "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf"
 PREFIXES: Mapping[str, str] = {
     "gesamt": "summe", "durchschnitts": "durchschnitt", "monats": "monatlich", "jahres": "jahrlich",

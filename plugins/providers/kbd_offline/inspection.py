@@ -13,12 +13,13 @@ import msgspec
 from kbd.job_words import is_conversion
 from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.intents import TableIntent
 from kbd_offline.names import split_suffix
 from kbd_offline.open_questions import as_answered
 from kbd_offline.request_files import ALL_TABLES, READ_BOOKS
 from kbd_offline.sheets import without_sheet
 
-__all__ = ["TableFinding", "inspect", "known_table", "value_query"]
+__all__ = ["inspect", "known_table", "tables_of", "value_query"]
 
 MAX_TABLES = 40
 """Tables that are looked at for one request; each is three calls."""
@@ -31,113 +32,83 @@ _WINDOW = 2_000
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 
 
-class TableFinding(msgspec.Struct, frozen=True):
-    """A table that was looked at, and what the tools warn of."""
-
-    table: KnownTable
-    warnings: tuple[str, ...] = ()
-
-
 def inspect(
     conversation: PlannerConversation, request: str, paths: Sequence[str]
-) -> tuple[list[TableFinding], list[str]]:
+) -> tuple[list[KnownTable], list[str]]:
     """Return the tables of some files, and what could not be read.
 
     Raises:
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
-    places, failed = _places(conversation, [p for p in paths if split_suffix(p)[1] in ALL_TABLES])
-    # Whoever reads the answer to "convert it" is not told of rows that figures would leave out.
-    copies = _is_copy(request, places)
-    asked = [
-        (tool, _arguments(path, sheet))
-        for path, sheet in places
-        for tool in ("table_get_map", "table_describe")
+    paths = [path for path in paths if split_suffix(path)[1] in ALL_TABLES]
+    books = [path for path in paths if split_suffix(path)[1] in READ_BOOKS]
+    outcomes = conversation.outcomes(*(("get_file_info", {"path": one}) for one in books))
+    infos = dict(zip(books, outcomes, strict=True))
+    failed = [
+        f"{path} was not read: {info}"
+        for path, info in infos.items()
+        if isinstance(info, CallFailedError)
     ]
-    found = iter(conversation.outcomes(*asked))
-    facts: list[tuple[tuple[str, str], Mapping[str, Any], Mapping[str, Any]]] = []
+    places = [table for path in paths for table in tables_of(path, infos.get(path, {}))][
+        :MAX_TABLES
+    ]
+    tools = ("table_get_map", "table_describe")
+    found = iter(
+        conversation.outcomes(*((tool, place.arguments) for place in places for tool in tools))
+    )
+    facts: list[tuple[TableIntent, Mapping[str, Any], Mapping[str, Any]]] = []
     for place in places:
-        table_map, described = next(found), next(found)
-        bad = next(
-            (one for one in (table_map, described) if isinstance(one, CallFailedError)), None
-        )
-        if bad is not None:
-            failed.append(f"{_label(*place)} was not read: {bad}")
-        elif not isinstance(table_map, CallFailedError) and not isinstance(
-            described, CallFailedError
-        ):
-            facts.append((place, table_map, described))
-    queries = [
-        ("table_query", {**_arguments(*place), "query": value_query(columns, request),
-                         "window_rows": _WINDOW, "is_look": True})
+        match next(found), next(found):
+            case (CallFailedError() as bad, _) | (_, CallFailedError() as bad):
+                failed.append(f"{place.label} was not read: {bad}")
+            case dict() as table_map, dict() as described:
+                facts.append((place, table_map, described))
+    # Whoever reads the answer to "convert it" is not told of rows that figures would leave out.
+    is_copy = _is_copy(request, places)
+    asked = {
+        place: value_query(columns, request)
         for place, _, columns in facts
-        if columns["columns"] and columns["row_count"] and not copies
-    ]  # fmt: skip
-    answers = iter(conversation.outcomes(*queries))
+        if columns["columns"] and columns["row_count"] and not is_copy
+    }
+    rest = {"window_rows": _WINDOW, "is_look": True}
+    answers = conversation.outcomes(
+        *(
+            ("table_query", {**one.arguments, "query": query, **rest})
+            for one, query in asked.items()
+        )
+    )
+    values = dict(zip(asked, answers, strict=True))
     made = []
     for place, mapped, columns in facts:
-        rows: Any = ()
-        if columns["columns"] and columns["row_count"] and not copies:
-            answer = next(answers)
-            rows = () if isinstance(answer, CallFailedError) else answer["rows"]
-        table = known_table(*place, mapped, columns, rows)
-        count = sum(path == table.path for path, _ in places)
-        table = msgspec.structs.replace(table, sheets=max(count, 1))
-        told = [str(one) for result in (mapped, columns) for one in result.get("warnings", ())]
-        made.append(TableFinding(table, tuple(dict.fromkeys(told))))
+        answer = values.get(place, {})
+        rows = () if isinstance(answer, CallFailedError) else answer.get("rows", ())
+        table = known_table(place.path, place.sheet, mapped, columns, rows)
+        count = sum(one.path == place.path for one in places)
+        made.append(msgspec.structs.replace(table, sheets=count))
     return made, failed
 
 
-def _places(
-    conversation: PlannerConversation, paths: Sequence[str]
-) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the tables of files: of workbooks the sheets that hold anything."""
-    books = [path for path in paths if split_suffix(path)[1] in READ_BOOKS]
-    infos = dict(
-        zip(
-            books,
-            conversation.outcomes(*(("get_file_info", {"path": one}) for one in books)),
-            strict=True,
-        )
-    )
-    found: list[tuple[str, str]] = []
-    failed: list[str] = []
-    for path in paths:
-        info = infos.get(path)
-        if info is None:
-            found.append((path, ""))
-        elif isinstance(info, CallFailedError):
-            failed.append(f"{path} was not read: {info}")
-        else:
-            found += [
-                (path, str(sheet["name"])) for sheet in info.get("sheets", ()) if sheet.get("range")
-            ]
-    return found[:MAX_TABLES], failed
+def tables_of(path: str, info: Mapping[str, Any] | CallFailedError) -> list[TableIntent]:
+    """Return the tables of a file: of a workbook the sheets that hold anything, by its info."""
+    if isinstance(info, CallFailedError):
+        return []
+    if split_suffix(path)[1] not in READ_BOOKS:
+        return [TableIntent(path)]
+    sheets = info.get("sheets", ())
+    return [TableIntent(path, str(sheet["name"])) for sheet in sheets if sheet.get("range")]
 
 
-def _is_copy(request: str, places: Sequence[tuple[str, str]]) -> bool:
+def _is_copy(request: str, places: Sequence[TableIntent]) -> bool:
     """Tell whether a request only asks for a copy, of the whole or of a sheet that it names."""
-    texts = [request, *(without_sheet(request, sheet) for _, sheet in places if sheet)]
+    texts = [request, *(without_sheet(request, place.sheet) for place in places if place.sheet)]
     return any(text is not None and is_conversion(" ".join(text.split())) for text in texts)
-
-
-def _arguments(path: str, sheet: str) -> dict[str, Any]:
-    return {"path": path, "source_sheet": sheet} if sheet else {"path": path}
-
-
-def _label(path: str, sheet: str) -> str:
-    return f"{path}: {sheet}" if sheet else path
 
 
 def value_query(described: Mapping[str, Any], request: str) -> str:
     """Return the query for what columns hold: by the column's place a kind, a text and a number."""
     runs = sorted(set(_runs(request)))
-    parts = [
-        part
-        for place, fact in enumerate(described["columns"])
-        for part in _parts(place, fact, runs)
-    ]
-    return " UNION ALL ".join(parts)
+    columns = enumerate(described["columns"])
+    return " UNION ALL ".join(part for column in columns for part in _parts(*column, runs))
 
 
 def _parts(place: int, fact: Mapping[str, Any], runs: Sequence[str]) -> Iterator[str]:

@@ -28,6 +28,11 @@ class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
         """The arguments that name it to a tool."""
         return {"path": self.path, **({"source_sheet": self.sheet} if self.sheet else {})}
 
+    @property
+    def label(self) -> str:
+        """Its file, with the sheet."""
+        return f"{self.path}: {self.sheet}" if self.sheet else self.path
+
 
 class JobIntent(msgspec.Struct, frozen=True, tag="job", tag_field="offline"):
     """A job, in words, with what the reader of the answer must know beside it."""

@@ -1,10 +1,12 @@
 """Lexicon of requests: phrases by what they mean, of all languages at once. Pure."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from kbd.jobs.recipes.request_days import MONTH_NUMBERS, WEEKDAY_NUMBERS
 from kbd_offline import english, german
 from kbd_offline.names import fold, singular
 from kbd_offline.request_tokens import word_texts
@@ -98,38 +100,27 @@ def _spelt(phrase: str) -> Iterator[str]:
         yield " ".join(filter(None, chosen))
 
 
-def _numbered(texts: Iterable[str], parts: str) -> dict[str, int]:
-    lists = ([part.split() for part in text.split(parts)] for text in texts)
-    return {
-        word: number for names in lists for number, some in enumerate(names, 1) for word in some
-    }
-
-
-def _meanings() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for language in _LANGUAGES:
-        for meaning, words in language.MEANINGS.items():
-            for word in words.split():
-                one = singular(fold(word))
-                found[one] = found.get(one, frozenset()) | {meaning}
-    return found
-
-
 def _lexicon() -> Lexicon:
-    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    phrases = defaultdict[str, list[tuple[tuple[str, ...], str]]](list)
     for phrase, concept in dict.fromkeys(_phrases()):
-        phrases.setdefault(phrase[0], []).append((phrase, concept))
+        phrases[phrase[0]].append((phrase, concept))
     numerals: dict[str, int] = {}
+    prefixes: dict[str, str] = {}
+    meanings = defaultdict[str, set[str]](set)
     for language in _LANGUAGES:
         numerals |= {word: n for n, word in enumerate(language.NUMERALS.split())}
+        prefixes |= language.PREFIXES
+        for meaning, words in language.MEANINGS.items():
+            for word in words.split():
+                meanings[singular(fold(word))].add(meaning)
     return Lexicon(
         {first: tuple(some) for first, some in phrases.items()},
         frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),
-        _numbered((language.MONTHS for language in _LANGUAGES), ","),
-        _numbered((language.WEEKDAYS for language in _LANGUAGES), ","),
+        {fold(name): number for name, number in MONTH_NUMBERS.items()},
+        WEEKDAY_NUMBERS,
         numerals,
-        {prefix: word for language in _LANGUAGES for prefix, word in language.PREFIXES.items()},
-        _meanings(),
+        prefixes,
+        {word: frozenset(some) for word, some in meanings.items()},
         {word: frozenset(line.split()) for line in _VALUES.splitlines() for word in line.split()},
         {
             cue: frozenset(fold(f"{english.CUES[cue]} {german.CUES[cue]}").split())

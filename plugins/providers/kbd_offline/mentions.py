@@ -26,28 +26,11 @@ _FORMS: tuple[tuple[int, Callable[[str], str]], ...] = (
 _MAX_WORDS = 8
 _NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
 _SUMS = frozenset(("money", "revenue", "cost"))
-BESIDE = frozenset(
-    [
-        "discount",
-        "discounts",
-        "rabatt",
-        "tax",
-        "taxes",
-        "vat",
-        "mwst",
-        "ust",
-        "steuer",
-        "shipping",
-        "versand",
-        "fee",
-        "fees",
-        "tip",
-        "tips",
-        "gebuhr",
-        "rate",
-        "quote",
-    ]
-)
+_BESIDE_TEXT = """
+discount discounts rabatt tax taxes vat mwst ust steuer shipping versand fee fees tip tips gebuhr
+rate quote
+"""
+BESIDE = frozenset(_BESIDE_TEXT.split())
 """Words of names of money that is not what something brings or costs."""
 _FUNCTIONS = (
     "sum", "average", "count", "minimum", "maximum", "median", "distinct", "how_many", "by",
@@ -161,15 +144,10 @@ class Vocabulary:
         best: list[tuple[KnownColumn, str]] = []
         length = 0
         others = LEXICON.values.get(words[0]) or LEXICON.values.get(stem(words[0]), frozenset())
-        named = self._values.get(stem(words[0]), ())
-        for value_words, column, value in named:
+        for value_words, column, value in self._values.get(stem(words[0]), ()):
             size = len(value_words)
-            if size < max(length, 1) or len(words) < size:
-                continue
-            if any(request[start + at].kind == "file" for at in range(size)):
-                continue
-            if all(_alike(words[at], value_words[at]) for at in range(size)):
-                best = [*best, (column, value)] if size == length else [(column, value)]
+            if length <= size <= len(words) and all(map(_alike, words, value_words)):
+                best = [*(best if size == length else ()), (column, value)]
                 length = size
         if not best:
             # "Stornierte" where the value is Cancelled.
@@ -200,14 +178,7 @@ class Vocabulary:
 
     def meaning(self, *meanings: str) -> tuple[KnownColumn, ...]:
         """Return the columns of numbers whose names mean one of some things."""
-        return tuple(
-            column
-            for column in self.columns
-            if column.is_number
-            and any(
-                LEXICON.means(singular(w), m) for w in self._words[column.name] for m in meanings
-            )
-        )
+        return tuple(one for one in self.columns if one.is_number and self.is_of(one, *meanings))
 
     def is_of(self, column: KnownColumn, *meanings: str) -> bool:
         """Tell whether the name of a column means one of some things."""
@@ -283,14 +254,11 @@ class Vocabulary:
 
     def _with_signs(self, request: Sequence[RequestToken], mention: ColumnMention) -> ColumnMention:
         """Return a mention to the end of a name that signs follow: "Price (€)"."""
-        column = mention.columns[0]
-        signs = list(_signs_behind(column.name))
-        at = mention.end
-        for sign in signs:
-            if at >= len(request) or request[at].text != sign:
-                return mention
-            at += 1
-        return msgspec.structs.replace(mention, end=at)
+        signs = list(_signs_behind(mention.columns[0].name))
+        end = mention.end + len(signs)
+        if [token.text for token in request[mention.end : end]] != signs:
+            return mention
+        return msgspec.structs.replace(mention, end=end)
 
     def _part(self, words: Sequence[str], start: int) -> ColumnMention | None:
         for size in range(len(words), 0, -1):
@@ -319,14 +287,12 @@ class Vocabulary:
                 for part in self._words[column.name]
             )
         )
-        found = found or tuple(
-            column
-            for column in self.columns
-            if len(self._words[column.name]) == 1
-            and len(self._words[column.name][0]) >= 4
-            and word.startswith(self._words[column.name][0])
-            and word.removeprefix(self._words[column.name][0]) in _KINDS
-        )
+        for column in () if found else self.columns:
+            first, *others = self._words[column.name] or ("",)
+            rest = word.removeprefix(first)
+            if len(first) >= 4 and not others and rest != word and rest in _KINDS:
+                # "Nettogehalt" of a column Netto.
+                found = (*found, column)
         return ColumnMention(found, start, start + 1, COMPOUND) if found else None
 
     def _other(self, word: str, start: int) -> ColumnMention | None:
@@ -343,33 +309,23 @@ class Vocabulary:
                 for column in self.columns
                 if column.adds_up and not self._fits(column, "quantity")
                 and not BESIDE & set(self._words[column.name])
-                and not (column.type == "integer" and not self._money_named(column))
+                and not (column.type == "integer" and not self.is_of(column, *_SUMS))
             )  # fmt: skip
             found = found if len(found) == 1 else ()
         return ColumnMention(found, start, start + 1, SYNONYM) if found else None
 
-    def _money_named(self, column: KnownColumn) -> bool:
-        return any(
-            LEXICON.means(singular(word), one)
-            for word in self._words[column.name] for one in _SUMS
-        )  # fmt: skip
-
     def _fits(self, column: KnownColumn, meaning: str) -> bool:
         """Tell whether a column is what a word means: nobody spends a category."""
-        words = self._words[column.name]
-        if meaning in _NUMBERS and not column.is_number:
+        if meaning in _NUMBERS:
+            is_kind = column.is_number
+        elif meaning == "moment":
+            is_kind = column.is_moment
+        else:
+            is_kind = not column.is_moment and (not column.is_number or column.role == "id")
+        is_beside = not column.adds_up or BESIDE & set(self._words[column.name])
+        if not is_kind or (meaning in _SUMS and is_beside):
             return False
-        if meaning == "moment" and not column.is_moment:
-            return False
-        if (
-            meaning not in _NUMBERS
-            and meaning != "moment"
-            and (column.is_moment or (column.is_number and column.role != "id"))
-        ):
-            return False
-        if meaning in _SUMS and (not column.adds_up or BESIDE & set(words)):
-            return False
-        return any(LEXICON.means(singular(word), meaning) for word in words)
+        return self.is_of(column, meaning)
 
 
 def tokens_of_value(value: str) -> tuple[str, ...]:

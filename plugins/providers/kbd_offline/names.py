@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-__all__ = ["distance", "fold", "singular", "slug", "split_suffix", "stem", "tokens"]
+__all__ = ["blanked", "distance", "fold", "singular", "slug", "split_suffix", "stem", "tokens"]
 
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -19,6 +19,11 @@ def _fold_character(character: str) -> str:
     # One character for each: a ligature would become two, and shift all places behind it.
     base = unicodedata.normalize("NFKD", character)[:1] or character
     return base.lower()[:1] or character
+
+
+def blanked(text: str, start: int, end: int) -> str:
+    """Return a text with blanks in the place of a stretch, of the same length."""
+    return text[:start] + " " * (end - start) + text[end:]
 
 
 def tokens(name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kbd.formats import NumberFacts, additivity
-from kbd.jobs.records import ConvertStep, Input, Job, SelectStep, UnionStep
+from kbd.jobs.records import ConvertStep, Job, SelectStep, UnionStep
 from kbd_offline.facts import KnownColumn, KnownTable
 
 __all__ = ["as_answered", "open_question"]
@@ -47,13 +47,13 @@ def open_question(job: Job, tables: Sequence[KnownTable]) -> str:
     for source in job.inputs:
         table = known.get((source.file, source.sheet or ""))
         for question in table.questions if table else ():
-            if _hangs_on(job, source, question):
+            if _hangs_on(job, question):
                 label = f"{table.label}: " if table and len(job.inputs) > 1 else ""
                 return label + _asked(question)
     return ""
 
 
-def _hangs_on(job: Job, source: Input, question: Mapping[str, Any]) -> bool:
+def _hangs_on(job: Job, question: Mapping[str, Any]) -> bool:
     about = question["about"]
     is_copy = all(isinstance(step, ConvertStep) for step in job.steps)
     if about == "totals":
@@ -66,30 +66,21 @@ def _hangs_on(job: Job, source: Input, question: Mapping[str, Any]) -> bool:
     # What is only shown stays as it is written.
     steps = [step for step in job.steps if not isinstance(step, SelectStep | ConvertStep)]
     text = msgspec.json.encode(steps).decode()
-    del source
     return any(msgspec.json.encode(name).decode()[1:-1] in text for name in question["columns"])
 
 
 def _asked(question: Mapping[str, Any]) -> str:
     options = "; ".join(f"{one['value']}: {one['meaning']}" for one in question["options"])
-    values = " or ".join(_said(question["about"], one["value"]) for one in question["options"])
+    about = question["about"]
+    given = [one["value"] for one in question["options"]]
+    said = [_SAID.get((about, one), f"{about.replace('_', ' ')}: {one}") for one in given]
+    values = " or ".join(f'"{one}"' for one in said)
     return f"{question['text']} ({options}). Answer {values}"
 
 
-def _said(about: str, value: str) -> str:
-    """Return the words of an answer."""
-    match about, value:
-        case "totals", "leave_out":
-            return '"leave out"'
-        case "totals", "leave_out_proven":
-            return '"leave out proven totals"'
-        case "totals", _:
-            return '"keep"'
-        case "decimal", ",":
-            return '"decimal comma"'
-        case "decimal", _:
-            return '"decimal point"'
-        case "header_row", "0":
-            return '"no header"'
-        case _:
-            return f'"{about.replace("_", " ")}: {value}"'
+_SAID = {
+    ("totals", "leave_out"): "leave out", ("totals", "leave_out_proven"): "leave out proven totals",
+    ("totals", "keep"): "keep", ("header_row", "0"): "no header",
+    ("decimal", ","): "decimal comma", ("decimal", "."): "decimal point",
+}  # fmt: skip
+"""Words of answers, where they are not "encoding: cp1252"."""

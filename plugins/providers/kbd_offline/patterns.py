@@ -186,7 +186,7 @@ class RequestChart:
     def _look(self, name: str, place: int) -> Iterator[Parse]:
         terminal = self._grammar.terminals.get(name)
         if terminal is not None:
-            for end, value in _caught(terminal, self._scan, place):
+            for end, value in terminal(self._scan, place):
                 yield Parse(end, value, _penalty(value))
             return
         for row, rule in self._grammar.rules[name]:
@@ -322,7 +322,3 @@ def _called(rule: Production, span: RequestSpan, values: tuple[Any, ...]) -> Any
         return rule.make(span, *values)
     except UnclearError as unclear:
         return unclear
-
-
-def _caught(terminal: Terminal, scan: RequestScan, place: int) -> list[tuple[int, Any]]:
-    return list(terminal(scan, place))

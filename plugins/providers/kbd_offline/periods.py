@@ -6,27 +6,26 @@ year until the data, or a year beside it, tell which.
 
 import calendar
 import re
-from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 
 import msgspec
 
-from kbd_offline.day_ranges import month_behind
+from kbd_offline.day_ranges import day_at, month_behind
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.scan import RequestScan
 
-__all__ = ["Period", "add_months", "count_at", "period_at", "period_list_at", "years_between"]
+__all__ = ["Period", "count_at", "period_at", "years_between"]
 
 _YEARS = range(1900, 2101)
 _DAY_MONTH = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
-_QUARTER = re.compile(r"q([1-4])")
-_HALF = re.compile(r"h([12])")
+_PART = re.compile(r"q([1-4])|h([12])")
+_MONTHS_OF = {"month": 1, "quarter": 3, "half": 6}
 _ORDINALS = {
     "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4,
     "erstes": 1, "erste": 1, "ersten": 1, "zweites": 2, "zweite": 2, "zweiten": 2, "drittes": 3,
     "dritte": 3, "dritten": 3, "viertes": 4, "vierte": 4, "vierten": 4,
 }  # fmt: skip
-_ORDINAL_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
 
 
 class Period(msgspec.Struct, frozen=True):
@@ -69,7 +68,7 @@ _ANY = 4
 """The year of periods that have none; a leap year."""
 
 
-def add_months(day: date, months: int) -> date:
+def _add_months(day: date, months: int) -> date:
     """Return the day so many months later, at most the last one of its month."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return _safe(year, month + 1, day.day)
@@ -87,37 +86,30 @@ def years_between(period: Period, first: date, last: date) -> list[int]:
 
 def period_at(scan: RequestScan, place: int) -> Period | None:
     """Return the period that is named at a place."""
+    found = _relative(scan, place)
     at = scan.skip(place, "det")
-    return (
-        _relative(scan, place)
-        or _date(scan, at)
-        or _year(scan, at)
-        or _quarter(scan, at)
-        or _half(scan, at)
-        or _month(scan, at)
-        or _day_of_month(scan, at)
-    )
-
-
-def period_list_at(scan: RequestScan, place: int) -> list[Period]:
-    """Return the periods of a list: "March and April 2024", "2023, 2024"."""
-    first = period_at(scan, place)
-    found = [] if first is None else [first]
-    while found:
-        behind = scan.behind_connector(found[-1].end_token)
-        behind = behind if behind != found[-1].end_token else scan.at(found[-1].end_token, "or")
-        other = period_at(scan, scan.skip(behind, "det")) if behind else None
-        if other is None or other.kind != found[0].kind:
-            break
-        found.append(other)
-    known = [one for one in found if one.has_year]
-    if known and len(known) < len(found) and known == [found[-1]]:
-        found = [one.in_year(known[0].start.year) for one in found]
+    for read in (_date, _year, _part, _month, _day_of_month):
+        found = found or read(scan, at)
     return found
 
 
-def _made(start: date, end: date, behind: int, text: str, kind: str) -> Period:
-    return Period(start, end, behind, text, kind)
+def _nth(kind: str, number: int, behind: int, year: int | None = None) -> Period:
+    """Return a month, quarter or half by its number; without a year it is one of any year."""
+    length = _MONTHS_OF[kind]
+    start = date(_ANY, (number - 1) * length + 1, 1)
+    text = calendar.month_name[number] if kind == "month" else f"{kind[0].upper()}{number}"
+    found = Period(start, _add_months(start, length), behind, text, kind, has_year=False)
+    return found if year is None else found.in_year(year)
+
+
+def _whole_year(year: int, behind: int) -> Period:
+    return Period(date(year, 1, 1), date(year + 1, 1, 1), behind, str(year), "year")
+
+
+def _one_day(month: int, day: int, behind: int) -> Period:
+    start = _safe(_ANY, month, day)
+    text = f"{calendar.month_name[month]} {day}"
+    return Period(start, start + timedelta(1), behind, text, "day", has_year=False)
 
 
 def count_at(scan: RequestScan, place: int) -> int | None:
@@ -135,43 +127,26 @@ def _year_number(scan: RequestScan, place: int) -> int | None:
 
 
 def _relative(scan: RequestScan, place: int) -> Period | None:
-    today = scan.today
-    if end := scan.at(place, "today"):
-        return _made(today, today + timedelta(1), end, today.isoformat(), "day")
-    if end := scan.at(place, "yesterday"):
-        day = today - timedelta(1)
-        return _made(day, today, end, day.isoformat(), "day")
-    last = scan.skip(place, "det")
-    starts = [
-        (concept, scan.at(at, concept))
-        for at in range(place, last + 1)
-        for concept in ("last", "this")
-    ]
-    for concept, behind in starts:
-        if not behind:
-            continue
-        count = count_at(scan, behind) if concept == "last" else None
-        unit = _unit(scan, behind + (count is not None))
-        if unit is None:
-            continue
-        kind, end = unit
-        if (closing := _closing(scan, kind, end, concept)) and count is None:
-            return closing
-        if count is not None:
-            return _last_units(today, count, kind, end)
-        return _unit_around(today, kind, end, back=concept == "last")
+    for concept in ("today", "yesterday"):
+        if end := scan.at(place, concept):
+            return _unit_around(scan.today, "day", end, back=concept == "yesterday")
+    for at in range(place, scan.skip(place, "det") + 1):
+        for concept in ("last", "this"):
+            behind = scan.at(at, concept)
+            count = count_at(scan, behind) if behind and concept == "last" else None
+            unit = _unit(scan, behind + (count is not None)) if behind else None
+            if unit is None:
+                continue
+            kind, end = unit
+            if count is not None:
+                return _last_units(scan.today, count, kind, end)
+            at_year = scan.skip(end, "det")
+            year = _year_number(scan, at_year)
+            if year is not None and concept == "last" and kind in ("quarter", "month"):
+                # "The last quarter of 2024" goes by that year and not by today.
+                return _nth(kind, 12 // _MONTHS_OF[kind], at_year + 1, year)
+            return _unit_around(scan.today, kind, end, back=concept == "last")
     return None
-
-
-def _closing(scan: RequestScan, kind: str, end: int, concept: str) -> Period | None:
-    """Return "the last quarter of 2024", which goes by that year and not by today."""
-    year = _year_number(scan, scan.skip(end, "det"))
-    if year is None or concept != "last" or kind not in ("quarter", "month"):
-        return None
-    months = 3 if kind == "quarter" else 1
-    text = f"Q4 {year}" if kind == "quarter" else f"December {year}"
-    return _made(date(year, 13 - months, 1), date(year + 1, 1, 1), scan.skip(end, "det") + 1, text,
-                 kind)  # fmt: skip
 
 
 def _unit(scan: RequestScan, place: int) -> tuple[str, int] | None:
@@ -182,37 +157,28 @@ def _unit(scan: RequestScan, place: int) -> tuple[str, int] | None:
 
 
 def _unit_around(today: date, kind: str, end: int, *, back: bool) -> Period:
-    match kind:
-        case "year":
-            start, length = date(today.year, 1, 1), 12
-        case "quarter":
-            start, length = date(today.year, (today.month - 1) // 3 * 3 + 1, 1), 3
-        case "month":
-            start, length = date(today.year, today.month, 1), 1
-        case "week":
-            monday = today - timedelta(today.weekday() + 7 * back)
-            behind = monday + timedelta(7)
-            return _made(monday, behind, end, f"the week from {monday.isoformat()}", kind)
-        case _:
-            day = today - timedelta(back)
-            return _made(day, day + timedelta(1), end, day.isoformat(), "day")
-    start = add_months(start, -length) if back else start
-    text = {
-        "year": f"{start.year}", "quarter": f"{start.year}-Q{(start.month + 2) // 3}",
-        "month": f"{calendar.month_name[start.month]} {start.year}",
-    }[kind]  # fmt: skip
-    return _made(start, add_months(start, length), end, text, kind)
+    if kind == "day":
+        day = today - timedelta(back)
+        return Period(day, day + timedelta(1), end, day.isoformat(), kind)
+    if kind == "week":
+        monday = today - timedelta(today.weekday() + 7 * back)
+        text = f"the week from {monday.isoformat()}"
+        return Period(monday, monday + timedelta(7), end, text, kind)
+    if kind == "year":
+        return _whole_year(today.year - back, end)
+    length = _MONTHS_OF[kind]
+    year, number = divmod((today.year * 12 + today.month - 1) // length - back, 12 // length)
+    return _nth(kind, number + 1, end, year)
 
 
 def _last_units(today: date, count: int, kind: str, end: int) -> Period:
     """Return the last days or weeks up to today, or the last whole months, quarters or years."""
     if kind in ("day", "week"):
         start = today - timedelta(count * (7 if kind == "week" else 1) - 1)
-        return _made(start, today + timedelta(1), end, f"{start} to {today}", "span")
-    length = {"month": 1, "quarter": 3, "year": 12}[kind]
+        return Period(start, today + timedelta(1), end, f"{start} to {today}", "span")
     now = _unit_around(today, kind, end, back=False).start
-    start = add_months(now, -length * count)
-    return _made(start, now, end, f"{start} to {now - timedelta(1)}", "span")
+    start = _add_months(now, -_MONTHS_OF.get(kind, 12) * count)
+    return Period(start, now, end, f"{start} to {now - timedelta(1)}", "span")
 
 
 def _date(scan: RequestScan, place: int) -> Period | None:
@@ -220,9 +186,7 @@ def _date(scan: RequestScan, place: int) -> Period | None:
         return None
     text = scan.word(place)
     if len(text) == 7 and text[4] == "-":
-        start = date(int(text[:4]), int(text[5:]), 1)
-        name = f"{calendar.month_name[start.month]} {start.year}"
-        return _made(start, add_months(start, 1), place + 1, name, "month")
+        return _nth("month", int(text[5:]), place + 1, int(text[:4]))
     if text.endswith("."):
         number, month = (int(part) for part in text[:-1].split("."))
         known = 1 <= number <= 31
@@ -247,10 +211,8 @@ def _days(text: str, order: str) -> list[date]:
         parts = [dmy] if "." in text or order == "dmy" else [mdy] if order == "mdy" else [dmy, mdy]
     days = []
     for year, month, day in parts:
-        try:
+        with suppress(ValueError):
             days.append(date(int(year), int(month), int(day)))
-        except ValueError:
-            continue
     return list(dict.fromkeys(days))
 
 
@@ -259,12 +221,10 @@ def _year(scan: RequestScan, place: int) -> Period | None:
     year = _year_number(scan, at)
     if year is None:
         return None
-    behind = at + 1
     # "2024 Q1" is the quarter.
-    if _QUARTER.fullmatch(scan.word(behind)) or _HALF.fullmatch(scan.word(behind)):
-        found = _quarter(scan, behind) or _half(scan, behind)
-        return found.in_year(year) if found else None
-    return _made(date(year, 1, 1), date(year + 1, 1, 1), behind, str(year), "year")
+    is_part = _PART.fullmatch(scan.word(at + 1)) is not None
+    part = _part(scan, at + 1) if is_part else None
+    return part.in_year(year) if part else _whole_year(year, at + 1)
 
 
 def _with_year(scan: RequestScan, period: Period) -> Period:
@@ -282,84 +242,39 @@ def _with_year(scan: RequestScan, period: Period) -> Period:
     return period
 
 
-def _quarter(scan: RequestScan, place: int) -> Period | None:
-    found = _QUARTER.fullmatch(scan.word(place))
-    number, behind = (int(found[1]), place + 1) if found else (None, place)
-    if number is None:
-        number = _ORDINALS.get(scan.word(place)) or _ordinal_number(scan, place)
-        at = place + 1 + scan.is_sign(place + 1, ".")
-        behind = scan.at(at, "quarter") if number else 0
-        if not number and (at := scan.at(place, "quarter")):
-            number = count_at(scan, at)
-            behind = at + 1 if number else 0
-        if not number or number > 4 or not behind:
-            return None
-    return _with_year(scan, _months(3 * number - 2, 3, behind, f"Q{number}", "quarter"))
-
-
-def _ordinal_number(scan: RequestScan, place: int) -> int | None:
-    return count_at(scan, place) if scan.is_sign(place + 1, ".") else None
-
-
-def _half(scan: RequestScan, place: int) -> Period | None:
-    found = _HALF.fullmatch(scan.word(place))
+def _part(scan: RequestScan, place: int) -> Period | None:
+    """Return a quarter or half: "Q1", "first quarter", "2. Halbjahr", "quarter 2"."""
+    found = _PART.fullmatch(scan.word(place))
     if found:
-        return _with_year(
-            scan, _months(6 * int(found[1]) - 5, 6, place + 1, f"H{found[1]}", "half")
-        )
-    number = _ORDINALS.get(scan.word(place)) or _ordinal_number(scan, place)
-    behind = scan.at(place + 1 + scan.is_sign(place + 1, "."), "half") if number else 0
-    if not behind or number is None or number > 2:
-        return None
-    behind = scan.at(scan.skip(behind, "det"), "year") or behind
-    return _with_year(scan, _months(6 * number - 5, 6, behind, f"H{number}", "half"))
-
-
-def _months(first: int, count: int, behind: int, text: str, kind: str) -> Period:
-    start = date(_ANY, first, 1)
-    return Period(start, add_months(start, count), behind, text, kind, has_year=False)
+        kind = "quarter" if found[1] else "half"
+        return _with_year(scan, _nth(kind, int(found[1] or found[2]), place + 1))
+    has_point = scan.is_sign(place + 1, ".")
+    number = _ORDINALS.get(scan.word(place)) or (count_at(scan, place) if has_point else None)
+    for kind, most in (("quarter", 4), ("half", 2)):
+        behind = scan.at(place + 1 + has_point, kind) if number else 0
+        if kind == "half" and behind:
+            behind = scan.at(scan.skip(behind, "det"), "year") or behind
+        elif not number and kind == "quarter" and (at := scan.at(place, kind)):
+            number, behind = count_at(scan, at), at + 1
+        if number and number <= most and behind:
+            return _with_year(scan, _nth(kind, number, behind))
+    return None
 
 
 def _month(scan: RequestScan, place: int) -> Period | None:
     number = LEXICON.months.get(scan.word(place)) if scan.kind(place) == "word" else None
     if number is None:
         return None
-    # "May" is a month and "may" is none; "mar" and "dec" are only with a year or a day.
-    text = calendar.month_name[number]
-    day = _day_number(scan, place + 1)
+    day = day_at(scan.tokens, place + 1)
     if day is not None and _year_number(scan, place + 1) is None:
         return _with_year(scan, _one_day(number, day, place + 2))
-    return _with_year(
-        scan, _months(number, 1, place + 1 + scan.is_sign(place + 1, "."), text, "month")
-    )
-
-
-def _day_number(scan: RequestScan, place: int) -> int | None:
-    found = (
-        _ORDINAL_DAY.fullmatch(scan.word(place)) if scan.kind(place) in ("number", "word") else None
-    )
-    return int(found[1]) if found and 1 <= int(found[1]) <= 31 else None
-
-
-def _one_day(month: int, day: int, behind: int) -> Period:
-    start = _safe(_ANY, month, day)
-    text = f"{calendar.month_name[month]} {day}"
-    return Period(start, start + timedelta(1), behind, text, "day", has_year=False)
+    return _with_year(scan, _nth("month", number, place + 1 + scan.is_sign(place + 1, ".")))
 
 
 def _day_of_month(scan: RequestScan, place: int) -> Period | None:
     """Return a day that stands before its month: "5 March 2024", "5. März"."""
-    day = _day_number(scan, place)
-    if day is None:
-        return None
+    day = day_at(scan.tokens, place)
     # "9 in May" may be an amount.
     at = month_behind(scan.tokens, place + 1)
     month = LEXICON.months.get(scan.word(at))
-    if month is None:
-        return None
-    return _with_year(scan, _one_day(month, day, at + 1))
-
-
-def joined(periods: Sequence[Period]) -> str:
-    """Return periods in words."""
-    return " and ".join(period.text for period in periods)
+    return _with_year(scan, _one_day(month, day, at + 1)) if day and month else None

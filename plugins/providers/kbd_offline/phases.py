@@ -1,29 +1,35 @@
 """Phases of a run: research, plan, implement and summary, each a function of the conversation.
 
-Research looks at the files, reads the request and writes the job down. The plan is one item, which
+Research looks at the files, reads the request and has the job checked. The plan is one item, which
 runs the job. Plan and summary are texts made from texts, without tools.
 """
 
 import math
+import re
 import shlex
 from collections.abc import Sequence
-from typing import Any, assert_never
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, assert_never
 
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd.job_words import is_look
 from kbd.jobs.records import (
     ConvertStep,
     DeduplicateStep,
+    Job,
     OutputStep,
     ReplaceStep,
     ReportStep,
-    Step,
+    RowCountCheck,
 )
 from kbd.messages import Decline
-from kbd_offline.abilities import HOW_TO_ASK, all_abilities, asks_for_abilities
+from kbd.types import ReadAs
+from kbd_offline.abilities import ABILITIES, HOW_TO_ASK, asks_for_abilities
 from kbd_offline.answers import NOT_DONE, OPTIONS, encode_said
 from kbd_offline.conversation import CallFailedError, PlannerConversation
+from kbd_offline.inspection import inspect
 from kbd_offline.intents import (
     DeclinedIntent,
     Intent,
@@ -34,17 +40,25 @@ from kbd_offline.intents import (
     encode_intent,
 )
 from kbd_offline.names import split_suffix
-from kbd_offline.profiles import write_profile
-from kbd_offline.research import profile_words, research_text, shortened
+from kbd_offline.profiles import asks_for_profile, parse_look, parse_profiles, write_profile
+from kbd_offline.request import Declined, Question, Understood, read_request
+from kbd_offline.request_files import ALL_TABLES, MAX_REQUEST_CHARACTERS, named_files
+from kbd_offline.scan import UnclearError
+from kbd_offline.substitution import replaced
 from kbd_offline.summing_rows import kept_rows_text, summing_rows
 
 __all__ = ["implement", "plan", "refusal_of", "research", "summary"]
 
-NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."
+_NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."
 _A_MODEL = "connect a model (set OPENAI_API_KEY, then --model openai:NAME)"
+
+_MAX_INTENT_CHARACTERS = 18_000
+"""Well within what the notes of a plan, which carry the intent on, hold."""
 
 _MAX_ITEM_TEXT = 480
 """An item of a plan is one line of at most 500 characters."""
+
+_MAX_QUOTED = 200
 
 _EXACT_DECIMALS = 6
 """Figures are told with at most so many decimals, where they are not small."""
@@ -56,87 +70,181 @@ _MAX_LISTED = 8
 """Sheets or files of an output that are listed one by one."""
 
 
+class _Description(NamedTuple):
+    """An intent in words: as a whole, by its result, and lines for research and for the plan."""
+
+    words: str
+    result: str
+    researched: tuple[str, ...]
+    planned: tuple[str, ...]
+
+
+def _described(intent: Intent) -> _Description:
+    match intent:
+        case JobIntent(job, words, notes):
+            by_rules = "Read by the rules of the offline provider, which is not a model."
+            sources = ", ".join(dict.fromkeys(one.file for one in job.inputs))
+            return _Description(
+                words, _result(job), (words, by_rules), (f"Source: {sources}", *notes)
+            )
+        case ProfileIntent(paths, target):
+            shown = ", ".join(paths)
+            words = f"A report on {shown}, in {target}" if target else f"What {shown} holds"
+            kept = "The files themselves are not changed."
+            return _Description(words, target, (words,), (kept,))
+        case DeclinedIntent(understood, reason):
+            told = (f"Understood: {understood}", f"Not done: {reason}")
+            return _Description(understood, "", told, (f"Not done: {_on_one_line(reason)}",))
+        case _:
+            assert_never(intent)
+
+
+def _result(job: Job) -> str:
+    """Return the first file that a job writes, as far as its steps name any."""
+    files: list[str | None] = []
+    for step in job.steps:
+        if isinstance(step, OutputStep) and not isinstance(step, ReportStep):
+            files += [step.file, *(step.files if isinstance(step, ReplaceStep) else ())]
+    return next((file for file in files if file and "{" not in file), "")
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _declined(
+    request: str, reason: str, options: tuple[str, ...] = (), *, is_question: bool = False
+) -> DeclinedIntent:
+    line = _on_one_line(request)
+    line = line if len(line) <= _MAX_QUOTED else line[: _MAX_QUOTED - 1] + "…"
+    return DeclinedIntent(line, reason, options, is_question)
+
+
 def research(conversation: PlannerConversation) -> str:
     """Return research.md; see `PlannerConversation.call` for what it raises."""
-    return "\n".join([research_text(conversation), *encode_said(conversation.read_as)])
+    intent, files = _intent(conversation, conversation.request)
+    if len(encode_intent(intent)) > _MAX_INTENT_CHARACTERS:
+        reason = "the job has more columns or values than fit into a plan"
+        intent = _declined(conversation.request, reason)
+    lines = ["# Research", "", *(["## Files", *files, ""] if files else []), "## Request"]
+    lines += [f"- {line}" for line in _described(intent).researched]
+    return "\n".join([*lines, "", encode_intent(intent), *encode_said(conversation.read_as)])
+
+
+def _intent(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
+    """Return what a request asks for, and lines on the files."""
+    try:
+        if asks_for_abilities(request):
+            raise UnclearError("it asks what can be done")
+        if len(request) <= MAX_REQUEST_CHARACTERS:
+            if is_look(request):
+                return parse_look(request, conversation.paths), []
+            if asks_for_profile(request):
+                return parse_profiles(request, conversation.paths), []
+    except UnclearError as unclear:
+        return _declined(request, str(unclear)), []
+    return _job(conversation, request)
+
+
+def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[str]]:
+    is_replaced = _is_replacement(request, conversation.paths)
+    looked = () if is_replaced else _looked_at(request, conversation.paths)
+    tables, failed = inspect(conversation, request, looked)
+    if not tables and not failed and not is_replaced:
+        # Nothing is declined before the files were looked at.
+        conversation.call("list_files")
+    today = conversation.today or datetime.now(UTC).date()
+    lines = []
+    for table in tables:
+        names = ", ".join(f'"{column.name}" ({column.type})' for column in table.columns[:40])
+        lines.append(f"- {table.label}: {table.rows:,} rows; {names}")
+    match read_request(request, tables, conversation.paths, today):
+        case Understood(job, words, notes):
+            notes = (*failed, *notes) if len(tables) > 1 else notes
+            intent = JobIntent(_read_as_said(job, conversation), words, notes)
+            return _checked(conversation, intent, request), lines
+        case Question(text, options):
+            return _declined(request, text, options, is_question=True), lines
+        case Declined(reason, suggestions):
+            reason = failed[0] if failed and not tables else reason
+            return _declined(request, reason, suggestions), lines
+
+
+def _is_replacement(request: str, paths: Sequence[str]) -> bool:
+    try:
+        return replaced(request, paths) is not None
+    except UnclearError:
+        return True
+
+
+def _looked_at(request: str, paths: Sequence[str]) -> Sequence[str]:
+    """Return the files that are looked at: those that are named, of those that are none all."""
+    try:
+        named = named_files(request, paths).sources
+    except UnclearError:
+        return paths
+    tables = [path for path in named if split_suffix(path)[1] in ALL_TABLES]
+    if len(tables) == 1 and _SEVERAL.search(request):
+        return paths
+    return tables or paths
+
+
+_SEVERAL = re.compile(
+    r"(?i)\b(?:look\s*up|[vx]lookup|sverweis|nachschlag\w*|match|join|enrich|missing|not\s+in|nicht\s+in"
+    r"|all|both|alle|beide)\b"
+)
+"""Words that speak of more tables than the one that is named."""
+
+
+def _read_as_said(job: Job, conversation: PlannerConversation) -> Job:
+    """Return a job whose tables are read as was said."""
+    if not conversation.read_as:
+        return job
+    read_as = msgspec.convert(conversation.read_as, ReadAs)
+    inputs = tuple(
+        one if one.kind == "file" or one.read_as.totals
+        else msgspec.structs.replace(one, read_as=read_as) for one in job.inputs
+    )  # fmt: skip
+    return msgspec.structs.replace(job, inputs=inputs)
+
+
+def _checked(conversation: PlannerConversation, intent: JobIntent, request: str) -> Intent:
+    """Return the intent where its job can be carried out, else why it cannot."""
+    try:
+        checked = conversation.call("check_job", job=msgspec.to_builtins(intent.job))
+    except CallFailedError as failed:
+        text = str(failed)
+        return _declined(request, text.partition(": ")[2] or text)
+    if checked["failed"]:
+        return _declined(request, _failed_text(intent, checked["failed"]))
+    return intent
+
+
+def _failed_text(intent: JobIntent, failed: Sequence[str]) -> str:
+    """Return why a job may not be carried out; that it chooses no row in the request's words."""
+    chosen = [one.table for one in intent.job.checks if isinstance(one, RowCountCheck)]
+    if any(f"{table} has 0 rows" in text for table in chosen for text in failed):
+        return f"no row is left: {intent.words.rpartition(', in ')[0] or intent.words}"
+    return "; ".join(failed)
 
 
 def plan(conversation: PlannerConversation) -> str:
     """Return plan.md: one item, and the intent in the notes."""
     intent = decode_intent(conversation.block("research") or conversation.request)
     if intent is None:
-        reason = "the research was not made by this provider"
-        intent = DeclinedIntent(shortened(conversation.request), reason)
-    words = " ".join(_words(intent).split())
-    item = _item(intent, words)
-    return "\n".join(
-        [
-            "# Execution Plan",
-            "",
-            "## Task",
-            words,
-            "",
-            "## Items",
-            "",
-            f"- [ ] 1. {item if len(item) <= _MAX_ITEM_TEXT else item[: _MAX_ITEM_TEXT - 1] + '…'}",
-            "",
-            "## Notes",
-            *_notes(intent),
-            *encode_said(conversation.read_as),
-            "- For the offline provider, which reads no prose:",
-            encode_intent(intent),
-        ]
-    )
-
-
-def _words(intent: Intent) -> str:
-    match intent:
-        case JobIntent():
-            return intent.words
-        case ProfileIntent():
-            return profile_words(intent)
-        case DeclinedIntent():
-            return intent.understood
-        case _:
-            assert_never(intent)
-
-
-def _item(intent: Intent, words: str) -> str:
-    match intent:
-        case JobIntent():
-            files = [file for step in intent.job.steps for file in _files_of(step)]
-            name = next((file for file in files if file and "{" not in file), "Answer")
-            return f"Final: {name} — {words}"
-        case ProfileIntent():
-            return f"Final: {intent.target or 'Answer'} — {words}"
-        case DeclinedIntent():
-            return "Final: Answer — Say what was understood and what can be done"
-        case _:
-            assert_never(intent)
-
-
-def _files_of(step: Step) -> Sequence[str | None]:
-    """Return the files that a step writes, as far as it names them."""
-    match step:
-        case ReplaceStep():
-            return (step.file, *step.files)
-        case ReportStep():
-            return ()
-        case _:
-            return (step.file,) if isinstance(step, OutputStep) else ()
-
-
-def _notes(intent: Intent) -> list[str]:
-    match intent:
-        case JobIntent():
-            sources = ", ".join(dict.fromkeys(one.file for one in intent.job.inputs))
-            return [f"- Source: {sources}", *(f"- {note}" for note in intent.notes)]
-        case ProfileIntent():
-            return ["- The files themselves are not changed."]
-        case DeclinedIntent():
-            return [f"- Not done: {' '.join(intent.reason.split())}"]
-        case _:
-            assert_never(intent)
+        intent = _declined(conversation.request, "the research was not made by this provider")
+    told = _described(intent)
+    words = _on_one_line(told.words)
+    if isinstance(intent, DeclinedIntent):
+        item = "Final: Answer — Say what was understood and what can be done"
+    else:
+        item = f"Final: {told.result or 'Answer'} — {words}"
+    item = item if len(item) <= _MAX_ITEM_TEXT else item[: _MAX_ITEM_TEXT - 1] + "…"
+    lines = ["# Execution Plan", "", "## Task", words, "", "## Items", "", f"- [ ] 1. {item}", ""]
+    lines += ["## Notes", *(f"- {note}" for note in told.planned)]
+    lines += [*encode_said(conversation.read_as)]
+    lines += ["- For the offline provider, which reads no prose:", encode_intent(intent)]
+    return "\n".join(lines)
 
 
 def refusal_of(conversation: PlannerConversation) -> Decline | None:
@@ -236,7 +344,7 @@ def decline_text(intent: DeclinedIntent, paths: tuple[str, ...]) -> str:
         paths: The files of the workbench.
     """
     if asks_for_abilities(intent.understood):
-        return f"{all_abilities()}\nFor anything else {_A_MODEL}."
+        return f"{ABILITIES}\nFor anything else {_A_MODEL}."
     first = f"{NOT_DONE} I read the request as: {intent.understood}"
     files = " ".join(map(shlex.quote, paths[:3])) or "FILE"
     if intent.is_question:
@@ -325,11 +433,11 @@ def summary(conversation: PlannerConversation) -> str:
     done = [str(item.get("text", "")) for item in items if item not in failed]
     if isinstance(intent, DeclinedIntent):
         return "\n".join(done) or NOT_DONE
-    lines = [f"I read this as: {' '.join(_words(intent).split())}."] if intent is not None else []
-    lines += done
+    words = "" if intent is None else _on_one_line(_described(intent).words)
+    lines = [*([f"I read this as: {words}."] if words else ()), *done]
     told = "\n".join(done)
     lines += [
-        _change(change)
+        f"{str(change.get('change_type', 'modified')).capitalize()}: {change.get('path')}."
         for change in changes
         if change.get("change_type") != "added" or str(change.get("path")) not in told
     ]
@@ -340,12 +448,7 @@ def summary(conversation: PlannerConversation) -> str:
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if failed and not changes:
         lines.append("Nothing was changed.")
-    return "\n".join([*lines, NOT_A_MODEL])
-
-
-def _change(change: dict[str, Any]) -> str:
-    kind = str(change.get("change_type", "modified"))
-    return f"{kind.capitalize()}: {change.get('path')}."
+    return "\n".join([*lines, _NOT_A_MODEL])
 
 
 def _decimals(value: float) -> int:

@@ -5,14 +5,15 @@ report is a document, a workbook, or text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_offline.cells import HEADER, column_letters, typed_cell
+from kbd.sheets.areas import column_letters
 from kbd_offline.conversation import CallFailedError, PlannerConversation
+from kbd_offline.inspection import tables_of
 from kbd_offline.intents import ProfileIntent, TableIntent
 from kbd_offline.names import fold, singular, split_suffix, tokens
 from kbd_offline.request_files import (
@@ -25,17 +26,7 @@ from kbd_offline.request_files import (
 from kbd_offline.request_tokens import QUOTED, tokenize
 from kbd_offline.scan import UnclearError
 
-__all__ = [
-    "REPORT_SUFFIXES",
-    "ColumnProfile",
-    "FileProfile",
-    "asks_for_profile",
-    "collect",
-    "parse_look",
-    "parse_profiles",
-    "write_profile",
-    "write_report",
-]
+__all__ = ["asks_for_profile", "parse_look", "parse_profiles", "write_profile"]
 
 MAX_TABLES = 100
 MAX_HEADINGS = 200
@@ -52,19 +43,8 @@ _FACTS = (
 _Result = dict[str, Any] | CallFailedError
 
 
-class ColumnProfile(msgspec.Struct, frozen=True):
-    """A column: what it holds, how full it is, and its figures as text, "" where it has none."""
-
-    sheet: str
-    name: str
-    type: str
-    filled: int
-    blank: int
-    distinct: int
-    minimum: str = ""
-    maximum: str = ""
-    mean: str = ""
-    common: str = ""
+_Row = tuple[Any, ...]
+"""What is told of a column, by `_FIELDS`; figures are texts, "" where it has none."""
 
 
 class FileProfile(msgspec.Struct, frozen=True):
@@ -74,7 +54,7 @@ class FileProfile(msgspec.Struct, frozen=True):
         path: Its name.
         kind: Its kind, as `get_file_info` has it.
         facts: Names and values.
-        columns: Those of its tables.
+        tables: The columns of its tables, by the sheet.
         headings: Its headings with their levels from 1.
         notes: What could not be looked at, and what the tools warn of.
     """
@@ -82,7 +62,7 @@ class FileProfile(msgspec.Struct, frozen=True):
     path: str
     kind: str
     facts: tuple[tuple[str, str], ...]
-    columns: tuple[ColumnProfile, ...] = ()
+    tables: tuple[tuple[str, tuple[_Row, ...]], ...] = ()
     headings: tuple[tuple[int, str], ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -105,7 +85,8 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
     """
     infos = conversation.outcomes(*(("get_file_info", {"path": path}) for path in paths))
     known = dict(zip(paths, infos, strict=True))
-    tables = {path: _tables(path, info) for path, info in known.items()}
+    read = [path for path in paths if split_suffix(path)[1] in (*READ_TABLES, *READ_BOOKS)]
+    tables = {path: tables_of(path, known[path]) if path in read else [] for path in paths}
     every = [table for some in tables.values() for table in some]
     if len(every) > MAX_TABLES:
         raise UnclearError(f"the files hold {len(every)} tables; I report on up to {MAX_TABLES}")
@@ -124,18 +105,6 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
         _profile(path, known[path], maps.get(path), [(t, *measured[t]) for t in tables[path]])
         for path in paths
     ]
-
-
-def _tables(path: str, info: _Result) -> list[TableIntent]:
-    suffix = split_suffix(path)[1]
-    if isinstance(info, CallFailedError):
-        return []
-    if suffix in READ_TABLES:
-        return [TableIntent(path)]
-    if suffix in READ_BOOKS:
-        sheets = info.get("sheets", ())
-        return [TableIntent(path, str(sheet["name"])) for sheet in sheets if sheet.get("range")]
-    return []
 
 
 def _has_map(path: str, info: _Result) -> bool:
@@ -165,7 +134,7 @@ def _profile(
         if properties.get(key) not in (None, "")
     ]
     facts += _counted(info, mapped, headings)
-    columns = list[ColumnProfile]()
+    tables = list[tuple[str, tuple[_Row, ...]]]()
     for table, described, stats in measured:
         where = f"sheet {table.sheet}: " if table.sheet else ""
         if isinstance(described, CallFailedError):
@@ -181,16 +150,17 @@ def _profile(
         of = f" of {table.sheet}" if table.sheet else ""
         facts += [(f"Rows{of}", f"{rows:,}"), (f"Columns{of}", f"{width:,}")]
         for answer in answers:
-            notes += [f"{where}{_for_people(text)}" for text in answer.get("warnings", ())]
-        columns += _columns(table.sheet, rows, described["columns"], figures)
+            # What tells a model how to answer a question tells people that figures wait for it.
+            notes += [
+                f"{where}{_WAITING if text.startswith(_HOW_TO_ANSWER) else text}"
+                for text in answer.get("warnings", ())
+            ]
+        by_name = {str(one["name"]): one for one in figures}
+        of_columns = ((one, by_name.get(str(one["name"]), {})) for one in described["columns"])
+        tables.append((table.sheet, tuple(_row(rows, *each) for each in of_columns)))
     return FileProfile(
-        path, str(info["kind"]), tuple(facts), tuple(columns), headings, tuple(dict.fromkeys(notes))
+        path, str(info["kind"]), tuple(facts), tuple(tables), headings, tuple(dict.fromkeys(notes))
     )
-
-
-def _for_people(warning: str) -> str:
-    """Return a warning, where it tells a model how to answer a question that it waits for one."""
-    return _WAITING if warning.startswith(_HOW_TO_ANSWER) else warning
 
 
 _HOW_TO_ANSWER = "To answer, say read_as"
@@ -224,32 +194,16 @@ def _headings(mapped: dict[str, Any]) -> tuple[tuple[int, str], ...]:
     return tuple(found[:MAX_HEADINGS])
 
 
-def _columns(
-    sheet: str, rows: int, described: Sequence[dict[str, Any]], stats: Sequence[dict[str, Any]]
-) -> list[ColumnProfile]:
-    by_name = {str(one["name"]): one for one in stats}
-    found = []
-    for column in described:
-        figures = by_name.get(str(column["name"]), {})
-        filled = int(column["non_null_count"])
-        found.append(
-            ColumnProfile(
-                sheet,
-                str(column["name"]),
-                str(column["inferred_type"]),
-                filled,
-                rows - filled,
-                int(column["distinct_estimate"]),
-                _shown(figures.get("min")),
-                _shown(figures.get("max")),
-                _shown(figures.get("mean")),
-                _common(figures),
-            )
-        )
-    return found
+def _row(rows: int, column: Mapping[str, Any], figures: Mapping[str, Any]) -> _Row:
+    filled = int(column["non_null_count"])
+    return (
+        str(column["name"]), str(column["inferred_type"]), filled, rows - filled,
+        int(column["distinct_estimate"]), _shown(figures.get("min")), _shown(figures.get("max")),
+        _shown(figures.get("mean")), _common(figures),
+    )  # fmt: skip
 
 
-def _common(figures: dict[str, Any]) -> str:
+def _common(figures: Mapping[str, Any]) -> str:
     """Return the most common texts, or how many are true and false."""
     if "true_count" in figures:
         return f"true {figures['true_count']}, false {figures['false_count']}"
@@ -271,8 +225,7 @@ def _shown(value: Any) -> str:
     return _cut(str(value))
 
 
-REPORT_SUFFIXES = (".docx", ".md", ".txt", ".xlsx")
-
+_SUFFIXES_WRITTEN = (".docx", ".md", ".txt", ".xlsx")
 
 _MAX_OPERATIONS = 400
 """Of a call; the tools take 500."""
@@ -285,7 +238,7 @@ _NARROW = ("Column", "Type", "Filled (blank)", "Distinct", "Values")
 """Columns that fit side by side on a page."""
 
 
-def write_report(
+def _write_report(
     conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
 ) -> None:
     """Write profiles into a new file; see `PlannerConversation.call` for what it raises.
@@ -317,10 +270,9 @@ def _markdown_lines(profiles: Sequence[FileProfile]) -> list[str]:
         lines += [f"## {_plain(one.path)}", "", f"- Kind: {one.kind}"]
         lines += [f"- {_plain(name)}: {_plain(value)}" for name, value in one.facts]
         lines.append("")
-        for sheet, columns in _by_sheet(one):
+        for sheet, columns in one.tables:
             lines += [f"### Sheet {_plain(sheet)}", ""] if sheet else []
-            lines += [_bars(_FIELDS), _bars("---" for _ in _FIELDS)]
-            lines += [*(_bars(_fields(column)) for column in columns), ""]
+            lines += [*map(_bars, (_FIELDS, ["---"] * len(_FIELDS), *columns)), ""]
         if one.headings:
             lines += ["### Headings", ""]
             lines += [f"{'  ' * (level - 1)}- {_plain(text)}" for level, text in one.headings]
@@ -334,12 +286,12 @@ def _text_lines(profiles: Sequence[FileProfile]) -> list[str]:
     for one in profiles:
         lines += [one.path, f"  Kind: {one.kind}"]
         lines += [f"  {name}: {value}" for name, value in one.facts]
-        for sheet, columns in _by_sheet(one):
+        for sheet, columns in one.tables:
             lines += [f"  Sheet {sheet}"] if sheet else []
-            for column in columns:
-                pairs = zip(_FIELDS[1:], _fields(column)[1:], strict=True)
-                figures = ", ".join(f"{name.lower()} {value}" for name, value in pairs if value)
-                lines.append(f"  - {column.name}: {figures}")
+            for name, *values in columns:
+                pairs = zip(_FIELDS[1:], values, strict=True)
+                figures = ", ".join(f"{what.lower()} {value}" for what, value in pairs if value)
+                lines.append(f"  - {name}: {figures}")
         if one.headings:
             lines.append("  Headings")
             lines += [f"  {'  ' * (level - 1)}- {text}" for level, text in one.headings]
@@ -355,9 +307,9 @@ def _write_document(
         operations.append(_paragraph(one.path, "Heading 1"))
         facts = [("Kind", one.kind), *one.facts]
         operations.append({"op": "add_table", "rows": [list(fact) for fact in facts]})
-        for sheet, columns in _by_sheet(one):
+        for sheet, columns in one.tables:
             operations.append(_paragraph(f"Sheet {sheet}" if sheet else "Columns", "Heading 2"))
-            rows = [list(_NARROW), *(list(_narrow(column)) for column in columns)]
+            rows = [list(_NARROW), *(_narrow(*column) for column in columns)]
             operations.append({"op": "add_table", "rows": rows})
         if one.headings:
             operations.append(_paragraph("Headings", "Heading 2"))
@@ -388,8 +340,9 @@ def _write_book(
         for name, value in (one.facts or (("", ""),))  # a row for what was not read
     ]
     columns = [
-        [one.path, column.sheet, *_fields(column)] for one in profiles for column in one.columns
-    ]
+        [one.path, sheet, *column]
+        for one in profiles for sheet, columns in one.tables for column in columns
+    ]  # fmt: skip
     headings = [[one.path, level, text] for one in profiles for level, text in one.headings]
     notes = [[one.path, note] for one in profiles for note in one.notes]
     sheets: list[tuple[str, tuple[str, ...], list[list[Any]]]] = [
@@ -410,47 +363,45 @@ def _write_book(
         raise ValidationFailed(f"{target} was not written whole")
 
 
-def _sheet_operations(
-    name: str, names: tuple[str, ...], rows: list[list[Any]]
-) -> list[dict[str, Any]]:
-    widths = [
-        min(max(len(str(value)) for value in column) + 2, _MAX_WIDTH)
-        for column in zip(names, *rows, strict=True)
-    ]
-    typed = [[typed_cell(value) for value in row] for row in rows]
-    shown = [{"column": column_letters(n), "width": width} for n, width in enumerate(widths, 1)]
+def _sheet_operations(name: str, names: Sequence[str], rows: list[list[Any]]) -> Iterator[Any]:
     heading = [[{"value": one, "type": "string"} for one in names]]
-    operations: list[dict[str, Any]] = [
-        {"op": "ensure_sheet", "sheet": name},
-        {"op": "set_range", "sheet": name, "start": "A1", "values": heading, "style": HEADER},
+    # Counts are numbers, all else is text.
+    typed = [
+        [
+            {"value": one, "type": "number"} if isinstance(one, int)
+            else {"value": one or None, "type": "string" if one else "blank"} for one in row
+        ]
+        for row in rows
+    ]  # fmt: skip
+    widths = [
+        {
+            "column": column_letters(number),
+            "width": min(max(len(str(value)) for value in column) + 2, _MAX_WIDTH),
+        }
+        for number, column in enumerate(zip(names, *rows, strict=True), 1)
     ]
+    yield {"op": "ensure_sheet", "sheet": name}
+    yield {"op": "set_range", "sheet": name, "start": "A1", "values": heading, "style": _HEADER}
     if typed:
-        operations.append({"op": "set_range", "sheet": name, "start": "A2", "values": typed})
-    operations.append({"op": "set_column_widths", "sheet": name, "columns": shown})
-    operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
-    return operations
+        yield {"op": "set_range", "sheet": name, "start": "A2", "values": typed}
+    yield {"op": "set_column_widths", "sheet": name, "columns": widths}
+    yield {"op": "freeze_panes", "sheet": name, "row": 1, "column": 0}
 
 
-def _fields(column: ColumnProfile) -> tuple[Any, ...]:
-    return (
-        column.name, column.type, column.filled, column.blank, column.distinct, column.minimum,
-        column.maximum, column.mean, column.common,
-    )  # fmt: skip
+_HEADER = {
+    "font_bold": True, "fill_color": "#D9E1F2",
+    "border_bottom": {"style": "thin", "color": "#8EA9DB"},
+}  # fmt: skip
 
 
-def _narrow(column: ColumnProfile) -> tuple[Any, ...]:
+def _narrow(
+    name: str, kind: str, filled: int, blank: int, distinct: int, least: str, greatest: str,
+    mean: str, common: str,
+) -> list[str]:  # fmt: skip
     """Return a column's fields for a page: its range and mean, or its most common values."""
-    span = f"{column.minimum} to {column.maximum}" if column.minimum else column.common
-    mean = f", mean {column.mean}" if column.mean else ""
-    filled = f"{column.filled:,} ({column.blank:,})"
-    return column.name, column.type, filled, f"{column.distinct:,}", f"{span}{mean}"
-
-
-def _by_sheet(one: FileProfile) -> list[tuple[str, list[ColumnProfile]]]:
-    found: dict[str, list[ColumnProfile]] = {}
-    for column in one.columns:
-        found.setdefault(column.sheet, []).append(column)
-    return list(found.items())
+    span = f"{least} to {greatest}" if least else common
+    mean = f", mean {mean}" if mean else ""
+    return [name, kind, f"{filled:,} ({blank:,})", f"{distinct:,}", f"{span}{mean}"]
 
 
 def _title(profiles: Sequence[FileProfile]) -> str:
@@ -532,7 +483,7 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     """
     named = named_files(request, paths)
     target = named.target
-    if target and split_suffix(target)[1] not in ("", *REPORT_SUFFIXES):
+    if target and split_suffix(target)[1] not in ("", *_SUFFIXES_WRITTEN):
         raise UnclearError(
             f"I do not write {split_suffix(target)[1]} files, only docx, md, txt and xlsx reports"
         )
@@ -544,10 +495,7 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     for token in tokenize(request, named.spans):
         if token.kind == "word" and token.word not in _WORDS and singular(token.word) not in things:
             raise UnclearError(f'I do not know what to make of "{token.text}" here')
-    if not chosen:
-        raise UnclearError("there is no file in the workbench that it can be about")
-    if len(chosen) > MAX_FILES:
-        raise UnclearError(f"I report on up to {MAX_FILES} files, and these are {len(chosen)}")
+    chosen = _few(chosen, "report on")
     if not target:
         stem = split_suffix(chosen[0])[0] + "-" if len(chosen) == 1 else ""
         target = free_target(f"{stem}profile{suffix}", paths, "new")
@@ -555,7 +503,7 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> ProfileIntent:
         target += suffix
     if target.casefold() in {path.casefold() for path in paths}:
         raise UnclearError(f"{target} is in the workbench already: name another result")
-    return ProfileIntent(tuple(chosen), target)
+    return ProfileIntent(chosen, target)
 
 
 def parse_look(request: str, paths: tuple[str, ...]) -> ProfileIntent:
@@ -564,12 +512,15 @@ def parse_look(request: str, paths: tuple[str, ...]) -> ProfileIntent:
     Raises:
         UnclearError: There is no file, or there are too many.
     """
-    paths = named_files(request, paths).sources or paths
+    return ProfileIntent(_few(named_files(request, paths).sources or paths, "tell of"), "")
+
+
+def _few(paths: tuple[str, ...], verb: str) -> tuple[str, ...]:
     if not paths:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(paths) > MAX_FILES:
-        raise UnclearError(f"I tell what up to {MAX_FILES} files hold, and these are {len(paths)}")
-    return ProfileIntent(tuple(paths), "")
+        raise UnclearError(f"I {verb} up to {MAX_FILES} files, and these are {len(paths)}")
+    return paths
 
 
 _MAX_LOOK_LINES = 60
@@ -589,7 +540,7 @@ def write_profile(conversation: PlannerConversation, intent: ProfileIntent) -> s
         if (more := len(lines) - _MAX_LOOK_LINES) > 0:
             lines = [*lines[:_MAX_LOOK_LINES], f"… and {more} more lines; ask for a profile report"]
         return "\n".join(lines).rstrip()
-    write_report(conversation, intent.target, profiles)
+    _write_report(conversation, intent.target, profiles)
     lines = [f"{intent.target} tells of {len(profiles)} file{'' if len(profiles) == 1 else 's'}:"]
     lines += [f"  - {one.path}: {one.brief}" for one in profiles]
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """The provider `offline`: its one model, `planner`, and a turn of it."""
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, assert_never
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from anyio import to_thread
 
@@ -57,7 +57,7 @@ class OfflineProvider(Provider):
         try:
             conversation = PlannerConversation(request)
             # Away from the event loop: reading tries all rules at each word, for each table.
-            text = await to_thread.run_sync(_phase(request.phase), conversation)
+            text = await to_thread.run_sync(_PHASES[request.phase], conversation)
         except PendingError as pending:
             return ModelReply(tool_calls=pending.calls, finish_reason="tool_calls")
         # Only when it is whole: until then the turn may still end in calls instead.
@@ -69,15 +69,6 @@ class OfflineProvider(Provider):
         )
 
 
-def _phase(phase: Phase) -> Callable[[PlannerConversation], str]:
-    match phase:
-        case Phase.RESEARCH:
-            return research
-        case Phase.PLAN:
-            return plan
-        case Phase.IMPLEMENT:
-            return implement
-        case Phase.SUMMARY:
-            return summary
-        case _:
-            assert_never(phase)
+_PHASES: Mapping[Phase, Callable[[PlannerConversation], str]] = {
+    Phase.RESEARCH: research, Phase.PLAN: plan, Phase.IMPLEMENT: implement, Phase.SUMMARY: summary,
+}  # fmt: skip

@@ -80,32 +80,22 @@ def read_request(
         files: All files of the workbench.
         today: The day that "last month" goes by.
     """
+
+    def reads(text: str) -> bool:
+        try:
+            _read(text, tables, files, today)
+        except UnclearError as unclear:
+            # What is asked next is another question.
+            return isinstance(unclear, SeveralError)
+        return True
+
     try:
         return _read(request, tables, files, today)
     except SeveralError as several:
-        options = [
-            one for one in several.options if one and _is_understood(one, tables, files, today)
-        ]
-        return Question(str(several), tuple(dict.fromkeys(options))[:_MAX_OPTIONS])
+        options = dict.fromkeys(one for one in several.options if one and reads(one))
+        return Question(str(several), tuple(options)[:_MAX_OPTIONS])
     except UnclearError as unclear:
-
-        def reads(text: str) -> bool:
-            return _is_understood(text, tables, files, today)
-
         return Declined(str(unclear), nearest(request, tables, reads))
-
-
-def _is_understood(
-    request: str, tables: Sequence[KnownTable], files: Sequence[str], today: date
-) -> bool:
-    try:
-        _read(request, tables, files, today)
-    except SeveralError:
-        # What is asked next is another question.
-        return True
-    except UnclearError:
-        return False
-    return True
 
 
 class _Attempt(msgspec.Struct, frozen=True):
@@ -142,7 +132,7 @@ def _read(
         found = _chosen(attempts, others, is_last=place == len(groups) - 1)
         if found is not None:
             return _checked(found, tables)
-    raise UnclearError(_no_table(names, files))
+    raise UnclearError(_no_table(names))
 
 
 def _whole(attempt: _Attempt, tables: Sequence[KnownTable]) -> _Attempt:
@@ -155,12 +145,11 @@ def _whole(attempt: _Attempt, tables: Sequence[KnownTable]) -> _Attempt:
     return msgspec.structs.replace(attempt, found=None, error=UnclearError(passed))
 
 
-def _no_table(names: FileNames, files: Sequence[str]) -> str:
+def _no_table(names: FileNames) -> str:
     kinds = "csv, tsv, psv, xlsx, ods, parquet, arrow, json, jsonl"
     unread = [path for path in names.sources if split_suffix(path)[1] not in ALL_TABLES]
     if unread:
         return f"{unread[0]} is not a table that I read ({kinds})"
-    del files
     return f"there is no table in the workbench that I read ({kinds})"
 
 
@@ -187,14 +176,19 @@ def _attempts(
     today: date,
 ) -> list[_Attempt]:
     """Return the readings against some tables, those alone whose sheet is named if any is."""
-    texts = {table.label: _beside_sheet(request, table, tables) for table in tables}
-    named = [table for table in tables if texts[table.label] is not None]
+
+    def attempt(table: KnownTable, text: str) -> _Attempt:
+        scan = RequestScan(request, tokens_of(text, names), table, today)
+        try:
+            return _Attempt(table, scan, Understood(*read_table(scan, files)), None)
+        except UnclearError as unclear:
+            return _Attempt(table, scan, None, unclear)
+
+    texts = [(table, _beside_sheet(request, table, tables)) for table in tables]
+    named = [attempt(table, text) for table, text in texts if text is not None]
     if named:
-        return [
-            _attempt(request, texts[table.label] or request, names, table, files, today)
-            for table in named
-        ]
-    plain = [_attempt(request, request, names, table, files, today) for table in tables]
+        return named
+    plain = [attempt(table, request) for table in tables]
     if sum(one.found is not None for one in plain) == 1:
         return plain
     # "Sort Jan by Date" reads alike on every sheet, and "convert Jan" on none.
@@ -203,7 +197,7 @@ def _attempts(
         is_column = any(one.name.casefold() == table.sheet.casefold() for one in table.columns)
         text = without_sheet(request, table.sheet) if table.sheet and not is_column else None
         if text is not None:
-            called.append(_attempt(request, text, names, table, files, today))
+            called.append(attempt(table, text))
     called = [one for one in called if one.found is not None]
     return called if len(called) == 1 else plain
 
@@ -221,10 +215,8 @@ def _check_each_sheet(request: str, attempts: Sequence[_Attempt]) -> None:
     if len(books) < 2 or not wants_each_sheet(request):
         return
     for attempt in attempts:
-        names = [] if attempt.found is None else list(attempt.found.job.inputs[0].columns)
-        if attempt.found is not None and not [
-            one for one in names if not wants_each_sheet(f"each {one}")
-        ]:
+        names = () if attempt.found is None else attempt.found.job.inputs[0].columns
+        if attempt.found is not None and all(wants_each_sheet(f"each {one}") for one in names):
             sheets = ", ".join(f'"{table.sheet}"' for table in books)
             raise UnclearError(f"{books[0].path} has several sheets: {sheets}; say which one")
 
@@ -236,17 +228,6 @@ def _beside_sheet(request: str, table: KnownTable, tables: Sequence[KnownTable])
     sheets = [one.sheet for one in tables if one.path == table.path]
     chosen, text = take_sheets(request, sheets)
     return text if table.sheet in chosen else None
-
-
-def _attempt(
-    request: str, text: str, names: FileNames, table: KnownTable, files: JobFiles, today: date
-) -> _Attempt:
-    scan = RequestScan(request, tokens_of(text, names), table, today)
-    try:
-        job, words, notes = read_table(scan, files)
-    except UnclearError as unclear:
-        return _Attempt(table, scan, None, unclear)
-    return _Attempt(table, scan, Understood(job, words, notes), None)
 
 
 def tokens_of(text: str, names: FileNames) -> tuple[RequestToken, ...]:
@@ -281,16 +262,12 @@ def _chosen(
             if only.error is not None and (is_last or isinstance(only.error, SeveralError)):
                 raise only.error
             return None
-        note = _beside(only.table, others)
-        return msgspec.structs.replace(only.found, notes=(*note, *only.found.notes))
+        return _noted(only.found, *_beside(only.table, others))
     read = [one for one in attempts if one.found is not None]
     called = [one for one in read if one.scan.is_called()]
     if len(called) == 1 and (len(read) > 1 or called[0].table.sheet):
-        label, found = called[0].table.label, called[0].found
-        which = f"{label} was read, of {len(attempts)} tables the one that is called so"
-        return (
-            None if found is None else msgspec.structs.replace(found, notes=(which, *found.notes))
-        )
+        which = f"of {len(attempts)} tables the one that is called so"
+        return _noted(called[0].found, f"{called[0].table.label} was read, {which}")
     places = sorted({place for one in read for place in _places(one.scan)})
     # One with words that it does not know is not meant where another one knows all of them.
     able = [one for one in attempts if one.found is not None or UNKNOWN not in str(one.error)]
@@ -309,15 +286,17 @@ def _chosen(
         first = _nearest(attempts)
         raise UnclearError(f"{first.table.label}: {first.error}")
     if len(fitting) > 1:
-        labels = [one.table.label for one in fitting]
-        raise _several(attempts, labels)
+        raise _several(attempts[0].scan.request, [one.table for one in fitting])
     (one,) = fitting
     if one.found is None:
         raise one.error or UnclearError("it has no reading")
     named = " and ".join(f'"{one.scan.text(at, at + 1)}"' for at in places)
     which = f"the only one with {named}" if named else "the one that fits"
-    told = f"{one.table.label} was read, of {len(attempts)} tables {which}"
-    return msgspec.structs.replace(one.found, notes=(told, *one.found.notes))
+    return _noted(one.found, f"{one.table.label} was read, of {len(attempts)} tables {which}")
+
+
+def _noted(found: Understood | None, *notes: str) -> Understood | None:
+    return found and msgspec.structs.replace(found, notes=(*notes, *found.notes))
 
 
 def _nearest(attempts: Sequence[_Attempt]) -> _Attempt:
@@ -348,15 +327,14 @@ def _names(scan: RequestScan, place: int, level: int) -> bool:
     return (mention is not None and mention.level < level) or (value is not None and value.is_plain)
 
 
-def _several(attempts: Sequence[_Attempt], labels: Sequence[str]) -> SeveralError:
-    tables = [one.table for one in attempts if one.table.label in labels]
-    request = attempts[0].scan.request.rstrip(" .!?")
+def _several(request: str, tables: Sequence[KnownTable]) -> SeveralError:
+    request = request.rstrip(" .!?")
     if len({table.path for table in tables}) == 1:
         names = ", ".join(f'"{table.sheet}"' for table in tables)
         options = [f'{request} of sheet "{table.sheet}"' for table in tables]
         return SeveralError(f"it may be about any of the sheets {names}; say which one", options)
-    named = ", ".join(labels[:_MAX_NAMED])
-    more = f" and {len(labels) - _MAX_NAMED} more" if len(labels) > _MAX_NAMED else ""
+    named = ", ".join(table.label for table in tables[:_MAX_NAMED])
+    more = f" and {len(tables) - _MAX_NAMED} more" if len(tables) > _MAX_NAMED else ""
     options = [f"{request} from {table.path}" for table in tables]
     return SeveralError(
         f"it may be about any of {named}{more}; name the file in the request", options
@@ -376,9 +354,8 @@ def _checked(found: Understood, tables: Sequence[KnownTable]) -> Understood:
     """Check that a job hangs on nothing that is open about its tables.
 
     Raises:
-        UnclearError: It does; the message asks.
+        SeveralError: It does; the message asks.
     """
-    asked = open_question(found.job, tables)
-    if asked:
+    if asked := open_question(found.job, tables):
         raise SeveralError(asked, [])
     return found

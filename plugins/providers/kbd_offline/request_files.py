@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kbd_offline.names import fold, split_suffix
+from kbd_offline.names import blanked, fold, split_suffix
 from kbd_offline.scan import UnclearError
 
 __all__ = [
@@ -83,7 +83,7 @@ class FileNames(msgspec.Struct, frozen=True):
     def without_names(self, request: str) -> str:
         """Return the request with the names of files blanked, of the same length."""
         for start, end, _ in self.spans:
-            request = request[:start] + " " * (end - start) + request[end:]
+            request = blanked(request, start, end)
         return request
 
 

@@ -76,7 +76,7 @@ def _plain(request: str, start: int, end: int) -> Iterator[RequestToken]:
     for found in _TOKEN.finditer(request, start, end):
         if _is_gap(request, found):
             continue
-        kind = _KINDS[next(name for name in _KINDS if found[name] is not None)]
+        kind = next(name for name in _KINDS if found[name] is not None)
         if kind == "quoted":
             text = next(group for group in found.groups()[1:8] if group is not None)
             yield RequestToken(kind, text, "\x02", *found.span())
@@ -91,10 +91,9 @@ _SHORTENED: Mapping[str, str] = {
     for verb in ("don", "doesn", "didn", "isn", "aren", "wasn", "weren", "hasn", "haven", "hadn")
 }
 """Words that people write without the apostrophe."""
-_Plain = Literal["word", "number", "date", "quoted", "sign"]
-_KINDS: Mapping[str, _Plain] = {
-    "quoted": "quoted", "date": "date", "number": "number", "word": "word", "sign": "sign",
-}  # fmt: skip
+_KINDS: tuple[Literal["quoted", "date", "number", "word", "sign"], ...] = (
+    "quoted", "date", "number", "word", "sign",
+)  # fmt: skip
 
 
 def _is_gap(text: str, found: re.Match[str]) -> bool:

@@ -9,18 +9,9 @@ import msgspec
 from kbd_offline.day_ranges import with_months
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import (
-    COMPOUND,
-    PART,
-    SAME,
-    STEM,
-    ColumnMention,
-    ValueMention,
-    Vocabulary,
-)
+from kbd_offline.mentions import COMPOUND, PART, SAME, STEM, ColumnMention, ValueMention, Vocabulary
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
 from kbd_offline.request_tokens import RequestToken
-from kbd_offline.things import names_rows
 
 __all__ = [
     "RequestScan", "SeveralError", "UnclearError", "cued", "extended", "is_cue", "quoted",
@@ -87,7 +78,7 @@ class RequestScan:
             f'"{token.text}" was read as "{token.word}"'
             for token in self.tokens
             if token.kind == "word" and token.text.casefold()[:1] == token.word[:1]
-            and token.word not in _forms(token.text)
+            and token.word != fold(token.text).replace("’", "'")
         )  # fmt: skip
 
         self.is_exact = any(self.at(place, "exactly") for place in range(len(self.tokens)))
@@ -234,7 +225,7 @@ class RequestScan:
         named = self.vocabulary.column_at(self.tokens, place)
         if named is not None and named.level <= PART:
             return False
-        return names_rows(word, self.table, () if named is None else named.columns)
+        return _names_rows(word, self.table, () if named is None else named.columns)
 
     def is_column(self, place: int) -> bool:
         """Tell whether a column is named in full at a place, and not by a word of the language."""
@@ -318,12 +309,11 @@ class RequestScan:
                 return found, end
             found.append(mention)
             end = mention.end
-            if self.at(end, "summary_sheet", "totals_row") and not self._is_called(
-                self._behind_comma(end)
-            ):
+            behind = self.behind_connector(end)
+            if self.at(end, "summary_sheet", "totals_row") and not self._is_called(behind):
                 # "… and totals" are no column called Total.
                 return found, end
-            place = self._behind_comma(end)
+            place = behind
             if place == end:
                 return found, end
 
@@ -333,54 +323,42 @@ class RequestScan:
         name = self.text(place, mention.end) if mention is not None else ""
         return any(fold(name) == fold(one.name) for one in (mention.columns if mention else ()))
 
-    def _behind_comma(self, place: int) -> int:
-        at = place
-        if self.is_sign(at, ",/"):
-            at += 1
-        return self.at(at, "and") or at
-
     def behind_connector(self, place: int) -> int:
         """Return the place behind a comma, an "and" or both."""
-        return self._behind_comma(place)
+        at = place + self.is_sign(place, ",/")
+        return self.at(at, "and") or at
 
     def _spread(self, found: Sequence[RequestToken]) -> list[RequestToken]:
         """Return tokens with small misspellings mended and compound words parted."""
         spread: list[RequestToken] = []
         for token in found:
-            if token.kind != "word":
-                spread.append(token)
-                continue
             word = token.word
-            if (rest := self._denied(word)) is not None:
-                at = token.start + len(word) - len(rest)
+            first, rest = self._parted(word) if token.kind == "word" else ("", "")
+            if rest:
+                size = len(word) - len(rest)
+                at = token.start + size
                 spread += [
-                    RequestToken("word", token.text[: at - token.start], "not", token.start, at),
-                    RequestToken("word", token.text[at - token.start :], rest, at, token.end),
+                    RequestToken("word", token.text[:size], first, token.start, at),
+                    RequestToken("word", token.text[size:], rest, at, token.end),
                 ]
-                continue
-            for prefix, instead in LEXICON.prefixes.items():
-                rest = word.removeprefix(prefix)
-                if (
-                    rest != word
-                    and len(rest) >= 4
-                    and not self._is_name(word)
-                    and (self._is_name(rest))
-                ):
-                    end = token.start + len(prefix)
-                    first = RequestToken(
-                        "word", token.text[: len(prefix)], instead, token.start, end
-                    )
-                    spread += [
-                        first,
-                        RequestToken("word", token.text[len(prefix) :], rest, end, token.end),
-                    ]
-                    break
+            elif token.kind != "word" or stem(word) in self._nouns:
+                spread.append(token)
             else:
-                mended = word if stem(word) in self._nouns else self.vocabulary.corrected(word)
+                mended = self.vocabulary.corrected(word)
                 spread.append(
                     token if mended == word else msgspec.structs.replace(token, word=mended)
                 )
         return spread
+
+    def _parted(self, word: str) -> tuple[str, str]:
+        """Return the two words that one stands for: "unpaid", "Gesamtumsatz"; "" for none."""
+        if (rest := self._denied(word)) is not None:
+            return "not", rest
+        for prefix, instead in LEXICON.prefixes.items():
+            rest = word.removeprefix(prefix)
+            if rest != word and len(rest) >= 4 and self._is_name(rest) and not self._is_name(word):
+                return instead, rest
+        return "", ""
 
     def _denied(self, word: str) -> str | None:
         """Return what a word denies of a column of yes and no: "unpaid" of a column Paid."""
@@ -456,8 +434,47 @@ _PARTICIPLES = ("ed", "t", "en", "ing")
 _NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
 
 
-def _forms(text: str) -> set[str]:
-    return {fold(text).replace("’", "'")}
+def _names_rows(word: str, table: KnownTable, named: tuple[KnownColumn, ...]) -> bool:
+    """Tell whether a folded word is one for rows, whatever their file is called: "Buchungen".
+
+    Where a column tells which thing a row is of, and has some more than once, the word means that
+    column: many rows may be of one customer.
+    """
+    root = stem(word)
+    if any(_repeats(column, table) for column in named):
+        return False
+    if root in _EVENTS or singular(word) in _EVENTS:
+        return True
+    return (root in _PEOPLE or singular(word) in _PEOPLE) and _is_of_people(table)
+
+
+def _repeats(column: KnownColumn, table: KnownTable) -> bool:
+    """Tell whether a column tells things apart, and has some more than once."""
+    return (column.is_text or column.role == "id") and column.distinct < table.rows
+
+
+def _is_of_people(table: KnownTable) -> bool:
+    names = [column for column in table.columns if _NAMES & set(tokens(column.name))]
+    is_keyed = any(column.distinct == table.rows == column.filled for column in table.columns)
+    return is_keyed and len(names) == 1 and names[0].distinct >= 0.8 * table.rows
+
+
+_EVENTS_TEXT = """
+transaction booking purchase reading measurement posting payment movement case position sale order
+deal buchung transaktion vorgang vorgange posten position messung messwert zahlung verkauf
+verkaufe bestellung einkauf einkaufe fall falle book buch bucher item
+"""
+_EVENTS = frozenset(map(stem, _EVENTS_TEXT.split()))
+"""Things that happen: each row is one, if it is of such things at all."""
+
+_PEOPLE_TEXT = """
+employee staff worker colleague people person member customer client student mitarbeiter
+mitarbeiterin angestellte kollege personen leute mensch mitglied kunde schuler
+"""
+_PEOPLE = frozenset(map(stem, _PEOPLE_TEXT.split()))
+"""Persons: each row is one only where hardly any name is there twice."""
+
+_NAMES = frozenset(["name", "nachname", "surname", "fullname"])
 
 
 def quoted(name: str) -> str:

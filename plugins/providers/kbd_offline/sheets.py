@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kbd_offline.names import fold
+from kbd_offline.names import blanked, fold
 
 __all__ = ["take_sheets", "wants_each_sheet", "without_each_sheet", "without_sheet"]
 
@@ -39,8 +39,7 @@ def take_sheets(text: str, sheets: Sequence[str]) -> tuple[tuple[str, ...], str]
     listed = found.group("after") or found.group("before")
     by_name = {fold(name): name for name in sheets}
     chosen = [by_name[match] for match in re.findall(rf"(?:{names})(?![\w-])", listed)]
-    blank = " " * (found.end() - found.start())
-    return tuple(dict.fromkeys(chosen)), text[: found.start()] + blank + text[found.end() :]
+    return tuple(dict.fromkeys(chosen)), blanked(text, *found.span())
 
 
 def without_sheet(text: str, sheet: str) -> str | None:
@@ -50,14 +49,11 @@ def without_sheet(text: str, sheet: str) -> str | None:
     """
     name = re.escape(fold(sheet))
     plain = rf"(?:^|\b{_LEADS_TO_TABLE}\s+)(?:the\s+)?(?P<plain>{name})(?![\w-])"
-    quoted = rf"[{_QUOTES}](?P<quoted>{name})[{_QUOTES}]"
+    quoted = rf"[{_QUOTES}]{name}[{_QUOTES}]"
     found = re.search(rf"{quoted}|{plain}", fold(text))
     if found is None:
         return None
-    start, end = found.span("quoted" if found.group("quoted") else "plain")
-    if found.group("quoted"):
-        start, end = start - 1, end + 1
-    return text[:start] + " " * (end - start) + text[end:]
+    return blanked(text, *found.span("plain" if found.group("plain") else 0))
 
 
 def wants_each_sheet(text: str) -> bool:
@@ -68,7 +64,4 @@ def wants_each_sheet(text: str) -> bool:
 def without_each_sheet(text: str) -> str:
     """Return a text without the words that speak of every sheet, of the same length."""
     found = re.search(_EACH, fold(text))
-    if found is None:
-        return text
-    start, end = found.span()
-    return text[:start] + " " * (end - start) + text[end:]
+    return text if found is None else blanked(text, *found.span())

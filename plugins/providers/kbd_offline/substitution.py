@@ -11,7 +11,8 @@ from kbd_offline.scan import UnclearError
 
 __all__ = ["replaced"]
 
-_TEXT = r"(?:\x02(\d+)\x02|([^\s\"',;]+))"
+_TEXT = r"(?:\x02(?P<{0}_quoted>\d+)\x02|(?P<{0}>[^\s\"',;]+))"
+_FIRST, _SECOND = _TEXT.format("search"), _TEXT.format("instead")
 _THINGS = (
     r"(?:(?:all|every|each|any|the|of|occurrences?|instances?|words?|texts?|terms?|phrases?"
     r"|strings?|names?|alle|das|die|den|wort|text|uberall)\s+)*"
@@ -19,13 +20,13 @@ _THINGS = (
 _REPLACE = re.compile(
     rf"^\W*(?:please\s+|bitte\s+)?(?:(?P<find>find|suche)\s+(?:(?:and|&|und)\s+)?)?"
     rf"(?P<verb>replac\w*|substitut\w*|chang\w*|correct|swap|turn|fix|rename|ersetz\w*|tausche|find)?\s*"
-    rf"{_THINGS}{_TEXT}\s*(?:,?\s*(?:and|und)\s+(?:replace|ersetze|change)\s+(?:it|them|es)?\s*)?"
+    rf"{_THINGS}{_FIRST}\s*(?:,?\s*(?:and|und)\s+(?:replace|ersetze|change)\s+(?:it|them|es)?\s*)?"
     rf"\s*(?P<with>with|by|to|into|for|durch|mit|gegen|in)\s+(?:the\s+)?"
-    rf"(?:(?P<nothing>nothing|nichts|an\s+empty\s+(?:text|string))\b|{_TEXT})"
+    rf"(?:(?P<nothing>nothing|nichts|an\s+empty\s+(?:text|string))\b|{_SECOND})"
 )
 _REMOVE = re.compile(
     rf"^\W*(?:please\s+)?(?:remove|delete|erase)\s+(?:(?:all|every|the)\s+)*"
-    rf"(?:words?|texts?|phrases?|occurrences?\s+of)\s+{_TEXT}"
+    rf"(?:words?|texts?|phrases?|occurrences?\s+of)\s+{_FIRST}"
 )
 _CASE = re.compile(
     r"\b(?:ignoring\s+(?:the\s+)?case|case[- ]insensitiv\w*|ignore\s+(?:the\s+)?case"
@@ -58,13 +59,18 @@ def replaced(request: str, paths: Sequence[str]) -> Job | None:
     folded = fold(bare)
     found = _REPLACE.match(folded)
     if found is None or not _is_asked(found):
-        return _removed(request, folded, texts, paths)
-    search = _text(found, 0, bare, texts)
-    replacement = "" if found["nothing"] else _text(found, 1, bare, texts)
+        found = _REMOVE.match(folded)
+        if found is None or not found["search_quoted"]:
+            return None
+        return _job(
+            request, folded[found.end() :], (_text(found, "search", bare, texts), ""), paths
+        )
+    search = _text(found, "search", bare, texts)
+    replacement = "" if found["nothing"] else _text(found, "instead", bare, texts)
     swapped = found["verb"] and found["verb"].startswith("substitut") and found["with"] == "for"
     if swapped:
         search, replacement = replacement, search
-    if not found.group(3) and search in ("it", "them", "es"):
+    if not found["search_quoted"] and search in ("it", "them", "es"):
         raise UnclearError("it does not say which text is replaced by which")
     return _job(request, folded[found.end() :], (search, replacement), paths)
 
@@ -72,25 +78,16 @@ def replaced(request: str, paths: Sequence[str]) -> Job | None:
 def _is_asked(found: re.Match[str]) -> bool:
     """Tell whether a text is to be replaced: both stand in quotes, or the verb says only that."""
     verb = found["verb"] or ""
-    first, second = (bool(one) for one in (found.group(3), found.group(7) or found["nothing"]))
     if verb.startswith(("replac", "substitut", "ersetz")) or found["find"]:
-        plain = found.group(4) or ""
-        return plain not in ("missing", "empty", "blank", "leere", "fehlende", "blanks")
-    return bool(verb) and first and second
+        return found["search"] not in ("missing", "empty", "blank", "leere", "fehlende", "blanks")
+    both = found["search_quoted"] and (found["instead_quoted"] or found["nothing"])
+    return bool(verb) and bool(both)
 
 
-def _text(found: re.Match[str], place: int, bare: str, texts: Sequence[str]) -> str:
-    quoted, plain = (3, 4) if place == 0 else (7, 8)
-    if found.group(quoted):
-        return texts[int(found.group(quoted))]
-    return bare[found.start(plain) : found.end(plain)].rstrip(".")
-
-
-def _removed(request: str, folded: str, texts: Sequence[str], paths: Sequence[str]) -> Job | None:
-    found = _REMOVE.match(folded)
-    if found is None or not found.group(1):
-        return None
-    return _job(request, folded[found.end() :], (texts[int(found.group(1))], ""), paths)
+def _text(found: re.Match[str], name: str, bare: str, texts: Sequence[str]) -> str:
+    if found[f"{name}_quoted"]:
+        return texts[int(found[f"{name}_quoted"])]
+    return bare[found.start(name) : found.end(name)].rstrip(".")
 
 
 def _job(request: str, rest: str, texts: tuple[str, str], paths: Sequence[str]) -> Job:

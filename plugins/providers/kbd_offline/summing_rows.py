@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kbd_offline.cells import column_letters
+from kbd.sheets.areas import column_letters
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.intents import TableIntent
 
@@ -41,24 +41,22 @@ def summing_rows(
         table: It, with the rows that sum others up.
         columns: The names of its columns in order.
     """
-    found = _totals(conversation, table)
+    summing, unlike = _totals(conversation, table)
     letters = {name: column_letters(n) for n, name in enumerate(columns, 1)}
-    cells = [cell for row in found for cell in _cells(row, letters)]
+    cells = [cell for row in summing for cell in _cells(row, letters)]
     summed = sum(
-        len(row["columns"]) * (last - first + 1) for row in found for first, last in row["ranges"]
+        len(row["columns"]) * (last - first + 1) for row in summing for first, last in row["ranges"]
     )
     if len(cells) > _MAX_FORMULAS or summed > _MAX_SUMMED:
         note = "What sums others up is kept as values, for it is too much for formulas."
         return SummingRows(notes=(note,))
-    summing = [row for row in found if row["columns"]]
     notes = []
     if cells:
         named = ", ".join(f"{cell} {formula}" for cell, formula in cells[:_MAX_NAMED])
         more = f" and {len(cells) - _MAX_NAMED:,} more" if len(cells) > _MAX_NAMED else ""
         rows = "1 row" if len(summing) == 1 else f"{len(summing):,} rows"
         notes.append(f"What sums others up in {rows} is a formula ({named}{more}).")
-    notes += [_unlike(row) for row in found if not row["columns"]][:_MAX_NAMED]
-    return SummingRows(tuple(cells), tuple(notes))
+    return SummingRows(tuple(cells), (*notes, *unlike))
 
 
 def kept_rows_text(conversation: PlannerConversation, table: TableIntent) -> str:
@@ -68,22 +66,28 @@ def kept_rows_text(conversation: PlannerConversation, table: TableIntent) -> str
         conversation: See `PlannerConversation.call` for what it raises.
         table: It, with these rows.
     """
-    found = _totals(conversation, table)
-    summing = [row for row in found if row["columns"]]
+    summing, unlike = _totals(conversation, table)
     named = ", ".join(_label(row) for row in summing[:_MAX_NAMED])
     more = f" and {len(summing) - _MAX_NAMED:,} more" if len(summing) > _MAX_NAMED else ""
-    notes = [_unlike(row) for row in found if not row["columns"]][:_MAX_NAMED]
     if summing:
         sums = "sums others up and is" if len(summing) == 1 else "sum others up and are"
         rows = "Row" if len(summing) == 1 else "Rows"
-        notes.insert(0, f"{rows} {named}{more} {sums} kept.")
-    return " ".join(notes)
+        unlike.insert(0, f"{rows} {named}{more} {sums} kept.")
+    return " ".join(unlike)
 
 
-def _totals(conversation: PlannerConversation, table: TableIntent) -> Sequence[Mapping[str, Any]]:
+def _totals(
+    conversation: PlannerConversation, table: TableIntent
+) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """Return the rows that sum others up, and sentences on those that only seem to."""
     found = conversation.call("table_get_map", **table.arguments, read_as={"totals": "keep"})
     rows: Sequence[Mapping[str, Any]] = found.get("totals", ())
-    return rows
+    unlike = [
+        f"Row {_label(row)} is kept as it is: its figures are not what the rows beside it come to."
+        for row in rows
+        if not row["columns"]
+    ]
+    return [row for row in rows if row["columns"]], unlike[:_MAX_NAMED]
 
 
 def _label(row: Mapping[str, Any]) -> str:
@@ -99,9 +103,3 @@ def _cells(row: Mapping[str, Any], letters: Mapping[str, str]) -> Iterator[tuple
         )
         if ranges:
             yield f"{letters[name]}{row['row'] + 1}", f"={_FUNCTIONS[row['kind']]}({ranges})"
-
-
-def _unlike(row: Mapping[str, Any]) -> str:
-    return (
-        f"Row {_label(row)} is kept as it is: its figures are not what the rows beside it come to."
-    )

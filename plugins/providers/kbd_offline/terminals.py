@@ -1,21 +1,33 @@
 """Terminals of the grammar: columns, values, numbers, names and days in a request. Pure."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from kbd_offline.day_ranges import is_day_before_month
 from kbd_offline.facts import KnownColumn
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.mentions import COMPOUND, PART, STEM, SYNONYM, ColumnMention
-from kbd_offline.numerals import UNITS, number_at
+from kbd_offline.mentions import COMPOUND, PART, STEM, SYNONYM, ValueMention
 from kbd_offline.patterns import Terminal
-from kbd_offline.periods import Period, period_at
+from kbd_offline.periods import Period, count_at, period_at
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
-__all__ = ["TERMINALS", "NamedColumn", "Number", "Valued"]
+__all__ = ["TERMINALS", "UNITS", "NamedColumn", "Number", "Valued"]
 
 _MAX_NAME = 6
 """Words of a new name that does not stand in quotes."""
+
+_UNITS_TEXT = "eur euro euros usd dollar dollars chf gbp pound pounds € $ £ ¥ franken yen kr"
+UNITS = frozenset(_UNITS_TEXT.split())
+
+# With either decimal mark, the other one between thousands.
+_MARKED = {
+    ".": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?"),
+    ",": re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?"),
+}
+
+_OTHER = {".": ",", ",": "."}
 
 
 class NamedColumn(msgspec.Struct, frozen=True):
@@ -27,19 +39,8 @@ class NamedColumn(msgspec.Struct, frozen=True):
     level: int = 0
 
 
-class Valued(msgspec.Struct, frozen=True):
-    """A value that is named: the columns that have it, each with its spellings.
-
-    Args:
-        found: They.
-        start, end: Where it stands.
-        is_plain: Whether its words mean nothing else.
-    """
-
-    found: tuple[tuple[KnownColumn, tuple[str, ...]], ...]
-    start: int
-    end: int
-    is_plain: bool
+Valued = ValueMention
+"""A value that is named: the columns that have it, each with its spellings."""
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -64,10 +65,49 @@ class Number(msgspec.Struct, frozen=True):
         """
         if self.value:
             return self.value
-        found = number_at(scan, self.place, column)
-        if found is None:
+        at = self.place + (scan.word(self.place) in UNITS)
+        sign = scan.word(at) if scan.is_sign(at, "-+") else ""
+        at += bool(sign)
+        if not sign and is_day_before_month(scan.tokens, at):
             raise UnclearError(f'"{scan.text(self.place, self.end)}" is no number that I read')
-        return found[0]
+        value = _value_of(scan, at, column)
+        if self.is_percent and column and column.maximum and abs(float(column.maximum)) <= 1:
+            value = f"{float(value) / 100:.12g}"
+        return f"-{value}" if sign == "-" else value
+
+
+def _value_of(scan: RequestScan, place: int, column: KnownColumn | None) -> str:
+    """Return a number as an expression has it.
+
+    Where both marks give a number and nothing says which is meant, that is a question: "1.500" is
+    one and a half or fifteen hundred.
+    """
+    text = scan.tokens[place].text
+    if text.endswith(("k", "K")):
+        return f"{float(text[:-1].replace(',', '.')) * 1000:.12g}"
+    mark = "" if column is None else column.decimal
+    name = "it" if column is None else f'"{column.name}"'
+    found = {
+        one: text.replace(_OTHER[one], "").replace(one, ".")
+        for one, pattern in _MARKED.items()
+        if pattern.fullmatch(text)
+    }
+    if len(set(found.values())) > 1:
+        # A point before three digits is a decimal one only where the file has such.
+        if mark == "," or ("," not in text and mark != "."):
+            either = [_shortest(value) for value in found.values()]
+            raise SeveralError(
+                f"{name} is compared with {text}: say {' or '.join(either)}",
+                [scan.rewritten(place, place + 1, value) for value in either],
+            )
+        return found["."]
+    if found and ("." in found or "." in text or mark == ","):
+        return next(iter(found.values()))
+    raise UnclearError(f"{name} is compared with {text}, which may be one number or two")
+
+
+def _shortest(value: str) -> str:
+    return value.rstrip("0").rstrip(".") if "." in value else value
 
 
 _Fits = Callable[[KnownColumn, int], bool]
@@ -77,29 +117,22 @@ def _column(*fits: _Fits, is_key: bool = False, most: int = SYNONYM) -> Terminal
     """Return the terminal of columns that fit: by the first test that any of them passes."""
 
     def read(scan: RequestScan, place: int) -> Iterator[tuple[int, NamedColumn | UnclearError]]:
-        for mention in _mentions(scan, place):
-            if mention.level > most:
-                continue
-            for test in fits:
-                found = tuple(one for one in mention.columns if test(one, mention.level))
-                if found:
-                    narrowed = msgspec.structs.replace(mention, columns=found)
-                    try:
-                        only = scan.only(narrowed, is_key=is_key)
-                        yield (
-                            mention.end,
-                            NamedColumn(only, mention.start, mention.end, mention.level),
-                        )
-                    except SeveralError as several:
-                        yield mention.end, several
-                    break
+        mention = scan.column(place)
+        if mention is None or mention.level > most:
+            return
+        for test in fits:
+            found = tuple(one for one in mention.columns if test(one, mention.level))
+            if found:
+                break
+        else:
+            return
+        try:
+            only = scan.only(msgspec.structs.replace(mention, columns=found), is_key=is_key)
+            yield mention.end, NamedColumn(only, mention.start, mention.end, mention.level)
+        except SeveralError as several:
+            yield mention.end, several
 
     return read
-
-
-def _mentions(scan: RequestScan, place: int) -> Iterable[ColumnMention]:
-    mention = scan.column(place)
-    return () if mention is None else (mention,)
 
 
 def _number(column: KnownColumn, level: int) -> bool:
@@ -121,7 +154,7 @@ def _text(column: KnownColumn, _: int) -> bool:
 def _value(scan: RequestScan, place: int) -> Iterator[tuple[int, Valued]]:
     found = scan.value(place)
     if found is not None:
-        yield found.end, Valued(found.found, found.start, found.end, found.is_plain)
+        yield found.end, found
 
 
 def _number_at(scan: RequestScan, place: int) -> Iterator[tuple[int, Number]]:
@@ -138,11 +171,9 @@ def _number_at(scan: RequestScan, place: int) -> Iterator[tuple[int, Number]]:
 
 
 def _count(scan: RequestScan, place: int) -> Iterator[tuple[int, int]]:
-    word = scan.word(place)
-    if scan.kind(place) == "number" and word.isdigit():
-        yield place + 1, int(word)
-    elif scan.kind(place) == "word" and word in LEXICON.numerals:
-        yield place + 1, LEXICON.numerals[word]
+    count = count_at(scan, place)
+    if count is not None:
+        yield place + 1, count
 
 
 def _noun(scan: RequestScan, place: int) -> Iterator[tuple[int, int]]:
@@ -173,9 +204,7 @@ def _quoted(scan: RequestScan, place: int) -> Iterator[tuple[int, str]]:
 
 def _name(scan: RequestScan, place: int) -> Iterator[tuple[int, str]]:
     """Yield names of new columns: in quotes, or some words."""
-    if scan.kind(place) == "quoted":
-        yield place + 1, scan.tokens[place].text
-        return
+    yield from _quoted(scan, place)
     end = place
     while end < len(scan) and end - place < _MAX_NAME and scan.kind(end) in ("word", "number"):
         if end > place and scan.at(end, "and", "sort", "where", "renamed"):

@@ -553,3 +553,9 @@ def test_what_is_there_once_is_no_row_of_a_pivot() -> None:
 
     assert isinstance(reading("share of organic varieties per supplier", seeds), Declined)
     assert "across" in job("status per country", ORDERS).title
+
+
+@pytest.mark.parametrize("month", ["Mrz 2024", "März 2024", "March 2024", "2024-03"])
+def test_a_month_by_any_of_its_names(month: str) -> None:
+    """The names and abbreviations that recipes know are those of requests."""
+    assert where(job(f"rides in {month}", RIDES)) == where(job("rides in March 2024", RIDES))

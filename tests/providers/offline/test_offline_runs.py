@@ -19,7 +19,7 @@ from kbd.providers import ModelRequest, ToolSchema
 from kbd.testing.providers import NoAccess, check_provider
 from kbd.types import Phase
 from kbd_offline import OfflineProvider, kbd_register_providers
-from kbd_offline.abilities import all_abilities
+from kbd_offline.abilities import ABILITIES
 from providers.offline.playing import Outcome, Player
 
 DATA = '''\
@@ -276,7 +276,7 @@ FILES = {
     "new.csv": "Article,Price\nA,1\nB,3\nC,4\n",
     "notes.txt": "Acme Ltd was here\n",
 }
-EXAMPLES = re.findall(r': "(.+)"$', all_abilities(), re.MULTILINE)
+EXAMPLES = re.findall(r': "(.+)"$', ABILITIES, re.MULTILINE)
 OF_SEVERAL = {
     "convert every": (), "add City": ("orders.csv", "customers.csv"),
     "what changed": ("old.csv", "new.csv"), "merge all": ("old.csv", "new.csv"),
