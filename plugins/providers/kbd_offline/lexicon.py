@@ -1,15 +1,15 @@
 """Lexicon of requests: phrases by what they mean, of all languages at once. Pure."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from kbd_offline import english, german
-from kbd_offline.names import fold, singular
+from kbd_offline.names import fold, singular, stem
 from kbd_offline.request_tokens import word_texts
 
-__all__ = ["LEXICON", "Lexicon"]
+__all__ = ["LEXICON", "TABLE_LEXICON", "Lexicon"]
 
 _LANGUAGES = (english, german)
 _VALUES = """\
@@ -51,6 +51,7 @@ class Lexicon(msgspec.Struct, frozen=True):
         prefixes: First parts of compound words, each with the word it stands for.
         meanings: By a word, folded and in the singular, the things that it may mean.
         values: By a word for a frequent value the words that mean the same, of all languages.
+        deeds: By the stem of a word what is done with things: "ordered" and "orders".
     """
 
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
@@ -61,6 +62,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     prefixes: Mapping[str, str]
     meanings: Mapping[str, frozenset[str]]
     values: Mapping[str, frozenset[str]]
+    deeds: Mapping[str, frozenset[str]]
 
     def ends(self, words: Sequence[str], start: int) -> Mapping[str, int]:
         """Return by concept where the longest phrase of it that begins at a place ends.
@@ -81,13 +83,18 @@ class Lexicon(msgspec.Struct, frozen=True):
         return meaning in self.meanings.get(word, ())
 
 
-def _phrases() -> Iterator[tuple[tuple[str, ...], str]]:
-    for language in _LANGUAGES:
-        for concept, listed in language.PHRASES.items():
+def _phrases(
+    *listings: Mapping[str, str],
+) -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """Return by their first word the phrases that are listed by concept, each once."""
+    found: dict[str, dict[tuple[tuple[str, ...], str], None]] = {}
+    for listing in listings:
+        for concept, listed in listing.items():
             for phrase in listed.split(","):
                 for one in _spelt(phrase):
                     if words := tuple(word_texts(fold(one))):
-                        yield words, concept
+                        found.setdefault(words[0], {})[words, concept] = None
+    return {first: tuple(some) for first, some in found.items()}
 
 
 def _spelt(phrase: str) -> Iterator[str]:
@@ -103,33 +110,42 @@ def _numbered(texts: Iterable[str], parts: str) -> dict[str, int]:
     }
 
 
-def _meanings() -> dict[str, frozenset[str]]:
+def _by_word(
+    listings: Iterable[Mapping[str, str]], form: Callable[[str], str]
+) -> dict[str, frozenset[str]]:
+    """Return by a form of each word what it is listed for."""
     found: dict[str, frozenset[str]] = {}
-    for language in _LANGUAGES:
-        for meaning, words in language.MEANINGS.items():
+    for listing in listings:
+        for meaning, words in listing.items():
             for word in words.split():
-                one = singular(fold(word))
+                one = form(fold(word))
                 found[one] = found.get(one, frozenset()) | {meaning}
     return found
 
 
 def _lexicon() -> Lexicon:
-    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for phrase, concept in dict.fromkeys(_phrases()):
-        phrases.setdefault(phrase[0], []).append((phrase, concept))
+    phrases = _phrases(*(language.PHRASES for language in _LANGUAGES))
     numerals: dict[str, int] = {}
     for language in _LANGUAGES:
         numerals |= {word: n for n, word in enumerate(language.NUMERALS.split())}
     return Lexicon(
-        {first: tuple(some) for first, some in phrases.items()},
+        phrases,
         frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),
         _numbered((language.MONTHS for language in _LANGUAGES), ","),
         _numbered((language.WEEKDAYS for language in _LANGUAGES), ","),
         numerals,
         {prefix: word for language in _LANGUAGES for prefix, word in language.PREFIXES.items()},
-        _meanings(),
+        _by_word((language.MEANINGS for language in _LANGUAGES), singular),
         {word: frozenset(line.split()) for line in _VALUES.splitlines() for word in line.split()},
+        _by_word((language.DEEDS for language in _LANGUAGES), stem),
     )
 
 
 LEXICON = _lexicon()
+TABLE_LEXICON = msgspec.structs.replace(
+    LEXICON,
+    phrases=_phrases(
+        *(one for language in _LANGUAGES for one in (language.PHRASES, language.TABLE_PHRASES))
+    ),
+)
+"""The same with the phrases of requests about several tables."""
