@@ -25,6 +25,7 @@ __all__ = ["compared_lists", "day_of"]
 _DIFFERING = ("compared", "changed", "risen", "fallen")
 _ONE_SIDED = ("come", "gone", "lacking", "denied", "alone")
 _COMPOUNDS = ("anderungen", "anderung", "unterschiede", "abweichungen")
+_LONGER = ("longer", "anymore", "more", "mehr")
 _BY = ("by", "nach")
 """Words that may be of an order as well as of a key."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-\d{2}|\d{8}|\d{4}")
@@ -132,12 +133,11 @@ def compared_lists(work: TablesTogether) -> Result | None:
 
 def _is_spoken(scan: TablesScan) -> bool:
     """Tell whether words of a request may be of a comparison."""
-    lists = ("list_noun", "earlier", "later", "first_list", "second_list")
     return (
         scan.has(*_DIFFERING, "gone", "lacking")
         or any(scan.word(place).endswith(_COMPOUNDS) for place in range(len(scan)))
         or (scan.has("come") and not scan.has("made"))
-        or (scan.has("denied", "alone") and scan.has(*lists))
+        or (scan.has("denied", "alone") and scan.has("list_noun", "earlier", "later"))
     )
 
 
@@ -164,8 +164,8 @@ def _asked(scan: TablesScan, key: KnownColumn) -> _Asked:
             asked.denied = len(asked.sides) if said == "denied" else asked.denied
         elif not (
             stem(scan.word(place)) in nouns or scan.word(place) in LEXICON.numerals
-            or scan.at(place, "small", "longer", "item_noun", "list_noun")
-            or scan.kind(place) == "sign"
+            or scan.at(place, "small", "item_noun", "list_noun")
+            or scan.kind(place) == "sign" or scan.word(place) in _LONGER
         ):  # fmt: skip
             asked.unknown.add(place)
     return asked

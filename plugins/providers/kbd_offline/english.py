@@ -481,12 +481,9 @@ TABLE_PHRASES: Mapping[str, str] = {
     "denied": """
         never, not, no, none, without, haven't, hasn't, didn't, weren't, wasn't, aren't, isn't,
         don't, doesn't, nothing, unsold""",
-    "denied_all": "nothing",
     # Which list.
-    "earlier": "old, older, earlier, previous, former, before",
-    "later": "new, newer, later, current, latest",
-    "first_list": "first",
-    "second_list": "second",
+    "earlier": "old, older, earlier, previous, former, before, first",
+    "later": "new, newer, later, current, latest, second",
     "list_noun": "list, lists, file, files, table, tables, version, versions, sheet, sheets, one",
     "item_noun": """
         articles, article, items, item, products, product, rows, row, entries, entry, records,
@@ -502,7 +499,6 @@ TABLE_PHRASES: Mapping[str, str] = {
     "whole_noun": "all, everything, them, one, together",
     "file_noun": "file, files, sheet, list",
     "over_tables": "over, across, from, in, for, of",
-    "both_tables": "both",
     "every_table": "all, the, both",
     "per_file": "per, by, for each, for every, for per, for by",
     "beside_union": """
@@ -518,12 +514,10 @@ TABLE_PHRASES: Mapping[str, str] = {
     "their": "their, its, the, also",
     "money_noun": "value, values, total, totals, amount, amounts, volume",
     "owner_of": "of, the, each, every",
-    "each_owner": "each, every",
     "best": "highest, largest, biggest, greatest, most",
     "worst": "lowest, smallest, least",
     # What means nothing more between the words of a comparison or of what has no partner.
     "often": "anything, something, ever, yet, single, any",
-    "longer": "longer, anymore, more",
     "small": """
         which, what, what's, whats, who, that, were, was, is, are, have, has, had, been, be, did,
         do, does, we, i, they, there, of, the, a, an, in, from, and, to, both, two, at, all, so,

@@ -360,14 +360,13 @@ TABLE_PHRASES: Mapping[str, str] = {
     "alone": "nur",
     "denied": """
         ohne, nie, niemals, nicht, kein, keine, keinen, keiner, keinerlei, nichts""",
-    "denied_all": "nichts",
     # Which list.
     "earlier": """
         alt, alte, alten, alter, altere, alteren, vorherige, vorherigen, vorige, vorigen,
-        bisherige, bisherigen""",
-    "later": "neu, neue, neuen, neuer, neuere, neueren, aktuelle, aktuellen, aktuell",
-    "first_list": "erste, ersten, erster",
-    "second_list": "zweite, zweiten, zweiter",
+        bisherige, bisherigen, erste, ersten, erster""",
+    "later": """
+        neu, neue, neuen, neuer, neuere, neueren, aktuelle, aktuellen, aktuell, zweite, zweiten,
+        zweiter""",
     "list_noun": """
         liste, listen, datei, dateien, tabelle, tabellen, preisliste, preislisten, blatt, blatter,
         fassung, stand""",
@@ -383,7 +382,6 @@ TABLE_PHRASES: Mapping[str, str] = {
     "whole_noun": "alle, alles, zusammen, untereinander",
     "file_noun": "datei, dateien, blatt, liste",
     "over_tables": "uber, aus, fur",
-    "both_tables": "beide, beiden",
     "every_table": "alle, allen, aller, beide, beiden",
     "per_file": "je, pro, fur jede, fur jeder, fur je, fur pro",
     "beside_union": """
@@ -401,12 +399,10 @@ TABLE_PHRASES: Mapping[str, str] = {
         der, den, dem, die, ihren, ihrem, ihrer, deren, dazu, jeweiligem, jeweiligen""",
     "money_noun": "wert, werte, summe, summen, betrag, betrage, volumen, umsatz, umsatze",
     "owner_of": "des, der, von, vom, jedes, jeder",
-    "each_owner": "jeder",
     "best": "hochsten, hochstem, großten, großtem, meisten",
     "worst": "niedrigsten, geringsten, kleinsten, wenigsten",
     # What means nothing more between the words of a comparison or of what has no partner.
     "often": "einmal, mal, etwas, was, jemals, je, noch, bisher",
-    "longer": "mehr",
     "small": """
         die, der, das, den, dem, des, welche, welcher, welches, welchen, wer, sind, ist, wurden,
         wurde, haben, hat, worden, wir, im, aus, von, zu, sich, es, gibt, und, beide, beiden,

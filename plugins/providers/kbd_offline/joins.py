@@ -14,7 +14,7 @@ from kbd_offline.owners import without_owners
 from kbd_offline.reading import read_clauses
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.single import read_table
-from kbd_offline.table_rules import Key, Phrase, first_phrase, phrases, pieces
+from kbd_offline.table_rules import Key, Phrase, first_phrase, pieces
 from kbd_offline.table_scan import TablesScan, same_deed
 from kbd_offline.together import (
     Result,
@@ -174,17 +174,12 @@ def _key(work: TablesTogether, left: KnownTable, right: KnownTable) -> Key | Non
     Raises:
         SeveralError: Several columns may be the key.
     """
-    named = _named_key(work, left, right)
+    named = first_phrase(work.scan.facing(left, right), "key")
     if named is None:
         return _evident_key(work.scan, left, right)
     work.used |= named.places
     key: Key = named.value
     return key
-
-
-def _named_key(work: TablesTogether, left: KnownTable, right: KnownTable) -> Phrase | None:
-    found = phrases(work.scan.facing(left, right), "key")
-    return next((one for one in found if one.start not in work.used), None)
 
 
 def added_columns(work: TablesTogether) -> Result | None:
@@ -271,7 +266,7 @@ def named_join(work: TablesTogether) -> Result | None:
     first, second = work.tables
     weak = work.find("join")
     if work.find("join_strong") is None and (
-        weak is None or _named_key(work, first, second) is None
+        weak is None or first_phrase(work.scan.facing(first, second), "key") is None
     ):
         return None
     for left, right in work.ways():

@@ -82,7 +82,7 @@ def _is_owner(scan: TablesScan, place: int) -> bool:
     before = place - 1
     while scan.at(before, "owner_of"):
         before -= 1
-    is_led = before < place - 1 and not scan.at(place - 1, "each_owner")
+    is_led = before < place - 1 and scan.word(place - 1) not in ("each", "every", "jeder")
     return is_led and before >= 0 and _has_column(scan, owner, before)
 
 

@@ -142,7 +142,7 @@ def _denial(span: RequestSpan, *_: object) -> str | None:
     # No other small word stands between: "without every order" is not "without orders".
     if not all(scan.at(at, "denied") or _is_idle(scan, at) or _is_deed(scan, at) for at in places):
         return None
-    return "nothing" if any(scan.at(place, "denied_all") for place in places) else "not"
+    return "nothing" if any(scan.word(at) in ("nothing", "nichts") for at in places) else "not"
 
 
 def _beside(span: RequestSpan, columns: tuple[KnownColumn, ...]) -> object:
@@ -178,7 +178,7 @@ def _side(span: RequestSpan, concept: str) -> str | None:
     is_within = scan.at(before, "in_list")
     if not (is_called or is_alone) or (scan.at(start, "come") and not (is_list or is_within)):
         return None
-    return "earlier" if concept in ("earlier", "first_list") else "later"
+    return concept
 
 
 def _per_file(span: RequestSpan) -> bool | None:
@@ -189,7 +189,8 @@ _GRAMMAR = Grammar(
     (
         Production("key", "match_on LEFT ('='|'and') RIGHT", _key),
         Production("key", "match_on SHARED", lambda span, key: _key(span, *key)),
-        Production("denial", "UNDONE | denied IDLE* DEED | DEED IDLE* denied_all", _denial),
+        Production("denial", "UNDONE | denied IDLE* DEED", _denial),
+        Production("denial", "DEED IDLE* ('nothing'|'nichts')", _denial),
         Production("absent", "missing_in SMALL* TABLE", lambda _, table: table),
         Production("beside", "','? with_names their* PART+", _beside),
         Production("added", "adding", _verb),
@@ -201,7 +202,7 @@ _GRAMMAR = Grammar(
         Production("added", "PART", lambda _, column: column, 0.3),
         Production("added", "beside_added|det|and|','", lambda _: "link", 5.0),
         Production("side", "FILE", _file_side),
-        Production("side", ":(earlier|first_list|later|second_list) THING* list_noun?", _side),
+        Production("side", ":(earlier|later) THING* list_noun?", _side),
         Production("each_file", "per_file file_noun (('/'|'or') month)?", _per_file),
     ),
     {

@@ -79,7 +79,7 @@ def _is_object(scan: TablesScan, place: int) -> bool:
     """
     word = scan.word(place)
     number = LEXICON.numerals.get(word) or (int(word) if word.isdigit() else 0)
-    number = 2 if scan.at(place, "both_tables") else number
+    number = 2 if word in ("both", "beide", "beiden") else number
     if number > 1:
         if number != len(scan.tables):
             raise UnclearError(f"it speaks of {number} tables, and there are {len(scan.tables)}")
