@@ -32,8 +32,8 @@ are requests near one that has no reading, `open_questions` what a table leaves 
                      their texts are `expressions`; `rank_checks` ask where a rank has two ways
 
 Of several tables `together` uses up the words for what is done with them, and reads the others
-against what comes of it: `unions`, `partners` (joins) and `comparisons`, by the words of
-`pair_words`, with `evident_keys` to match rows and `owners` for whose column is meant.
+against what comes of it: `unions`, `joins` and `comparisons`, by the phrases that `table_rules`
+find in a `table_scan`, with `evident_keys` to match rows and `owners` for whose column is meant.
 """
 
 from collections.abc import Sequence

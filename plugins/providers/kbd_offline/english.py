@@ -7,7 +7,9 @@ shorter one. What a word may mean beside the language is looked for in the table
 
 from collections.abc import Mapping
 
-__all__ = ["CUES", "MEANINGS", "NUMERALS", "PHRASES", "PREFIXES"]
+__all__ = [
+    "CUES", "DEEDS", "MEANINGS", "NUMERALS", "PHRASES", "PREFIXES", "TABLE_PHRASES",
+]  # fmt: skip
 
 PHRASES: Mapping[str, str] = {
     # What may stand anywhere and means nothing more. None that excepts, denies or compares.
@@ -359,6 +361,70 @@ PHRASES: Mapping[str, str] = {
     "own_file": "a|one|own file, its own file, a separate file, a|one csv",
 }
 
+TABLE_PHRASES: Mapping[str, str] = {
+    # What is done with tables, and what of two lists is compared.
+    "united": """
+        merge, combine, stack, append, concatenate, concat, consolidate, unite, union, put, join,
+        merged, combined, gather, bring, add""",
+    "adding": """
+        add, append, attach, include, put, write, fill, bring, pull, lookup, vlookup, xlookup,
+        enrich, look, up, in""",
+    "made": "add, make, column, merge, combine, put",
+    "compared": "compare, comparison, comparing, difference, differences, diff",
+    "changed": "changed, change, changes, different, differ, differs, differing",
+    "come": "new, added, additional",
+    "gone": "gone, removed, dropped, deleted, discontinued, disappeared",
+    "lacking": "missing, lacking, lacks",
+    "risen": "up, expensive, dearer, risen, rose, increased, raised, higher",
+    "fallen": "down, cheaper, fallen, fell, decreased, reduced, lower",
+    "alone": "only",
+    "denied": """
+        never, not, no, none, without, haven't, hasn't, didn't, weren't, wasn't, aren't, isn't,
+        don't, doesn't, nothing, unsold""",
+    # Which list.
+    "earlier": "old, older, earlier, previous, former, before, first",
+    "later": "new, newer, later, current, latest, second",
+    "list_noun": "list, lists, file, files, table, tables, version, versions, sheet, sheets, one",
+    "item_noun": """
+        articles, article, items, item, products, product, rows, row, entries, entry, records,
+        lines""",
+    "in_list": "in, from, to, with",
+    "of_list": "the, in, from",
+    "article": "the",
+    # Tables that are put below each other.
+    "tables_noun": """
+        files, file, lists, list, tables, table, sheets, sheet, csvs, csv, workbooks, exports,
+        excel""",
+    "spans_noun": "months, month, quarters, quarter, years, year",
+    "whole_noun": "all, everything, them, one, together",
+    "file_noun": "file, files, sheet, list",
+    "over_tables": "over, across, from, in, for, of",
+    "every_table": "all, the, both",
+    "per_file": "per, by, for each, for every, for per, for by",
+    "beside_union": """
+        all, the, these, those, both, every, of, my, our, them, they, everything, together, please,
+        can, you, could, with, and, single, big, below, each, other, one, a, an, in, into, to, new,
+        me, us, i, want, up""",
+    # Columns of another table.
+    "beside_added": """
+        to, each, every, the, from, of, in, into, their, its, for, with, beside, also, column,
+        columns, matching, corresponding, address, addresses""",
+    "beside_joined": "the, with, to, and, from, both, please, tables, table, files, file",
+    "with_names": "with, including, and, together with, along with",
+    "their": "their, its, the, also",
+    "money_noun": "value, values, total, totals, amount, amounts, volume",
+    "owner_of": "of, the, each, every",
+    "best": "highest, largest, biggest, greatest, most",
+    "worst": "lowest, smallest, least",
+    # What means nothing more between the words of a comparison or of what has no partner.
+    "often": "anything, something, ever, yet, single, any",
+    "small": """
+        which, what, what's, whats, who, that, were, was, is, are, have, has, had, been, be, did,
+        do, does, we, i, they, there, of, the, a, an, in, from, and, to, both, two, at, all, so,
+        out, me, show, list, give, find, tell, please, on, with, whose, where, but, between, got,
+        become, became, went, more""",
+}
+
 NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
 PREFIXES: Mapping[str, str] = {}
 
@@ -424,3 +490,14 @@ CUES: Mapping[str, str] = {
     "currency": "currency ccy curr",
 }
 """Words that checks look for, and that no rule reads: they tell two meanings apart."""
+
+DEEDS: Mapping[str, str] = {
+    "order": """order orders ordered ordering purchase purchased bought buy buys sale sales sold
+        sell unsold transaction transactions""",
+    "payment": "payment payments paid pay",
+    "booking": "booking bookings booked",
+    "invoice": "invoice invoices invoiced billed",
+    "loan": "loan loans lent borrowed",
+    "shipment": "shipment shipments shipped delivery deliveries delivered",
+    "donation": "donation donations donated",
+}

@@ -7,7 +7,8 @@ from kbd_offline.lexicon import LEXICON
 from kbd_offline.names import singular, split_suffix, stem, tokens
 
 __all__ = [
-    "column_of", "has_column", "is_unique", "key_pairs", "shared_key", "table_words", "things",
+    "column_of", "has_column", "is_unique", "key_pairs", "shared_key", "table_words",
+    "thing_meanings", "things",
 ]  # fmt: skip
 
 _NUMBERING = frozenset(["id", "no", "nr", "num", "number", "nummer", "key", "code", "kennung"])
@@ -123,6 +124,8 @@ def _key_words(name: str) -> tuple[str, ...]:
 
 def thing_meanings(table: KnownTable) -> frozenset[str]:
     """Return what the rows of a table may be, whatever the word for it."""
-    return frozenset(
-        meaning for word in things(table) for meaning in LEXICON.meanings.get(singular(word), ())
-    )
+    words = (singular(word) for word in things(table))
+    return _THINGS & {one for word in words for one in LEXICON.meanings.get(word, ())}
+
+
+_THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))

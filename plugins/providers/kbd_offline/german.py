@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-__all__ = ["CUES", "MEANINGS", "NUMERALS", "PHRASES", "PREFIXES"]
+__all__ = [
+    "CUES", "DEEDS", "MEANINGS", "NUMERALS", "PHRASES", "PREFIXES", "TABLE_PHRASES",
+]  # fmt: skip
 
 PHRASES: Mapping[str, str] = {
     "filler": """der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, diese, bringt,
@@ -277,6 +279,83 @@ PHRASES: Mapping[str, str] = {
     "own_file": "eine datei|csv|csv-datei, eine| eigene datei",
 }
 
+TABLE_PHRASES: Mapping[str, str] = {
+    # What is done with tables, and what of two lists is compared.
+    "united": """
+        zusammenfuhren, zusammenfugen, fuhre, fuge, fasse, kombiniere, vereinige, hange, lege,
+        mische, zusammenfassen, zusammen, zusammengefasst, zusammengefuhrt, vereinigen,
+        kombinieren, setze, packe, pack""",
+    "adding": """
+        erganze, erganzen, dazuschreiben, hinzufugen, hinzu, anhangen, nachschlagen, sverweis,
+        ubernehmen, anreichern, fuge, fuhre, schreibe, schreib, hole, dazu, zuordnen""",
+    "made": "spalte",
+    "compared": """
+        vergleiche, vergleich, vergleichen, unterschied, unterschiede, unterscheiden, abgleich,
+        abgleichen""",
+    "changed": """
+        geandert, andert, andern, verandert, veranderte, geanderte, geanderten, anderung,
+        anderungen, abweichung, abweichungen, weicht, weichen""",
+    "come": """
+        neu, neue, neuen, neuer, dazugekommen, hinzugekommen, hinzugefugt, dazu, hinzu,
+        neuzugange""",
+    "gone": """
+        weggefallen, entfallen, entfernt, geloscht, verschwunden, weg, gestrichen, wegfallen""",
+    "lacking": "fehlt, fehlen, fehlende, fehlenden",
+    "risen": "teurer, gestiegen, erhoht, erhohte, hoher, angehoben",
+    "fallen": "billiger, gunstiger, gesunken, gefallen, gesenkt, niedriger",
+    "alone": "nur",
+    "denied": """
+        ohne, nie, niemals, nicht, kein, keine, keinen, keiner, keinerlei, nichts""",
+    # Which list.
+    "earlier": """
+        alt, alte, alten, alter, altere, alteren, vorherige, vorherigen, vorige, vorigen,
+        bisherige, bisherigen, erste, ersten, erster""",
+    "later": """
+        neu, neue, neuen, neuer, neuere, neueren, aktuelle, aktuellen, aktuell, zweite, zweiten,
+        zweiter""",
+    "list_noun": """
+        liste, listen, datei, dateien, tabelle, tabellen, preisliste, preislisten, blatt, blatter,
+        fassung, stand""",
+    "item_noun": """
+        artikel, produkte, produkt, positionen, position, zeilen, zeile, eintrage, eintrag""",
+    "in_list": "im, mit, aus, gegenuber, zu",
+    "of_list": "der, die, den, dem, im",
+    "article": "der, die, den, dem, das",
+    # Tables that are put below each other.
+    "tables_noun": """
+        dateien, datei, listen, tabellen, tabelle, blatter, exporte, monatsdateien, monatslisten""",
+    "spans_noun": "monate, monats, quartale, jahre",
+    "whole_noun": "alle, alles, zusammen, untereinander",
+    "file_noun": "datei, dateien, blatt, liste",
+    "over_tables": "uber, aus, fur",
+    "every_table": "alle, allen, aller, beide, beiden",
+    "per_file": "je, pro, fur jede, fur jeder, fur je, fur pro",
+    "beside_union": """
+        alle, die, diese, beide, beiden, von, meine, alles, zusammen, sie, den, der, bitte, und,
+        grosse, große, untereinander, aneinander, gemeinsame, gemeinsamen, einzige, einzigen,
+        unter, zu, eine, einer, einem, ein, neue, neuen""",
+    # Columns of another table.
+    "beside_added": """
+        zu, jeder, jedem, jede, zur, zum, bei, aus, der, den, dem, des, von, und, mit, spalte,
+        spalten, passende, passenden, adresse""",
+    "beside_joined": "bitte, die, der, den, mit, und, zu, von, tabellen, tabelle",
+    "with_names": """
+        mit, samt, inklusive, inkl, und, zusammen mit, zusammen samt""",
+    "their": """
+        der, den, dem, die, ihren, ihrem, ihrer, deren, dazu, jeweiligem, jeweiligen""",
+    "money_noun": "wert, werte, summe, summen, betrag, betrage, volumen, umsatz, umsatze",
+    "owner_of": "des, der, von, vom, jedes, jeder",
+    "best": "hochsten, hochstem, großten, großtem, meisten",
+    "worst": "niedrigsten, geringsten, kleinsten, wenigsten",
+    # What means nothing more between the words of a comparison or of what has no partner.
+    "often": "einmal, mal, etwas, was, jemals, je, noch, bisher",
+    "small": """
+        die, der, das, den, dem, des, welche, welcher, welches, welchen, wer, sind, ist, wurden,
+        wurde, haben, hat, worden, wir, im, aus, von, zu, sich, es, gibt, und, beide, beiden,
+        zwischen, zeige, zeig, mir, alle, bitte, deren, dessen, aber, sondern, geworden""",
+}
+"""Phrases that only mean something where a request may be about several tables."""
+
 NUMERALS = "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf"
 PREFIXES: Mapping[str, str] = {
     "gesamt": "summe", "durchschnitts": "durchschnitt", "monats": "monatlich", "jahres": "jahrlich",
@@ -347,3 +426,15 @@ CUES: Mapping[str, str] = {
     "currency": "wahrung devise",
 }
 """Words that checks look for, and that no rule reads: they tell two meanings apart."""
+
+DEEDS: Mapping[str, str] = {
+    "order": """bestellung bestellungen bestellt bestellte bestellten auftrag auftrage kauf kaufe
+        gekauft verkauf verkaufe verkauft verkaufte verkauften umsatz umsatze""",
+    "payment": "zahlung zahlungen bezahlt gezahlt",
+    "booking": "buchung buchungen gebucht",
+    "invoice": "rechnung rechnungen",
+    "loan": "ausleihe ausleihen ausgeliehen verliehen",
+    "shipment": "lieferung lieferungen geliefert",
+    "donation": "spende spenden gespendet",
+}
+"""What is done with things: nouns and verbs of one and the same."""

@@ -26,8 +26,8 @@ from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 
 __all__ = ["Grammar", "Parse", "Production", "RequestChart", "RequestSpan"]
 
-Terminal = Callable[[RequestScan, int], Iterable[tuple[int, Any]]]
-"""Yields where what stands at a place ends, with its value."""
+Terminal = Callable[[Any, int], Iterable[tuple[int, Any]]]
+"""Yields where what stands at a place of a scan ends, with its value."""
 
 _SMALL_WORD = 0.1
 """What a small word costs that stands before a value."""

@@ -4,8 +4,8 @@ What is asked of the tables as such is read first; what is left of the request i
 table that comes of it, so that no word is passed over.
 """
 
-from collections.abc import Iterable, Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from kbd.jobs.records import (
     Input,
     Job,
     SortStep,
+    Step,
     TableStep,
     TopStep,
     WriteStep,
@@ -24,21 +25,50 @@ from kbd_offline.clauses import Clauses
 from kbd_offline.column_rules import KINDS
 from kbd_offline.composed_job import ComposedJob
 from kbd_offline.composition import compose
-from kbd_offline.evident_keys import table_words, thing_meanings, things
+from kbd_offline.evident_keys import table_words
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import PART, SAME
-from kbd_offline.names import singular, slug, split_suffix, stem
+from kbd_offline.names import slug, split_suffix, stem
 from kbd_offline.reading import read_clauses
 from kbd_offline.request_files import BOOK_SUFFIX, TABLE_SUFFIXES, free_target
-from kbd_offline.request_tokens import RequestToken
-from kbd_offline.scan import RequestScan, UnclearError
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError
 from kbd_offline.single import JobFiles, finish, input_of
+from kbd_offline.table_scan import TablesScan
 
-__all__ = ["Result", "TablesTogether", "passed_over", "stem_of"]
+__all__ = [
+    "Result", "TableMade", "TablesTogether", "grouped_by", "passed_over", "stem_of", "which_key",
+]  # fmt: skip
+
+AnyStep = TypeVar("AnyStep", bound=Step)
 
 Result = tuple[Job, str, tuple[str, ...]]
 """A job, it in words, and what must be said beside it."""
+
+
+class TableMade(msgspec.Struct, frozen=True):
+    """A table that is made of several.
+
+    Args:
+        table: It.
+        steps: What makes it.
+        told: They in words.
+        stem: What the result is called by.
+        nouns: What its rows may be called, beside the name of the table.
+        owners: What the key is a key of.
+        key: The column by which rows belong together, "" for none that is asked of.
+        beside: Columns that go with each value of the key where rows are grouped by that.
+        has_totals: Whether figures have a row of totals, if it is not asked for.
+    """
+
+    table: KnownTable
+    steps: tuple[TableStep, ...]
+    told: str
+    stem: str
+    nouns: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    key: str = ""
+    beside: tuple[KnownColumn, ...] = ()
+    has_totals: bool = True
 
 
 class TablesTogether:
@@ -46,43 +76,34 @@ class TablesTogether:
 
     Args:
         scan: The request against the columns of all.
-        tables: The tables.
         files: The files of the job.
-        today: The day that "last month" goes by.
     """
 
-    def __init__(
-        self, scan: RequestScan, tables: Sequence[KnownTable], files: JobFiles, today: date
-    ) -> None:
+    def __init__(self, scan: TablesScan, files: JobFiles) -> None:
         self.scan = scan
-        self.request = scan.request
-        self.tables = list(tables)
+        self.tables = list(scan.tables)
         self.files = files
-        self.today = today
         self.used: set[int] = set()
         self.notes: list[str] = []
         self.suffix = ""
 
+    def ways(self) -> Iterator[tuple[KnownTable, KnownTable]]:
+        """Yield the two tables as the left and the right one, and the other way round."""
+        first, second = self.tables
+        yield first, second
+        yield second, first
+
     def find(self, *concepts: str) -> int | None:
         """Return the first place of a phrase that is not used yet."""
-        for place in range(len(self.scan)):
-            if self.scan.at(place, *concepts) and place not in self.used:
-                return place
-        return None
+        places = (at for at in range(len(self.scan)) if self.scan.at(at, *concepts))
+        return next((at for at in places if at not in self.used), None)
 
-    def take(self, place: int | None, *concepts: str) -> None:
-        """Use the phrase at a place."""
-        if place is not None:
-            self.used |= set(range(place, self.scan.at(place, *concepts)))
-
-    def take_all(self, *concepts: str) -> bool:
+    def take(self, *concepts: str) -> bool:
         """Use all phrases of some concepts; tell whether there were any."""
-        found = False
-        for place in range(len(self.scan)):
-            if place not in self.used and self.scan.at(place, *concepts):
-                self.take(place, *concepts)
-                found = True
-        return found
+        before = len(self.used)
+        while (place := self.find(*concepts)) is not None:
+            self.used |= set(range(place, self.scan.at(place, *concepts)))
+        return len(self.used) > before
 
     def take_kind(self) -> None:
         """Use what kind of file is asked for, before "into one" is taken for the tables."""
@@ -97,14 +118,6 @@ class TablesTogether:
         """Use the names of files."""
         self.used |= {at for at, token in enumerate(self.scan.tokens) if token.kind == "file"}
 
-    def rest(self) -> list[RequestToken]:
-        """Return the tokens that are not used."""
-        return [token for place, token in enumerate(self.scan.tokens) if place not in self.used]
-
-    def against(self, table: KnownTable) -> RequestScan:
-        """Return the whole request against a table."""
-        return RequestScan(self.request, self.scan.tokens, table, self.today)
-
     def inputs(self) -> tuple[Input, ...]:
         """Return the tables as inputs of a job."""
         made: list[Input] = []
@@ -116,89 +129,41 @@ class TablesTogether:
         """Return what steps call a table."""
         return self.inputs()[self.tables.index(table)].name
 
-    def is_called(self, table: KnownTable, place: int) -> bool:
-        """Tell whether a word says what the rows of a table are called."""
-        if self.scan.kind(place) != "word":
-            return False
-        word = self.scan.word(place).removesuffix("'s").removesuffix("s'")
-        meanings = LEXICON.meanings.get(singular(word)) or LEXICON.meanings.get(word, frozenset())
-        return stem(word) in {stem(one) for one in things(table)} or bool(
-            meanings & thing_meanings(table) & _THINGS
+    def rest(self, made: TableMade) -> RequestScan:
+        """Return what is left of the request against the table that is made."""
+        left = [token for place, token in enumerate(self.scan.tokens) if place not in self.used]
+        owners = {stem(word): made.key for word in made.owners}
+        scan = self.scan
+        return RequestScan(
+            scan.request, left, made.table, scan.today, nouns=made.nouns, owners=owners
         )
 
-    def other(self, place: int) -> KnownTable | None:
-        """Return the table whose file stands at a place, or whose name is a word there."""
-        token = self.scan.tokens[place] if 0 <= place < len(self.scan) else None
-        if token is None:
-            return None
-        if token.kind == "file":
-            return next((table for table in self.tables if table.path == token.text), None)
-        if token.kind == "word":
-            named = [
-                t for t in self.tables if stem(token.word) in {stem(w) for w in table_words(t)}
-            ]
-            return named[0] if len(named) == 1 else None
-        return None
-
-    def read_rest(
-        self,
-        table: KnownTable,
-        before: tuple[TableStep, ...],
-        told: str,
-        stem_text: str,
-        *,
-        nouns: Iterable[str] = (),
-        owners: Iterable[str] = (),
-        beside: Sequence[KnownColumn] = (),
-        key: str = "",
-        has_totals: bool = True,
-    ) -> Result:
-        """Read what is left of the request against the table that the steps before make.
-
-        Args:
-            table: That table.
-            before: The steps.
-            told: They in words.
-            stem_text: What the result is called by.
-            nouns: What its rows may be called, beside the name of the table.
-            owners: What the key is a key of.
-            beside: Columns that go with each value of the key where rows are grouped by that.
-            key: The key.
-            has_totals: Whether figures have a row of totals, if it is not asked for.
+    def read_rest(self, made: TableMade) -> Result:
+        """Read what is left of the request against the table that is made.
 
         Raises:
             UnclearError: What is left has no reading.
         """
-        scan = RequestScan(
-            self.request, self.rest(), table, self.today, nouns=nouns,
-            owners={stem(word): key for word in owners},
-        )  # fmt: skip
+        scan = self.rest(made)
         clauses = read_clauses(scan)
         clauses.suffix = clauses.suffix or self.suffix
-        _check_listed(scan, clauses, key)
+        _check_listed(scan, clauses, made.key)
         composed = compose(scan, clauses)
-        if beside:
-            composed = _with_beside(composed, key, beside)
-        if not has_totals and not clauses.has_totals:
+        if made.beside:
+            composed = _with_beside(composed, made.key, made.beside)
+        if not made.has_totals and not clauses.has_totals:
             form = msgspec.structs.replace(composed.form, totals={})
             composed = msgspec.structs.replace(composed, form=form)
         if not composed.steps and composed.split is None:
-            return self.whole(scan, clauses, before, told, stem_text)
+            return self._whole(scan, clauses, made)
         job, words, notes = finish(
-            scan, clauses, composed, self.inputs(), before, self.files, stem=stem_text
+            scan, clauses, composed, self.inputs(), made.steps, self.files, stem=made.stem
         )
-        words = f"{told}; {words}"
+        words = f"{made.told}; {words}"
         return msgspec.structs.replace(job, title=words), words, (*self.notes, *notes)
 
-    def whole(
-        self,
-        scan: RequestScan,
-        clauses: Clauses,
-        before: tuple[TableStep, ...],
-        told: str,
-        stem_text: str,
-    ) -> Result:
-        """Return the job that writes the table of the steps as it is.
+    def _whole(self, scan: RequestScan, clauses: Clauses, made: TableMade) -> Result:
+        """Return the job that writes the table as it is.
 
         Raises:
             UnclearError: The file is there already.
@@ -206,24 +171,30 @@ class TablesTogether:
         asked = clauses.suffix or split_suffix(self.files.target)[1]
         kinds = {split_suffix(table.path)[1] for table in self.tables}
         plain = kinds.pop() if len(kinds) == 1 and kinds <= set(TABLE_SUFFIXES) else BOOK_SUFFIX
-        suffix = asked or plain
-        files = self.files
-        target = files.target or free_target(f"{stem_text}{suffix}", files.taken, files.today)
+        files, suffix = self.files, asked or plain
+        target = files.target or free_target(f"{made.stem}{suffix}", files.taken, files.today)
         if not split_suffix(target)[1]:
             target += suffix
         if target.casefold() in {path.casefold() for path in files.taken}:
             raise UnclearError(f"{target} is in the workbench already: name another result")
         sheet = "Sheet1" if split_suffix(target)[1] == BOOK_SUFFIX else None
-        words = f"{told}, in {target}"
-        job = Job(self.inputs(), (*before, WriteStep(target, sheet)), title=words)
+        words = f"{made.told}, in {target}"
+        job = Job(self.inputs(), (*made.steps, WriteStep(target, sheet)), title=words)
         return job, words, (*self.notes, *scan.corrections)
+
+
+def which_key(scan: RequestScan, keys: Sequence[KnownColumn]) -> SeveralError:
+    """Return the question which of several columns is the key."""
+    request = scan.request.rstrip(" .!?")
+    names = [f'"{column.name}"' for column in keys]
+    return SeveralError(
+        f"the key may be {' or '.join(names)}", [f"{request} on {n}" for n in names]
+    )
 
 
 _FIGURES = (
     "sum", "average", "count", "how_many", "median", "share", "most",
 )  # fmt: skip
-_THINGS = frozenset(("customer", "supplier", "product", "person", "order", "invoice"))
-"""What rows may be, by whatever word."""
 
 
 def _check_listed(scan: RequestScan, clauses: Clauses, key: str) -> None:
@@ -243,16 +214,10 @@ def _check_listed(scan: RequestScan, clauses: Clauses, key: str) -> None:
 def passed_over(scan: RequestScan, table: KnownTable, tables: Sequence[KnownTable]) -> str:
     """Return what means nothing to a table and is a column of another one, "" for nothing."""
     alone = RequestScan(scan.request, scan.tokens, table, scan.today)
-    fillers = [
-        place for place in range(len(alone))
-        if alone.at(place, "filler") and alone.column(place) is None
-        and alone.value(place) is None and not alone.is_noun(place)
-    ]  # fmt: skip
-    parts = [
-        place for place in range(len(alone))
-        if (mine := alone.column(place)) is not None and mine.level >= PART
-        and alone.value(place) is None and not alone.is_noun(place)
-    ]  # fmt: skip
+    plain = [at for at in range(len(alone)) if alone.value(at) is None and not alone.is_noun(at)]
+    columns = {at: alone.column(at) for at in plain}
+    fillers = [at for at, mine in columns.items() if alone.at(at, "filler") and mine is None]
+    parts = [at for at, mine in columns.items() if mine is not None and mine.level >= PART]
     names = {column.name for column in table.columns}
     is_list = not any(alone.at(place, "by", *_FIGURES) for place in range(len(alone)))
     for other in tables if fillers or parts or is_list else ():
@@ -291,15 +256,22 @@ def _with_beside(composed: ComposedJob, key: str, beside: Sequence[KnownColumn])
         return composed
     if len(groups) > 1 or not isinstance(groups[0], GroupStep) or key not in groups[0].by:
         raise UnclearError(f'I do not see what "{names[0]}" is for')
-    steps = tuple(
-        msgspec.structs.replace(step, by=(*step.by, *(n for n in names if n not in step.by)))
-        if isinstance(step, GroupStep)
-        else step
-        for step in composed.steps
-    )
+    steps = grouped_by(composed.steps, behind=names)
     words = f"{composed.words}, with {', '.join(names)}"
     return msgspec.structs.replace(composed, steps=steps, words=words)
 
 
 _KEEPING = (FilterStep, SortStep, TopStep, DeriveStep)
 """Steps that leave the columns of rows as they are."""
+
+
+def grouped_by(
+    steps: Sequence[AnyStep], *, first: Sequence[str] = (), behind: Sequence[str] = ()
+) -> tuple[AnyStep, ...]:
+    """Return steps whose groups are by other columns, too: before their own, or behind."""
+    return tuple(
+        msgspec.structs.replace(step, by=tuple(dict.fromkeys((*first, *step.by, *behind))))
+        if isinstance(step, GroupStep)
+        else step
+        for step in steps
+    )

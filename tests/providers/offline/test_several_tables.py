@@ -137,11 +137,47 @@ def test_two_lists_compared(
 @pytest.mark.parametrize(
     "request_text",
     ["um wie viel haben sich die Preise geändert?", "what is gone from the new list",
-     "which prices changed by more than 1?", "neue Preise"],
+     "which prices changed by more than 1?", "neue Preise", "which prices went up or down?",
+     "what is new in the old list"],
 )  # fmt: skip
 def test_comparisons_that_say_more(pairs: dict[str, Bench], request_text: str) -> None:
     """Words that are not of a comparison are not passed over."""
     assert isinstance(pairs["prices"].read(request_text), Declined | Question)
+
+
+def test_lists_that_may_be_matched_in_two_ways(tmp_path: Path) -> None:
+    """The key is asked for, and the answer names it; the day in a name tells the earlier list."""
+    names = "Kind,Tag,Label,Weight"
+    later = text(names, [("k", "a", "x", 1.5), ("k", "b", "y", 1.5), ("k", "c", "z", 3.5)])
+    earlier = text(names, [("k", "a", "y", 2.5), ("k", "b", "x", 2.5), ("k", "c", "w", 1.5)])
+    bench = Bench(tmp_path, {"list 2024-02.csv": later, "list 2024-01.csv": earlier})
+
+    asked = bench.read("which weights changed?")
+    assert isinstance(asked, Question)
+    _, answer = asked.options
+    _, *rows = bench.ask(answer).rows
+
+    assert '"Tag" or "Label"' in asked.text
+    assert sorted(row[0] for row in rows) == ["x", "y"]
+
+
+def test_lists_are_not_matched_by_amounts(tmp_path: Path) -> None:
+    """That no amount is there twice makes it no key."""
+    lists = {
+        f"{name}.csv": text("Shop,Takings", [("Mill", amount), ("Mill", 0.5)])
+        for name, amount in (("a", 1.5), ("b", 2.5))
+    }
+    found = Bench(tmp_path, lists).read("compare a.csv and b.csv")
+
+    assert isinstance(found, Declined)
+    assert "no column that is unique in both" in found.reason
+
+
+def test_columns_are_added_once(pairs: dict[str, Bench]) -> None:
+    """However often one is named."""
+    names, *_ = pairs["orders"].ask("add the city and the city to each order").rows
+
+    assert names.count("City") == 1
 
 
 def test_tables_below_each_other(pairs: dict[str, Bench]) -> None:

@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.lexicon import LEXICON
-from kbd_offline.pair_words import ADDED, ADDING, CHANGED, GONE, MISSING, NEGATIVE, OFTEN, UNITED
+from kbd_offline.lexicon import TABLE_LEXICON
 from kbd_offline.request import Declined, Question, Understood, read_request
 
 TODAY = date(2026, 11, 29)
@@ -56,14 +55,13 @@ SIGNS = (
 
 def words_of(tables: tuple[KnownTable, ...]) -> list[str]:
     """Return phrases, columns, values and signs that a request about tables may have."""
-    phrases = [" ".join(phrase) for some in LEXICON.phrases.values() for phrase, _ in some]
+    phrases = [" ".join(phrase) for some in TABLE_LEXICON.phrases.values() for phrase, _ in some]
     own = [column.name for table in tables for column in table.columns]
     values = [value for table in tables for column in table.columns for value in column.values]
     paths = [table.path for table in tables]
-    pairs = sorted(ADDED | ADDING | CHANGED | GONE | MISSING | NEGATIVE | OFTEN | UNITED)
     # What is of the tables is drawn as often as all the rest.
     plain = own + values + paths + [name.lower().split()[0] for name in own + paths if name]
-    return [*phrases, *pairs, *(plain * (1 + len(phrases) // max(1, len(plain)))), *SIGNS * 20]
+    return [*phrases, *(plain * (1 + len(phrases) // max(1, len(plain)))), *SIGNS * 20]
 
 
 def requests(seed: int, count: int) -> Iterator[tuple[tuple[KnownTable, ...], str]]:
