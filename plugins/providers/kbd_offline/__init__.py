@@ -10,12 +10,11 @@ does its main jobs with no network and no key. What it reads is a job (`kbd.jobs
     inspection       the facts of tables, by tools that only look
     intents          what goes from phase to phase
     profiles         reports of what files hold
-    abilities        what can be asked for, told to who asked for that
+    abilities        what can be asked for, told to who asked for that, and what is near a request
 
 Reading is pure. `request` chooses the table, `single` makes a job of one, `combination` of several,
-`sheet_conversion` of the sheets of a workbook, `substitution` of find and replace; `suggestions`
-are requests near one that has no reading, `open_questions` what a table leaves open, and
-`request_files` and `sheets` the names in a request.
+`sheet_conversion` of the sheets of a workbook, `substitution` of find and replace; `open_questions`
+are what a table leaves open, `request_files` and `sheets` the names in a request.
 
     facts            tables, columns and values that are known
     lexicon          phrases by what they mean, of `english` and `german`; `names` compare
