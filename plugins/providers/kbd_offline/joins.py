@@ -194,7 +194,11 @@ def added_columns(work: TablesTogether) -> Result | None:
     for left, right in work.ways():
         found = pieces(work.scan.facing(left, right), "added")
         values = [value for one in found for value in one.values]
-        columns = list({one.name: one for one in values if isinstance(one, KnownColumn)}.values())
+        pairs = key_pairs(left, right)
+        # "The city of each customer": by what rows find each other is there already.
+        known = {theirs.name for _, theirs in pairs}
+        named = [one for one in values if isinstance(one, KnownColumn) and one.name not in known]
+        columns = list({one.name: one for one in named}.values())
         said = {value for value in values if isinstance(value, str)}
         own = {fold(column.name) for column in left.columns}
         if not columns or "verb" not in said or any(fold(one.name) in own for one in columns):
@@ -203,7 +207,6 @@ def added_columns(work: TablesTogether) -> Result | None:
         is_led = "source" in said and values.index("verb") < values.index("source")
         if not (is_led or "left" in said or work.scan.has_file(found[-1].end)):
             continue
-        pairs = key_pairs(left, right)
         key = pairs[0] if len(pairs) == 1 else _key(work, left, right)
         if key is not None and is_unique(key[1], right):
             work.used |= set(range(found[-1].end))

@@ -227,8 +227,10 @@ def test_a_merge_and_what_comes_then() -> None:
 )
 def test_joins(request_text: str) -> None:
     """By a named key or the evident one: the column that both have and one of them has once."""
-    (step, *_) = steps(request_text, A, PEOPLE).steps
+    found = steps(request_text, A, PEOPLE)
+    step = found.steps[0]
 
+    assert ("Total" in found.title) == ("total" in request_text)
     assert isinstance(step, JoinStep)
     assert (step.of, step.other, step.on) == ("a", "people", {"Customer Name": "Customer Name"})
     assert (step.kind, step.columns, step.many) == ("left", ("City",), False)
