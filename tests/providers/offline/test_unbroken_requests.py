@@ -91,8 +91,16 @@ def test_any_words_are_read_asked_about_or_declined() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(1, 22))
-def test_many_more_words(seed: int) -> None:
-    """Nor do many more of them."""
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_more_words(seed: int) -> None:
+    """Nor do more of them."""
     for tables, request in requests(seed, 400):
         check(tables, request)
+
+
+@pytest.mark.soak
+def test_many_more_words() -> None:
+    """Nor do many more of them."""
+    for seed in range(7, 22):
+        for tables, request in requests(seed, 400):
+            check(tables, request)
