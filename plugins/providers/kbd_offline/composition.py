@@ -161,6 +161,7 @@ class _Composer(FigureComposer):
         clauses, scan, subject = self._clauses, self._scan, rank.subject
         is_figure = clauses.figures or clauses.share is not None
         if subject is None and is_figure and clauses.keys:
+            rank_checks.check_behind(clauses, rank)
             return None
         figure, numbers = rank.figure, clauses.amounts
         by = rank.by or (numbers[0].column if len(numbers) == 1 else None)

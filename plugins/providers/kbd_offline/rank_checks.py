@@ -12,8 +12,8 @@ from kbd_offline.rank_rules import persons
 from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, extended, is_cue, quoted
 
 __all__ = [
-    "check_average", "check_best", "check_day", "check_groups", "check_length", "check_persons",
-    "check_single", "take_spending", "which_row",
+    "check_average", "check_behind", "check_best", "check_day", "check_groups", "check_length",
+    "check_persons", "check_single", "take_spending", "which_row",
 ]  # fmt: skip
 
 
@@ -86,6 +86,20 @@ def check_groups(scan: RequestScan, clauses: Clauses, rank: RankClause) -> None:
         raise SeveralError(
             f"it does not say what the {said} are ranked by",
             [f"{said} {one}" for one in (f"{of} by count of rows", *rows)],
+        )
+
+
+def check_behind(clauses: Clauses, rank: RankClause) -> None:
+    """Check that "average by month and top 3 days by depth" is not taken for one ranking of both.
+
+    Raises:
+        UnclearError: Groups stand before the ranking, and another one behind it.
+    """
+    behind = [one.column for one in clauses.keys if one.place > rank.place]
+    if 0 < len(behind) < len(clauses.keys) and behind[0] is not None:
+        raise UnclearError(
+            f'the {way_of(rank)} {rank.count} may be by "{behind[0].name}", or of its groups:'
+            " ask for one after the other"
         )
 
 
