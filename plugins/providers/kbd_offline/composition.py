@@ -59,10 +59,13 @@ def _check_used(scan: RequestScan, clauses: Clauses, composed: ComposedJob) -> N
     parts = composed.split
     steps = (*composed.steps, *(parts.summary if parts else ()))
     text = msgspec.json.encode(steps).decode() + (parts.by if parts else "")
-    for one in clauses.loose:
-        name = msgspec.json.encode(one.column.name).decode()[1:-1]
-        if not one.is_weak and name not in text and not scan.is_noun(one.place):
-            raise UnclearError(f'I do not see what "{one.column.name}" is for')
+    named = [
+        one.column.name for one in clauses.loose if not one.is_weak and not scan.is_noun(one.place)
+    ]
+    named += [column.name for column in clauses.selected]
+    for name in (*named, *(new for _, new in clauses.renamed)):
+        if msgspec.json.encode(name).decode()[1:-1] not in text:
+            raise UnclearError(f'I do not see what "{name}" is for')
     down = [key.column for key in clauses.keys]
     is_across = bool(down) and any(key.column not in down for key in clauses.across)
     for what, is_asked, kinds in (

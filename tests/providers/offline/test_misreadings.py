@@ -525,6 +525,7 @@ one sheet per status and running total of amount over time | it asks for running
 share of amount by status and top 3 customers by amount | it asks for shares beside
 one sheet per status and top 3 orders by amount | it asks for first ones of an order beside
 average amount by country and top 3 by status | the top 3 may be by "Status", or of its groups
+total amount by country and rename Amount to Worth | I do not see what "Worth" is for
 top 3 by amount and bottom 3 by amount | it asks for the first ones of two orders
 """
 
