@@ -451,3 +451,66 @@ def test_a_recipe_of_a_paused_watch_is_not_removed(wire: Wired) -> None:
     assert "of-gone" in refused.message
     wire.ask("WatchRemove", watch_id=inbox.watch_id)
     wire.ask("RecipeRemove", name="gone")
+
+
+PAID = {
+    "inputs": [{"name": "sales", "file": "sales.csv"}],
+    "steps": [
+        {"do": "filter", "where": "Status = 'paid'"}, {"do": "write", "file": "{sales}-paid.xlsx"},
+    ],
+}  # fmt: skip
+SUMS = {
+    "inputs": [{"name": "paid", "file": "*-paid.xlsx"}],
+    "steps": [
+        {"do": "group", "by": ["Region"],
+         "figures": [{"name": "Sum", "function": "sum", "column": "Amount"}]},
+        {"do": "write", "file": "{paid}-by-region.csv"},
+    ],
+}  # fmt: skip
+
+
+def test_jobs_that_read_what_others_wrote_are_learned(wire: Wired) -> None:
+    """The recipe passes the table on, writes both files again, and its checks come before both.
+
+    Amounts that a workbook holds are 10.5 where those of the table are 10.50, and no others.
+    """
+
+    def play(body: dict[str, Any]) -> Any:
+        match phase_of(body):
+            case "plan":
+                return text(wire.script.plan)
+            case "implement" if turn_of(body) == 0:
+                return calls(call("run_job", {"job": PAID}, "j1"))
+            case "implement" if turn_of(body) == 1:
+                return calls(call("run_job", {"job": SUMS}, "j2"))
+            case _:
+                return text("Done.")
+
+    workbench_id = wire.workbench(sales__csv=table(MAY))
+    wire.script.instead = play
+    wire.ask("WorkshopSetActiveModel", workbench_id=workbench_id, model_id=MODEL)
+    try:
+        done = run(wire, workbench_id, text="paid sales, and sum of their Amount by Region")
+    finally:
+        wire.script.forget()
+    assert done["status"] == "finished", done
+    wire.ask("RecipeSave", run_id=done["run_id"], name="passed-on")
+    (job,) = decode_recipe(wire.ask("RecipeGet", name="passed-on")["document"]).jobs
+    assert [each.file for each in job.inputs] == ["*.csv"]
+
+    other = wire.workbench(june__csv=table(JUNE))
+    again = run(wire, other, recipe="passed-on")
+    assert again["status"] == "finished", again
+    assert sorted(wire.changes(other)) == ["june-paid-by-region.csv", "june-paid.xlsx"]
+    wire.ask("DraftPublish", workbench_id=other)
+    published = wire.daemon.home / "workbenches" / other / "published"
+    assert (published / "june-paid-by-region.csv").read_text() == (
+        "Region,Sum\nSouth,0.05\nWest,1000.10\n"
+    )
+    proven(wire, again["run_id"])
+
+    poor = wire.workbench(july__csv=table(JUNE).replace("Region", "Area", 1))
+    declined = run(wire, poor, recipe="passed-on")
+    assert declined["status"] == "declined", declined
+    assert not wire.changes(poor)
+    wire.ask("RecipeRemove", name="passed-on")

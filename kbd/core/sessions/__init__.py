@@ -15,6 +15,7 @@ drafted_calls    the calls that made a draft, from the log
 repeated_calls   the same, made again
 recipes          jobs and recipes as messages, and the recipes that are saved
 learned_recipe   a recipe made of a run
+chained_jobs     jobs that read what others wrote, made one with them
 recipe_facts     what was in the files that it is learned from
 recipe_trials    its jobs tried with changed files
 scratch_calls    calls of tools of which nothing lands

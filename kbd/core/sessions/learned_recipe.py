@@ -5,7 +5,6 @@ recipe. Whatever is refused is named with its place, and with how a person may a
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from anyio.to_thread import run_sync
@@ -13,13 +12,14 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.chained_jobs import checked_job, unchained
 from kbd.core.sessions.drafted_calls import DraftedCall, read_drafted_calls, state_of_view
 from kbd.core.sessions.recipe_facts import bound_job, learned_facts
 from kbd.core.sessions.recipe_trials import MIN_TRIALS, JobTrials, TriedChange, try_job
 from kbd.core.sessions.scratch_calls import ScratchCalls
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import KbdError, NotFound, ValidationFailed
+from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
     ItemFailed,
@@ -91,12 +91,14 @@ async def learn_recipe(
     if run.status is not RunStatus.FINISHED:
         raise ValidationFailed(f"run {run.number} did not finish: it is {run.status.value}")
     calls = await _job_calls(workbench, run)
-    jobs = [await _job(workbench, call) for call in calls]
     asked = _asked(workbench.state, run)
     state = state_of_view(calls[0].view)
+    jobs = [await _job(workbench, call) for call in calls]
+    if len(jobs) > 1:
+        jobs = await unchained(context, workbench, state, jobs)
     async with ScratchCalls(context, workbench, state) as scratch:
         parts, files = [], set[str]()
-        for number, job in enumerate(jobs):
+        for number, job in enumerate(jobs, 1):
             part, paths = await _generalized(
                 scratch, number, job, asked.words, (*asked.agreed, *agreed)
             )
@@ -194,13 +196,7 @@ async def _generalized(
     scratch: ScratchCalls, number: int, job: Job, words: str, agreed: Sequence[str]
 ) -> tuple[Generalized, set[str]]:
     """Return a job for other files, and the files that it read."""
-    try:
-        checked: dict[str, Any] = await scratch.call("check_job", job=msgspec.to_builtins(job))
-    except KbdError as fault:
-        raise ValidationFailed(
-            f"job {number + 1} cannot be carried out on the files that were there before the run:"
-            f" {fault.message}; a job of a recipe reads no result of another one"
-        ) from None
+    checked = await checked_job(scratch, number, job)
     facts = await learned_facts(scratch, job, checked)
     paths = {str(each["path"]) for each in checked["inputs"]}
     return generalize(bound_job(job, checked), words, facts, agreed), paths

@@ -14,7 +14,7 @@ from kbd.core.sessions.runs import open_execution, open_files
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ToolTimeout, ToolWorkerUnavailable
 from kbd.events.base import ReplyCall
-from kbd.types import CallId
+from kbd.types import BlobHash, CallId, FileName
 
 __all__ = ["ScratchCalls"]
 
@@ -52,6 +52,11 @@ class ScratchCalls:
         """Return the name of a file's format, or "" for one of no known format."""
         handler = self._context.catalog.for_name(path)
         return "" if handler is None else handler.name
+
+    def written(self) -> dict[FileName, BlobHash]:
+        """Return the hash of each file that was written."""
+        found = (self._files.find(name) for name in self._files.written())
+        return {FileName(ref.name): ref.blob for ref in found if ref is not None}
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its result.

@@ -8,6 +8,7 @@ What a recipe is:
 
 From a job that ran to one for other files:
 
+    merged_jobs      one job of two, where the second reads what the first wrote
     generalization   the whole of it; what a recipe's own literals lack
     provenance       where each literal comes from, or why it may not stay
     literals         the literals of a job, their places and uses

@@ -12,6 +12,7 @@ from kbd.jobs.recipes.facts import InputFacts
 from kbd.jobs.recipes.request_days import MONTH_NUMBERS
 
 __all__ = [
+    "file_stem",
     "file_template",
     "fits_pattern",
     "has_period",
@@ -117,6 +118,11 @@ def _split(found: re.Pattern[str], text: str, label: str) -> list[str]:
     """Return the pieces of a text with a placeholder wherever something was found."""
     pieces = found.split(text)
     return [part for piece in pieces for part in (f"{{{label}}}", piece)][1:]
+
+
+def file_stem(file: str) -> str:
+    """Return the name of a file without its folder and its suffix."""
+    return _parts(file)[0]
 
 
 def _parts(file: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from kbd.jobs.recipes.column_use import ColumnUse, InputColumn, column_use
 from kbd.jobs.recipes.documents import recipe_of_plain
 from kbd.jobs.recipes.facts import ColumnFacts, InputFacts, LearnedFacts
 from kbd.jobs.recipes.file_patterns import (
+    file_stem,
     file_template,
     has_period,
     input_patterns,
@@ -254,8 +255,7 @@ class _Generalization:
         """Return the name of a result with the inputs' names in their places."""
         stems = {}
         for each in self._facts.values():
-            base = each.file.rpartition("/")[2]
-            stem = base.rpartition(".")[0] or base
+            stem = file_stem(each.file)
             # What the request calls so stays, unless it is called like one month's file.
             if name not in self._words.files or has_period(stem):
                 stems[each.name] = stem

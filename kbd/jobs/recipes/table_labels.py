@@ -14,7 +14,7 @@ from kbd.jobs.documents import job_of
 from kbd.jobs.recipes.file_patterns import without_period
 from kbd.jobs.records import Job, OutputStep, WriteStep
 
-__all__ = ["plain_labels", "relabeled"]
+__all__ = ["free_label", "plain_labels", "relabeled"]
 
 _STEP_FIELDS = ("of", "make", "other", "template", "table")
 _CHECK_FIELDS = ("table", "other_table", "same_as")
@@ -37,12 +37,18 @@ def plain_labels(job: Job) -> dict[str, str]:
     for label in (*labels, *(make for make in makes if make in unnamed)):
         plain = without_period(label).strip("_ ") or "table"
         if plain != label:
-            found[label] = _free(plain, taken)
+            found[label] = free_label(plain, taken)
             taken.add(found[label].lower())
     return found
 
 
-def _free(label: str, taken: Collection[str]) -> str:
+def free_label(label: str, taken: Collection[str]) -> str:
+    """Return a label that no table has.
+
+    Args:
+        label: What it is to be called.
+        taken: The labels that there are, in small letters.
+    """
     made = re.sub(r"\W+", "_", label)
     while made.lower() in taken:
         made += "_"
