@@ -1,6 +1,5 @@
 """Lexicon of requests: phrases by what they mean, of all languages at once. Pure."""
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -11,7 +10,7 @@ from kbd_offline import english, german
 from kbd_offline.names import fold, singular, stem
 from kbd_offline.request_tokens import word_texts
 
-__all__ = ["LEXICON", "TABLE_LEXICON", "Lexicon"]
+__all__ = ["LEXICON", "TABLE_LEXICON", "Lexicon", "Phrase"]
 
 _LANGUAGES = (english, german)
 _VALUES = """\
@@ -41,11 +40,56 @@ switzerland schweiz swiss
 """Frequent values, on each line words that mean the same."""
 
 
+class Phrase(msgspec.Struct, frozen=True):
+    """Phrase with alternatives, which stands for all that they make.
+
+    Args:
+        concept: What it means.
+        parts: Its parts in order, each with its alternatives; a part that may be missing has one
+            without words.
+    """
+
+    concept: str
+    parts: tuple[tuple[tuple[str, ...], ...], ...]
+
+    def end(self, words: Sequence[str], start: int) -> int:
+        """Return where the longest form of it that begins at a place ends; 0 if there is none."""
+        ends = {start}
+        for part in self.parts:
+            ends = {
+                at + len(chosen)
+                for at in ends
+                for chosen in part
+                if tuple(words[at : at + len(chosen)]) == chosen
+            }
+            if not ends:
+                return 0
+        return max(ends)
+
+    def first_words(self) -> Iterator[str]:
+        """Yield the words that it may begin with."""
+        for part in self.parts:
+            yield from (chosen[0] for chosen in part if chosen)
+            if () not in part:
+                return
+
+    def single_words(self) -> Iterator[str]:
+        """Yield the words that it may be alone."""
+        for place, part in enumerate(self.parts):
+            if all(() in other for other in (*self.parts[:place], *self.parts[place + 1 :])):
+                yield from (chosen[0] for chosen in part if len(chosen) == 1)
+
+    def words(self) -> Iterator[str]:
+        """Yield all words of it."""
+        return (word for part in self.parts for chosen in part for word in chosen)
+
+
 class Lexicon(msgspec.Struct, frozen=True):
     """Phrases of requests.
 
     Args:
-        phrases: By their first word the phrases that begin with it, each with its concept.
+        phrases: All of them.
+        by_word: The same by the words that they may begin with.
         words: All words of phrases, folded.
         months: Numbers of months by their names.
         weekdays: Numbers of weekdays, Monday first, by their names.
@@ -57,7 +101,8 @@ class Lexicon(msgspec.Struct, frozen=True):
         deeds: By the stem of a word what is done with things: "ordered" and "orders".
     """
 
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    phrases: tuple[Phrase, ...]
+    by_word: Mapping[str, tuple[Phrase, ...]]
     words: frozenset[str]
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
@@ -76,10 +121,10 @@ class Lexicon(msgspec.Struct, frozen=True):
             start: The place.
         """
         found: dict[str, int] = {}
-        for phrase, concept in self.phrases.get(words[start], ()):
-            end = start + len(phrase)
-            if end > found.get(concept, 0) and tuple(words[start:end]) == phrase:
-                found[concept] = end
+        for phrase in self.by_word.get(words[start], ()):
+            end = phrase.end(words, start)
+            if end > found.get(phrase.concept, start):
+                found[phrase.concept] = end
         return found
 
     def means(self, word: str, meaning: str) -> bool:
@@ -87,24 +132,25 @@ class Lexicon(msgspec.Struct, frozen=True):
         return meaning in self.meanings.get(word, ())
 
 
-def _phrases(
-    *listings: Mapping[str, str],
-) -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
-    """Return by their first word the phrases that are listed by concept, each once."""
-    found: dict[str, dict[tuple[tuple[str, ...], str], None]] = {}
+def _phrases(*listings: Mapping[str, str]) -> Iterator[Phrase]:
+    """Yield the phrases that are listed by concept: "split|divide up| by, each"."""
     for listing in listings:
         for concept, listed in listing.items():
-            for phrase in listed.split(","):
-                for one in _spelt(phrase):
-                    if words := tuple(word_texts(fold(one))):
-                        found.setdefault(words[0], {})[words, concept] = None
-    return {first: tuple(some) for first, some in found.items()}
+            for phrase in fold(listed).split(","):
+                parts = tuple(
+                    tuple(tuple(word_texts(chosen)) for chosen in part.split("|"))
+                    for part in phrase.split()
+                )
+                if parts:
+                    yield Phrase(concept, parts)
 
 
-def _spelt(phrase: str) -> Iterator[str]:
-    """Yield the phrases that one with alternatives stands for: "split|divide up| by"."""
-    for chosen in itertools.product(*(part.split("|") for part in phrase.split())):
-        yield " ".join(filter(None, chosen))
+def _by_first_word(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
+    found = defaultdict[str, list[Phrase]](list)
+    for phrase in phrases:
+        for word in dict.fromkeys(phrase.first_words()):
+            found[word].append(phrase)
+    return {word: tuple(some) for word, some in found.items()}
 
 
 def _by_word(
@@ -120,7 +166,7 @@ def _by_word(
 
 
 def _lexicon() -> Lexicon:
-    phrases = _phrases(*(language.PHRASES for language in _LANGUAGES))
+    phrases = tuple(_phrases(*(language.PHRASES for language in _LANGUAGES)))
     numerals: dict[str, int] = {}
     prefixes: dict[str, str] = {}
     for language in _LANGUAGES:
@@ -128,7 +174,8 @@ def _lexicon() -> Lexicon:
         prefixes |= language.PREFIXES
     return Lexicon(
         phrases,
-        frozenset(word for some in phrases.values() for phrase, _ in some for word in phrase),
+        _by_first_word(phrases),
+        frozenset(word for phrase in phrases for word in phrase.words()),
         {fold(name): number for name, number in MONTH_NUMBERS.items()},
         WEEKDAY_NUMBERS,
         numerals,
@@ -144,10 +191,10 @@ def _lexicon() -> Lexicon:
 
 
 LEXICON = _lexicon()
+_TABLE_PHRASES = (
+    *LEXICON.phrases, *_phrases(*(language.TABLE_PHRASES for language in _LANGUAGES)),
+)  # fmt: skip
 TABLE_LEXICON = msgspec.structs.replace(
-    LEXICON,
-    phrases=_phrases(
-        *(one for language in _LANGUAGES for one in (language.PHRASES, language.TABLE_PHRASES))
-    ),
+    LEXICON, phrases=_TABLE_PHRASES, by_word=_by_first_word(_TABLE_PHRASES)
 )
 """The same with the phrases of requests about several tables."""

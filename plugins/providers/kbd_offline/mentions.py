@@ -45,10 +45,10 @@ _FUNCTIONS = (
 
 def _function_words() -> frozenset[str]:
     found = {
-        phrase[0]
-        for some in LEXICON.phrases.values()
-        for phrase, concept in some
-        if len(phrase) == 1 and concept in _FUNCTIONS
+        word
+        for phrase in LEXICON.phrases
+        if phrase.concept in _FUNCTIONS
+        for word in phrase.single_words()
     }
     return frozenset(word for word in found if singular(word) not in LEXICON.meanings)
 
@@ -61,11 +61,7 @@ _KINDS = frozenset(
 """Last parts of compounds that say what kind of value the first part is: "Nettogehalt"."""
 _REFUSED = ("chart", "translate", "prose", "forecast", "style", "documents", "money_change")
 _MENDED = frozenset(
-    word
-    for some in LEXICON.phrases.values()
-    for phrase, concept in some
-    if concept not in _REFUSED
-    for word in phrase
+    word for phrase in LEXICON.phrases if phrase.concept not in _REFUSED for word in phrase.words()
 )
 """Words of the language that a misspelled one may be."""
 

@@ -12,6 +12,8 @@ _ENDINGS = ("en", "er", "e", "n")
 
 def fold(text: str) -> str:
     """Return text in lower case and without accents, of the same length."""
+    if text.isascii():
+        return text.lower()
     return "".join(_fold_character(character) for character in text)
 
 

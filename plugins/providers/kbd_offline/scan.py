@@ -135,8 +135,7 @@ class RequestScan:
 
     def is_word(self, place: int, concept: str) -> bool:
         """Tell whether the one word at a place is a phrase of a concept."""
-        found = LEXICON.phrases.get(self.word(place), ())
-        return any(len(phrase) == 1 and one == concept for phrase, one in found)
+        return concept in LEXICON.ends((self.word(place),), 0)
 
     def skip(self, place: int, *concepts: str) -> int:
         """Return the place behind all phrases of some concepts from a place on."""

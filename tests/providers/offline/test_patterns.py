@@ -94,7 +94,7 @@ def test_every_rule_takes_what_its_pattern_tells() -> None:
 
 def test_no_rule_is_called_like_a_concept() -> None:
     """A symbol of a pattern is a phrase of the lexicon or a rule, and never both."""
-    concepts = {concept for some in LEXICON.phrases.values() for _, concept in some}
+    concepts = {phrase.concept for phrase in LEXICON.phrases}
     assert not GRAMMAR.names & concepts
 
 

@@ -1,5 +1,6 @@
 """Whatever words stand in a request, it is read, asked about or declined: nothing breaks."""
 
+import itertools
 import random
 from collections.abc import Iterator
 from datetime import date
@@ -55,7 +56,11 @@ SIGNS = (
 
 def words_of(tables: tuple[KnownTable, ...]) -> list[str]:
     """Return phrases, columns, values and signs that a request about tables may have."""
-    phrases = [" ".join(phrase) for some in TABLE_LEXICON.phrases.values() for phrase, _ in some]
+    phrases = [
+        " ".join(itertools.chain(*chosen))
+        for phrase in TABLE_LEXICON.phrases
+        for chosen in itertools.product(*phrase.parts)
+    ]
     own = [column.name for table in tables for column in table.columns]
     values = [value for table in tables for column in table.columns for value in column.values]
     paths = [table.path for table in tables]
