@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 _Part = TypeVar("_Part")
+_Parts = Sequence[dict[str, Any]]
+"""All objects of a syntax tree."""
+
 _MAX_STATEMENT_CHARACTERS = 100_000
 _READING_NODES = frozenset(
     ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
@@ -144,28 +147,30 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, query: str) -> Stat
         raise ValidationFailed(f"the query must be {_ALLOWED}; {kind} is not allowed")
     sql = _without_end(query)
     tree = _tree(connection, sql)
-    _check_nodes(tree)
-    _check_repeatable(tree)
+    # Walked once: a statement of a few thousand characters has ten thousand of them.
+    parts = tuple(_nodes(tree))
+    _check_nodes(parts)
+    _check_repeatable(parts)
     modifiers = [each.get("type") for each in tree["node"].get("modifiers", ())]
     return Statement(
         sql=sql,
         tables=_tables(tree),
-        columns=_columns(tree),
-        aliases=_aliases(tree),
+        columns=_columns(parts),
+        aliases=_aliases(parts),
         order_keys=_order_keys(tree),
         is_limited="LIMIT_MODIFIER" in modifiers or "LIMIT_PERCENT_MODIFIER" in modifiers,
         is_timeless=_MOMENTARY.isdisjoint(re.findall(r"\w+", sql.lower())),
         lists_tables=_lists_tables(tree),
-        asks_engine=_asks_engine(tree),
-        scans=sum(part.get("type") == "BASE_TABLE" for part in _nodes(tree)),
-        scanned=_scanned(tree),
+        asks_engine=_asks_engine(parts),
+        scans=sum(part.get("type") == "BASE_TABLE" for part in parts),
+        scanned=_scanned(tree, parts),
         width=_width(tree),
-        functions=_functions(tree),
-        is_grouped=_is_grouped(tree),
-        converted=_converted(tree),
-        ranked=_ranked(tree),
-        joined=_joined(tree),
-        matched=_matched(tree),
+        functions=_functions(parts),
+        is_grouped=_is_grouped(parts),
+        converted=_converted(parts),
+        ranked=_ranked(parts),
+        joined=_joined(parts),
+        matched=_matched(parts),
     )
 
 
@@ -254,27 +259,27 @@ def _tree(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
     return tree["statements"][0]
 
 
-def _check_nodes(tree: Any) -> None:
+def _check_nodes(parts: _Parts) -> None:
     """Refuse a tree with a node that does more than read.
 
     Raises:
         ValidationFailed: A CTE or a subquery writes.
     """
-    for part in _nodes(tree):
+    for part in parts:
         kind = part.get("type")
         if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
             what = kind.removesuffix("_NODE").removesuffix("_QUERY")
             raise ValidationFailed(f"the query must be {_ALLOWED}; it holds a {what}")
 
 
-def _check_repeatable(tree: Any) -> None:
+def _check_repeatable(parts: _Parts) -> None:
     """Refuse what would answer otherwise when the statement is run again.
 
     Raises:
         ValidationFailed: It goes past the pinned clock, depends on the moment, hides a statement
             in a text, or takes a sample that chance alone decides.
     """
-    for part in _nodes(tree):
+    for part in parts:
         if part.get("class") == "FUNCTION":
             name = part.get("function_name", "").lower()
             path = part.get("qualified_name", {}).get("path", ())
@@ -307,12 +312,12 @@ def _lists_tables(tree: Any) -> bool:
     return shown.get("type") == "SHOW_REF" and shown.get("table_name") in _LISTS
 
 
-def _asks_engine(tree: Any) -> bool:
+def _asks_engine(parts: _Parts) -> bool:
     """Tell whether a statement calls what may tell of more than the tables that it names.
 
     Of functions in a FROM all but a few do, so these few are known, not the others.
     """
-    for part in _nodes(tree):
+    for part in parts:
         if part.get("type") == "SHOW_REF":
             return True
         if part.get("type") == "TABLE_FUNCTION":
@@ -323,7 +328,7 @@ def _asks_engine(tree: Any) -> bool:
     return False
 
 
-def _scanned(tree: Any) -> str:
+def _scanned(tree: Any, parts: _Parts) -> str:
     """Return what a statement calls the one table of which it only picks columns and rows."""
     node = tree["node"]
     source = node.get("from_table") or {}
@@ -335,37 +340,35 @@ def _scanned(tree: Any) -> str:
         and all(each.get("type") == "ORDER_MODIFIER" for each in node.get("modifiers", ()))
     )
     if is_plain and all(
-        part["class"] in _PER_ROW or part.get("is_operator")
-        for part in _nodes(tree)
-        if "class" in part
+        part["class"] in _PER_ROW or part.get("is_operator") for part in parts if "class" in part
     ):
         return str(source["alias"] or source["qualified_name"]["path"][-1])
     return ""
 
 
-def _functions(tree: Any) -> tuple[str, ...]:
+def _functions(parts: _Parts) -> tuple[str, ...]:
     """Return the functions that a statement calls; of an aggregate over a window, too."""
-    called = (str(part.get("function_name") or "").lower() for part in _nodes(tree))
+    called = (str(part.get("function_name") or "").lower() for part in parts)
     return tuple(sorted(set(called) - {""}))
 
 
-def _is_grouped(tree: Any) -> bool:
+def _is_grouped(parts: _Parts) -> bool:
     """Tell whether a statement has a GROUP BY, or is a SUMMARIZE."""
     return any(
-        part.get("group_expressions") or part.get("show_type") == "SUMMARY" for part in _nodes(tree)
+        part.get("group_expressions") or part.get("show_type") == "SUMMARY" for part in parts
     )
 
 
-def _converted(tree: Any) -> tuple[str, ...]:
+def _converted(parts: _Parts) -> tuple[str, ...]:
     """Return the columns whose values a statement casts, parses or compares; "*" for all."""
     found: set[str] = set()
-    for part in _nodes(tree):
+    for part in parts:
         found.update(_compared(part))
         if part.get("class") == "CAST" and not _is_text_type(part["type_expr"]):
             found.update(_columns_in(part["child"]))
         elif str(part.get("function_name") or "").lower() in _PARSERS:
             found.update(_columns_in(part.get("arguments")))
-    if found and any(part.get("column_name_alias") for part in _nodes(tree)):
+    if found and any(part.get("column_name_alias") for part in parts):
         # Columns that are called otherwise by their places.
         found.add("*")
     return tuple(sorted(found))
@@ -398,10 +401,10 @@ def _compared(part: dict[str, Any]) -> Iterator[str]:
         yield from _own_name(column)
 
 
-def _joined(tree: Any) -> tuple[tuple[str, str], ...]:
+def _joined(parts: _Parts) -> tuple[tuple[str, str], ...]:
     """Return the pairs of columns of which a statement wants the same value."""
     found: dict[tuple[str, str], None] = {}
-    for part in _nodes(tree):
+    for part in parts:
         for name in part.get("using_columns") or ():
             found[name.lower(), name.lower()] = None
         sides = [part.get("left"), part.get("right")]
@@ -417,10 +420,10 @@ def _joined(tree: Any) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _matched(tree: Any) -> tuple[str, ...]:
+def _matched(parts: _Parts) -> tuple[str, ...]:
     """Return the columns of whose values a statement asks which are the same; "*" for all."""
     found: set[str] = set()
-    for part in _nodes(tree):
+    for part in parts:
         found.update(name.lower() for name in part.get("using_columns") or ())
         match part.get("class"):
             case "COMPARISON" if part["type"] in _EQUALITIES:
@@ -453,10 +456,10 @@ def _is_text(part: Any) -> bool:
     return literal is not None and literal["kind"] == "STRING"
 
 
-def _ranked(tree: Any) -> tuple[str, ...]:
+def _ranked(parts: _Parts) -> tuple[str, ...]:
     """Return the columns that a statement orders by, or takes the least or greatest of."""
     found: set[str] = set()
-    for part in _nodes(tree):
+    for part in parts:
         if str(part.get("function_name") or "").lower() in _EXTREMES:
             values = [each.get("expression") for each in part.get("arguments") or ()]
             found.update(name for each in values for name in _own_name(each))
@@ -539,10 +542,10 @@ def _tables(tree: Any) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def _columns(tree: Any) -> tuple[str, ...] | None:
+def _columns(parts: _Parts) -> tuple[str, ...] | None:
     """Return the names that may be columns, or None where all columns may be needed."""
     needed: set[str] = set()
-    for part in _nodes(tree):
+    for part in parts:
         if part.get("class") == "STAR" or part.get("type") == "SHOW_REF":
             return None
         if part.get("ref_type") in ("NATURAL", "POSITIONAL"):
@@ -555,11 +558,11 @@ def _columns(tree: Any) -> tuple[str, ...] | None:
     return tuple(sorted(needed))
 
 
-def _aliases(tree: Any) -> tuple[str, ...]:
+def _aliases(parts: _Parts) -> tuple[str, ...]:
     """Return the names that can only mean values that the statement computes."""
     values: set[str] = set()
     tables: set[str] = set()
-    for part in _nodes(tree):
+    for part in parts:
         known = values if "class" in part else tables
         known.update(str(part.get(key) or "").lower() for key in ("alias", "table_name"))
     return tuple(sorted(values - tables - {""}))
