@@ -220,11 +220,14 @@ class Provider(ABC):
             consent, window, prices and efforts are those of the provider that is wrapped.
         prompt_tokens: How many tokens of a wrapped model's window it needs for itself.
         writes_prose: Whether its models write texts of their own, as a summary asks for.
+        looks_into_files: Whether its models read the structure and texts of the files that a prompt
+            lists. Where they do not, no file is opened for the list: it has names, kinds and sizes.
     """
 
     name: ClassVar[str]
     takes_any_model: ClassVar[bool] = False
     writes_prose: ClassVar[bool] = True
+    looks_into_files: ClassVar[bool] = True
     efforts: ClassVar[tuple[str, ...]] = ()
     wraps: ClassVar[bool] = False
     prompt_tokens: ClassVar[int] = 0

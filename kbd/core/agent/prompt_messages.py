@@ -200,7 +200,7 @@ async def build_briefing(context: RunContext, request: str, *, light: bool = Fal
         files,
         context.formats,
         listing_bytes(model, context.limits.manifest_bytes, len(blocks.text.encode())),
-        light=light,
+        light=light or not context.looks_into_files(context.current.model_id),
         wanted=words,
         context_items=[category for category in ContextCategory if category in items],
         # As they were added: who names files in an order means it.

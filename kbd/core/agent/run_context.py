@@ -113,6 +113,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         permit: Waits for a person where one has to agree before a model is asked.
         model: Tells of a model by its id.
         told_bytes: How many bytes a model is told of tools, None for their JSON schemas.
+        looks_into_files: Whether a model reads the structure and texts of listed files.
         effort: Tells how hard a model shall think in a phase; "" leaves it to the model.
         daily_budget: The day's money, reserved before each turn.
         announce: Takes progress that is not recorded.
@@ -139,6 +140,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     effort: Callable[[str, Phase], str]
     daily_budget: DailyBudget
     told_bytes: Callable[[str, Sequence[ToolSchema]], int | None] = _as_schemas
+    looks_into_files: Callable[[str], bool] = lambda _: True
     announce: Announce
     limits: RunLimits
     clock: Clock

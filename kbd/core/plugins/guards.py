@@ -242,6 +242,7 @@ class GuardedProvider(Provider):
             "name": name,
             "takes_any_model": bool(provider.takes_any_model),
             "writes_prose": bool(provider.writes_prose),
+            "looks_into_files": bool(provider.looks_into_files),
             "efforts": tuple(map(str, provider.efforts)),
             "wraps": bool(provider.wraps),
             "prompt_tokens": int(provider.prompt_tokens),

@@ -95,6 +95,7 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
         model=context.egress.models.model,
         effort=context.egress.models.effort,
         told_bytes=context.egress.models.told_bytes,
+        looks_into_files=context.egress.models.looks_into_files,
         daily_budget=context.daily_budget,
         announce=lambda notice: context.notify(_progress_notification(workbench, notice)),
         limits=context.settings.run,

@@ -32,6 +32,7 @@ class OfflineProvider(Provider):
 
     name: ClassVar[str] = "offline"
     writes_prose: ClassVar[bool] = False
+    looks_into_files: ClassVar[bool] = False
 
     def models(self) -> Sequence[ModelInfo]:
         """Return the one model."""

@@ -38,6 +38,7 @@ class _DocumentProvider(Provider):
 
     takes_any_model: ClassVar[bool] = True
     writes_prose: ClassVar[bool] = False
+    looks_into_files: ClassVar[bool] = False
 
     def models(self) -> Sequence[ModelInfo]:
         """Return none: a model is a document, and the request brings it."""

@@ -3,13 +3,21 @@
 import msgspec
 import pytest
 
+from agent_rig import Opened, two_items
 from kbd.core.agent import prompt_messages
+from kbd.core.agent.prompt_messages import build_briefing
 from kbd.core.agent.prompts import load
 from kbd.core.agent.transcript import accept_any, turn_messages
+from kbd.core.domain.commands import AddFiles, SendMessage, StartRun
 from kbd.core.domain.run_state import Item, ItemState, Notice, Plan, Turn
 from kbd.core.domain.workbench_state import Said
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import WorkerPool
+from kbd.core.runtime.settings import Settings
 from kbd.events.base import ReplyCall
-from kbd.types import CallId, Phase
+from kbd.events.workbenches import FileAdded
+from kbd.types import CallId, FileName, Phase
 
 
 def block(text: str, name: str) -> str:
@@ -172,3 +180,24 @@ def test_a_chain_is_sent_with_every_call_answered() -> None:
     assert [m.role for m in messages] == ["assistant", "tool", "tool"]
     assert [c.id for c in messages[0].tool_calls] == ["c0", "c2"]
     assert [m.text for m in messages[1:]] == ["zero", "two"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("looks", [True, False])
+async def test_files_are_looked_into_for_who_reads_it(opened: Opened, *, looks: bool) -> None:
+    """A provider that follows rules reads names alone, and no file is opened for it."""
+    plugins = Plugins.discover(Settings())
+    async with (
+        WorkerPool(plugins, Settings()) as workers,
+        opened(two_items, tools=(Catalog(plugins), workers)) as rig,
+    ):
+        blob = await rig.blobs.put(b"Region,Amount\nNorth,1\n")
+        await rig.keeper.submit(AddFiles((FileAdded(FileName("sales.csv"), blob, 23),), 1))
+        await rig.keeper.submit(SendMessage("u-1", "sum it"))
+        await rig.keeper.submit(StartRun(None, "scripted:script"))
+        context = msgspec.structs.replace(rig.context(), looks_into_files=lambda _: looks)
+        briefing = await build_briefing(context, "sum it")
+
+    (entry,) = msgspec.json.decode(msgspec.json.encode(briefing.files["files"]))
+    assert (entry["path"], entry["size_bytes"]) == ("sales.csv", 23)
+    assert ("map" in entry, "text" in entry) == (looks, looks)
