@@ -170,6 +170,33 @@ async def test_a_call_that_comes_while_it_warms_up_need_not_wait(
     assert found[0] == 1
 
 
+AT_ONCE = """
+import os, socket
+from kbd.core.plugins.confinement.process import Software
+from kbd.core.plugins.forked_call import Workplace
+from kbd.core.plugins.spare_process import wait_for_call
+
+place = Workplace("kbd_warmed", Software(), None, os.getpid())
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+ours.close()
+if not (pid := os.fork()):
+    wait_for_call(theirs, ["this:warm_up"], place, must_warm={must_warm})
+os.waitpid(pid, 0)
+"""
+
+
+@pytest.mark.parametrize("must_warm", [False, True])
+def test_what_comes_at_once_finds_no_warm_up(*, must_warm: bool) -> None:
+    """Where calls follow each other no processor time goes there, once warm-ups are known to end.
+
+    The module `this` prints a text when it is imported for its warm-up; the channel was closed.
+    """
+    command = [sys.executable, "-c", AT_ONCE.format(must_warm=must_warm)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+
+    assert ("Zen" in done.stdout) == must_warm
+
+
 @pytest.mark.anyio
 async def test_each_call_has_a_process_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
