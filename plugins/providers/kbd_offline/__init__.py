@@ -19,7 +19,7 @@ are what a table leaves open, `request_files` and `sheets` the names in a reques
     facts            tables, columns and values that are known
     lexicon          phrases by what they mean, of `english` and `german`; `names` compare
     request_tokens   words, numbers, texts in quotes; `day_ranges` gives days their month
-    mentions         columns and values that a place names
+    mentions         columns and values that a place names; `full_names` those of two columns
     scan             a request with all of that at hand
     patterns         the small language of rules, and the chart of all that they find
     terminals        what rules find by looking at words: columns, values, numbers,

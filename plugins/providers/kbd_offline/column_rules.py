@@ -62,10 +62,13 @@ def _derived(span: RequestSpan, name: str, expression: str, called: str | None =
 
 def _derived_text(span: RequestSpan, expression: str, called: str | None = None) -> _Found:
     """Read "quantity x unit cost as new column": what it is made of is its name."""
-    return _derived(span, called or _title(span.text), expression)
+    return _derived(span, called or _title(span), expression)
 
 
-def _title(text: str) -> str:
+def _title(span: RequestSpan) -> str:
+    """Return what a new column is made of, without the words that ask for one."""
+    start = span.scan.skip(span.start, "add_column", "compute", "filler")
+    text = span.scan.text(start if start < span.end else span.start, span.end)
     return text.partition(" as ")[0].partition(" als ")[0].strip("() ")[:_MAX_NAME]
 
 
@@ -92,7 +95,7 @@ def _days_column(
     span: RequestSpan, first: KnownColumn, last: KnownColumn, called: str | None
 ) -> _Found:
     """Read "days between order date and ship date"."""
-    name = called or _title(span.text)
+    name = called or _title(span)
     return _derived(span, name[:1].upper() + name[1:], _days_between(first, last))
 
 
@@ -379,6 +382,9 @@ COLUMN_RULES: tuple[Production, ...] = (
          lambda _, first, concept, second: f"{first} {_SIGNS[concept]} {second}"),
     Production("computed", "DAYS less_than_by DAYS",
          lambda _, last, first: _days_between(first.column, last.column)),
+    Production("computed", f"{_DAYS} ('between'|'from'|'zwischen'|'von'|'vom') DAYS"
+         " ('and'|'to'|'und'|'bis'|'zum')+ DAYS",
+         lambda _, first, last: _days_between(first.column, last.column), 0.3),
     Production("derive_clause", f"{_ADD} NAME is_made_of computed added_suffix?", _derived),
     Production("derive_clause", f"{_ADD} is_made_of? computed added_suffix?", _derived_text, 0.2),
     Production("derive_clause", f"NAME '=' computed ({_AS_COLUMN})?", _equation, 0.1),

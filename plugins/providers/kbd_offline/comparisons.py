@@ -12,7 +12,7 @@ from kbd.jobs.records import CompareStep, FilterStep, GroupStep, JoinStep, SortS
 from kbd_offline import expressions
 from kbd_offline.evident_keys import column_of, has_column, shared_key, things
 from kbd_offline.facts import KnownColumn, KnownTable
-from kbd_offline.joins import without_rows
+from kbd_offline.joins import shared_rows, without_rows
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.names import split_suffix, stem, tokens
 from kbd_offline.scan import UnclearError
@@ -24,6 +24,7 @@ __all__ = ["compared_lists", "day_of"]
 
 _DIFFERING = ("compared", "changed", "risen", "fallen")
 _ONE_SIDED = ("come", "gone", "lacking", "denied", "alone")
+_SAID = (*_DIFFERING, *_ONE_SIDED, "shared")
 _COMPOUNDS = ("anderungen", "anderung", "unterschiede", "abweichungen")
 _LONGER = ("longer", "anymore", "more", "mehr")
 _BY = ("by", "nach")
@@ -116,6 +117,10 @@ def compared_lists(work: TablesTogether) -> Result | None:
     if len(keys) > 1:
         raise which_key(scan, keys)
     asked = _asked(scan.facing(earlier, later), keys[0])
+    on = {column_of(earlier, keys[0].name).name: column_of(later, keys[0].name).name}
+    if asked.said == {"shared"} and not asked.columns:
+        work.used |= set(range(len(scan))) - asked.unknown
+        return _written(work, shared_rows(work, earlier, later, on))
     if not asked.has(*_DIFFERING, "come", "gone", "lacking") and not (
         asked.has("denied", "alone") and asked.sides
     ):
@@ -126,9 +131,10 @@ def compared_lists(work: TablesTogether) -> Result | None:
         return _differences(work, asked, earlier, later, keys[0])
     if asked.has(*_DIFFERING) or asked.columns:
         raise UnclearError("I do not see what of the two lists is compared")
-    left, right = (earlier, later) if _which_has(asked) == "earlier" else (later, earlier)
-    on = {column_of(left, keys[0].name).name: column_of(right, keys[0].name).name}
-    return _written(work, without_rows(work, left, right, on))
+    if _which_has(asked) == "earlier":
+        return _written(work, without_rows(work, earlier, later, on))
+    on = {mine: theirs for theirs, mine in on.items()}
+    return _written(work, without_rows(work, later, earlier, on))
 
 
 def _is_spoken(scan: TablesScan) -> bool:
@@ -137,6 +143,7 @@ def _is_spoken(scan: TablesScan) -> bool:
         scan.has(*_DIFFERING, "gone", "lacking")
         or any(scan.word(place).endswith(_COMPOUNDS) for place in range(len(scan)))
         or (scan.has("come") and not scan.has("made"))
+        or (scan.has("shared") and not scan.has("united"))
         or (scan.has("denied", "alone") and scan.has("list_noun", "earlier", "later"))
     )
 
@@ -156,7 +163,7 @@ def _asked(scan: TablesScan, key: KnownColumn) -> _Asked:
             asked.sides += filter(None, [sides[place].value])
             continue
         end = _named_column(scan, asked, place, key)
-        said = next((one for one in (*_DIFFERING, *_ONE_SIDED) if scan.at(place, one)), "")
+        said = next((one for one in _SAID if scan.at(place, one)), "")
         if end:
             continue
         if said:

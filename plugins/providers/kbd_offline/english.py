@@ -34,7 +34,9 @@ PHRASES: Mapping[str, str] = {
         belongs, belonging, corresponding, different kinds of, single, own, amounts to,
         calculated, calculate, compute, work out, determine, look at, amounted, everything, left,
         in stock, earns, earn, pls, plz, pay, paid out, raised, yet, so far, went, went to, goes
-        to, lie, lies, each time, worked, happen, take place, cost, altogether, currently""",
+        to, lie, lies, each time, worked, happen, take place, cost, altogether, currently,
+        thank you|thanks so|very much, many thanks, thx, cheers, gimme, i.e., that is, pull
+        together, nothing else, w/, still, in the cells, so that i can see""",
     "row_noun": "rows, row, records, record, entries, entry, lines, line, data rows, observations",
     "and": "and, &, as well as, plus, along|together with",
     "or": "or",
@@ -84,12 +86,12 @@ PHRASES: Mapping[str, str] = {
         filtered by|to, only rows where, keep|show only, only keep|show, restrict|limited to, just
         the, such that, made|placed in, costing, worth""",
     "only": """keep|show| only, just, nothing but, only|just the, exclusively, solely, keep,
-        limited|restricted|restrict|filter to""",
+        limited|restricted|restrict|filter to, but only|just for|those|the|""",
     "except": """everything|all| except, except for, but not|without|the,
         all|everything|anything|everyone but, excluding, exclude, without, other than, apart from,
         leave|leaving|filter|throw out, minus the, not including|in|from|for|, ignore, ignoring,
         omit, omitting, drop, remove, delete, skip, that|which|who are not, that|which aren't, get
-        rid of, no, discard, outside of|, never, all but|except the""",
+        rid of, no, discard, outside of|, never, all but|except the, w/o, take out the|""",
     "is": "is, =, equals, is| equal to, are, ==, was, being, :, were",
     "is_not": """is|are|was| not, isn't, !=, <>, is| not equal to, does not equal, aren't, differs
         from, other than, is different from, wasn't, is no""",
@@ -117,8 +119,8 @@ PHRASES: Mapping[str, str] = {
         unknown, is| not filled in""",
     "not_empty": """is|are| not empty, is| not blank|missing, is filled|set|there|given|present,
         are| filled, has a value, isn't empty|blank, is filled in""",
-    "lacks": """without a|an|, with|having|left|gave| no, that|who|which have no, lacking, missing,
-        did not leave|give a|any, have not given a""",
+    "lacks": """without|w/o a|an|, with|having|left|gave| no, that|who|which have no, lacking,
+        missing, did not leave|give a|any, have not given a""",
     "has_any": "that|who|which| have a, that| have an, with any, having a",
     "one_of": "is| one of, is| in|either, any of, among",
     "not_one_of": "not one of, is| not in, is| none of, neither",
@@ -129,6 +131,7 @@ PHRASES: Mapping[str, str] = {
     "until": "until, till, up to, up to and including, on or before, through, to, by the end of",
     "last": "last, past, previous, preceding",
     "this": "this, the| current",
+    "next": "next, coming, upcoming, following",
     "today": "today",
     "yesterday": "yesterday",
     "of_every_year": "of every|each|any year, in every|any year, of all years",
@@ -185,7 +188,7 @@ PHRASES: Mapping[str, str] = {
         the columns, with|only|keep| columns, extract, output, get, i only| need, reduce to, export,
         print, with, consisting of""",
     "drop_column": """
-        without|drop|remove|delete|hide|omit|exclude|excluding|except|no, leave out, get rid of,
+        without|w/o|drop|remove|delete|hide|omit|exclude|excluding|except|no, leave out, get rid of,
         without|drop|remove|delete|hide|exclude the| column|columns,
         leave|get out|rid of| the column|columns,
         all|everything|every columns|column| but|except""",
@@ -256,7 +259,9 @@ PHRASES: Mapping[str, str] = {
         dedupe, dedup, de-dupe, deduplicate, de-duplicate, deduped, deduplicated,
         remove|drop|delete|eliminate|discard|purge|strip|clean|skip|ignore the|all| the|any|exact|
         duplicate|duplicated|duplicates|doubles, get|take|filter|leave|throw rid|out|away of|
-        the|all| the| duplicates|doubles, remove|drop|delete|eliminate|discard the|all| the|exact|
+        the|all| the| duplicates|doubles, take|leave|throw|filter out all|the|
+        duplicate|double|doubled|repeated rows|entries|records|lines,
+        remove|drop|delete|eliminate|discard the|all| the|exact|
         duplicate|duplicated|double|repeated|doubled rows|entries|records|lines, get rid of
         the|all| the| duplicate|duplicated|double|repeated rows|entries, no|without duplicates,
         without duplicate rows, remove rows with duplicate|duplicated, remove rows with the same,
@@ -332,7 +337,7 @@ PHRASES: Mapping[str, str] = {
     "exactly": """exactly, case sensitive|sensitively, case-sensitive, case-sensitively,
         matching|match|respecting|respect case, with exact spelling, mind|match the case""",
     "question": "what, whats, what's, which, how, who, how's",
-    "most_frequent": "most frequent|common|often|popular",
+    "most_frequent": "most frequent|common|often|popular|frequently",
     "each_own": "each, every",
     "chart": """bar|line|pie| chart, charts, graph, graphs, plot, diagram, histogram, visualize,
         visualise, pie""",
@@ -350,7 +355,7 @@ PHRASES: Mapping[str, str] = {
     "documents": "slides, slide deck, presentation, word document, powerpoint, pdf report",
     "money_change": """currency, exchange rate, in dollars|euros|usd|eur, to dollars|euros, convert
         to usd|eur""",
-    "each_once": "each only| once, once each, every one once",
+    "each_once": "each|every name|value|one|entry| only|just| once, once each, every one once",
     "over_time": "over the| time, through time",
     "own_sheet": """a|one|own sheet, its own sheet|tab, a separate sheet, a|one tab|worksheet, a
         sheet of its own""",
@@ -378,6 +383,7 @@ TABLE_PHRASES: Mapping[str, str] = {
     "risen": "up, expensive, dearer, risen, rose, increased, raised, higher",
     "fallen": "down, cheaper, fallen, fell, decreased, reduced, lower",
     "alone": "only",
+    "shared": "in|on both, common to both, in common",
     "denied": """
         never, not, no, none, without, haven't, hasn't, didn't, weren't, wasn't, aren't, isn't,
         don't, doesn't, nothing, unsold""",
@@ -407,7 +413,7 @@ TABLE_PHRASES: Mapping[str, str] = {
         me, us, i, want, up""",
     # Columns of another table.
     "beside_added": """
-        to, each, every, the, from, of, in, into, their, its, for, with, beside, also, column,
+        to, each, every, the, from, of, in, into, their, its, for, with, beside, next, also, column,
         columns, matching, corresponding, address, addresses""",
     "beside_joined": "the, with, to, and, from, both, please, tables, table, files, file",
     "with_names": "with, including, and, together with, along with",
@@ -452,6 +458,21 @@ MEANINGS: Mapping[str, str] = {
     "region": "region area territory",
     "order": "order purchase booking",
     "invoice": "invoice bill",
+    "donation": "donation gift",
+    "purpose": "purpose reason",
+    "gender": "gender sex",
+    "club": "club association",
+    "vehicle": "vehicle car truck van",
+    "helper": "volunteer helper",
+    "guest": "guest visitor attendee participant",
+    "hours": "hour hrs",
+    "distance": "distance mileage mile km kilometer kilometre",
+    "weight": "weight kg kilo",
+    "room": "room",
+    "task": "task activity",
+    "location": "location site venue branch",
+    "stock": "stock inventory",
+    "driver": "driver",
 }
 
 CUES: Mapping[str, str] = {
@@ -470,8 +491,14 @@ CUES: Mapping[str, str] = {
     "coming_in": "earn earns receive income earnings earned revenue received deposits",
     "account": "bank account statement balance",
     "names": "name surname person who contact",
+    "given": "first given forename firstname",
+    "family": "last family surname lastname",
+    "full_name": "name names",
+    "joint": "and",
+    "before_names": "and with their just only show list",
     "first": "first last",
     "days": "date dates days",
+    "compound_ends": "book log list register",
     "in_all": "total overall altogether",
     "open_end": "for on to from with at",
     "asks_more": "when why whom",

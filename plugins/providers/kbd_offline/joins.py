@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from kbd.jobs.records import FilterStep, GroupStep, JoinStep
+from kbd.jobs.records import FilterStep, GroupStep, JoinStep, SelectStep
 from kbd_offline.composition import compose
 from kbd_offline.evident_keys import has_column, is_unique, key_pairs, things
 from kbd_offline.facts import KnownColumn, KnownTable
@@ -25,7 +25,9 @@ from kbd_offline.together import (
     which_key,
 )
 
-__all__ = ["absent_rows", "added_columns", "implied_join", "named_join", "without_partner"]
+__all__ = [
+    "absent_rows", "added_columns", "implied_join", "named_join", "shared_rows", "without_partner",
+]  # fmt: skip
 
 Kind = Literal["inner", "left"]
 
@@ -39,6 +41,17 @@ def without_rows(
     )
     told = f"The rows of {left.label} whose {', '.join(on)} is not in {right.label}"
     return TableMade(left, (step,), told, f"{stem_of(left)}-not-in-{stem_of(right)}")
+
+
+def shared_rows(
+    work: TablesTogether, left: KnownTable, right: KnownTable, on: dict[str, str]
+) -> TableMade:
+    """Return the rows of a table whose key is in a row of another, too."""
+    keys = SelectStep(tuple(on.values()), of=work.label(right), make="keys")
+    # Beside its key the other table has no column here that could be added.
+    step = JoinStep("keys", on, "inner", of=work.label(left), make="shared")
+    told = f"The rows of {left.label} whose {', '.join(on)} is in {right.label}, too"
+    return TableMade(left, (keys, step), told, f"{stem_of(left)}-also-in-{stem_of(right)}")
 
 
 def with_columns(

@@ -24,7 +24,10 @@ _FORMS: tuple[tuple[int, Callable[[str], str]], ...] = (
 """Forms in which words are compared, with how near that is."""
 
 _MAX_WORDS = 8
-_NUMBERS = frozenset(("money", "revenue", "cost", "quantity", "unit_price", "salary"))
+_NUMBERS = frozenset(
+    ("money", "revenue", "cost", "quantity", "unit_price", "salary", "donation", "hours",
+     "distance", "weight", "stock")
+)  # fmt: skip
 _SUMS = frozenset(("money", "revenue", "cost"))
 _BESIDE_TEXT = """
 discount discounts rabatt tax taxes vat mwst ust steuer shipping versand fee fees tip tips gebuhr
@@ -189,7 +192,8 @@ class Vocabulary:
         names = {part for words in self._words.values() for part in words}
         known = {one for one in names | _MENDED if len(one) >= 4 and one[0] == word[0]}
         known |= {"".join(words) for words in self._words.values()}
-        known |= {one for one in LEXICON.months if len(one) >= 5 and one[0] == word[0]}
+        spoken = (*LEXICON.months, *(one for one in LEXICON.meanings if self._other(one, 0)))
+        known |= {one for one in spoken if len(one) >= 5 and one[0] == word[0]}
         near = sorted((distance(word, one), one) for one in known if abs(len(one) - len(word)) <= 2)
         near = [one for one in near if one[0] <= allowed]
         # What the table has goes before what the language has.

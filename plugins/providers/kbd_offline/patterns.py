@@ -258,7 +258,8 @@ class RequestChart:
         at = place + self._scan.is_sign(place, ",")
         if joint == "~" and (end := self._scan.at(at, "or")):
             found.append(end)
-        return found
+        # "Sorted by driver, and only the columns …" begins another clause.
+        return [at for at in found if not self._scan.at(at, "only")]
 
     def _once(self, item: _Item, place: int) -> Iterator[tuple[int, tuple[Any, ...], float]]:
         scan = self._scan

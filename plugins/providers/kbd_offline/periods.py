@@ -13,7 +13,7 @@ import msgspec
 
 from kbd_offline.day_ranges import day_at, month_behind
 from kbd_offline.lexicon import LEXICON
-from kbd_offline.scan import RequestScan
+from kbd_offline.scan import RequestScan, UnclearError
 
 __all__ = ["Period", "count_at", "period_at", "years_between"]
 
@@ -127,25 +127,26 @@ def _year_number(scan: RequestScan, place: int) -> int | None:
 
 
 def _relative(scan: RequestScan, place: int) -> Period | None:
-    for concept in ("today", "yesterday"):
+    for concept, shift in (("today", 0), ("yesterday", -1)):
         if end := scan.at(place, concept):
-            return _unit_around(scan.today, "day", end, back=concept == "yesterday")
+            return _unit_around(scan.today, "day", end, shift)
     for at in range(place, scan.skip(place, "det") + 1):
-        for concept in ("last", "this"):
+        for concept, shift in _SHIFTS.items():
             behind = scan.at(at, concept)
-            count = count_at(scan, behind) if behind and concept == "last" else None
+            count = count_at(scan, behind) if behind and shift else None
             unit = _unit(scan, behind + (count is not None)) if behind else None
             if unit is None:
                 continue
             kind, end = unit
             if count is not None:
-                return _last_units(scan.today, count, kind, end)
+                units = _last_units if shift < 0 else _next_units
+                return units(scan.today, count, kind, end)
             at_year = scan.skip(end, "det")
             year = _year_number(scan, at_year)
             if year is not None and concept == "last" and kind in ("quarter", "month"):
                 # "The last quarter of 2024" goes by that year and not by today.
                 return _nth(kind, 12 // _MONTHS_OF[kind], at_year + 1, year)
-            return _unit_around(scan.today, kind, end, back=concept == "last")
+            return _unit_around(scan.today, kind, end, shift)
     return None
 
 
@@ -156,18 +157,22 @@ def _unit(scan: RequestScan, place: int) -> tuple[str, int] | None:
     return None
 
 
-def _unit_around(today: date, kind: str, end: int, *, back: bool) -> Period:
+_SHIFTS = {"last": -1, "this": 0, "next": 1}
+"""Words for the unit that is so many after the one that today is in."""
+
+
+def _unit_around(today: date, kind: str, end: int, shift: int) -> Period:
     if kind == "day":
-        day = today - timedelta(back)
+        day = today + timedelta(shift)
         return Period(day, day + timedelta(1), end, day.isoformat(), kind)
     if kind == "week":
-        monday = today - timedelta(today.weekday() + 7 * back)
+        monday = today - timedelta(today.weekday() - 7 * shift)
         text = f"the week from {monday.isoformat()}"
         return Period(monday, monday + timedelta(7), end, text, kind)
     if kind == "year":
-        return _whole_year(today.year - back, end)
+        return _whole_year(today.year + shift, end)
     length = _MONTHS_OF[kind]
-    year, number = divmod((today.year * 12 + today.month - 1) // length - back, 12 // length)
+    year, number = divmod((today.year * 12 + today.month - 1) // length + shift, 12 // length)
     return _nth(kind, number + 1, end, year)
 
 
@@ -176,9 +181,21 @@ def _last_units(today: date, count: int, kind: str, end: int) -> Period:
     if kind in ("day", "week"):
         start = today - timedelta(count * (7 if kind == "week" else 1) - 1)
         return Period(start, today + timedelta(1), end, f"{start} to {today}", "span")
-    now = _unit_around(today, kind, end, back=False).start
+    now = _unit_around(today, kind, end, 0).start
     start = _add_months(now, -_MONTHS_OF.get(kind, 12) * count)
     return Period(start, now, end, f"{start} to {now - timedelta(1)}", "span")
+
+
+def _next_units(today: date, count: int, kind: str, end: int) -> Period:
+    """Return the days from today on to so many days or weeks later.
+
+    Raises:
+        UnclearError: It is of months or longer, which may begin today or with the next one.
+    """
+    if kind not in ("day", "week"):
+        raise UnclearError(f"the next {count} {kind}s may begin today or later: say the days")
+    last = today + timedelta(count * (7 if kind == "week" else 1))
+    return Period(today, last + timedelta(1), end, f"{today} to {last}", "span")
 
 
 def _date(scan: RequestScan, place: int) -> Period | None:

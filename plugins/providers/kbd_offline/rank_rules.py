@@ -244,6 +244,9 @@ RANK_RULES: tuple[Production, ...] = (
          lambda s, thing, way, where, _: _who_has_rows(s, thing.column, way, where), -0.6),
     Production("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN",
          _person_has_rows, -0.6),
+    Production("rank_clause", "COUNT? THING filler* :(most_frequent)",
+         lambda s, count, thing, way: _one(
+             s, way, thing.column, None, count_of_rows(s.start), count or 1), -0.4),
     Production("rank_clause", "THING filler* :(spend_verb|take_verb) :(most|fewest)"
          "|THING filler* :(most|fewest) filler* :(spend_verb|take_verb)", _spent, -0.6),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import msgspec
 
 from kbd_offline.day_ranges import with_months
 from kbd_offline.facts import KnownColumn, KnownTable
+from kbd_offline.full_names import with_full_names
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import COMPOUND, PART, SAME, STEM, ColumnMention, ValueMention, Vocabulary
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
@@ -67,11 +68,13 @@ class RequestScan:
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
         self._nouns |= {stem(word) for word in (*_things(table), *nouns)}
+        self._kept = {stem(word) for word in _kept_in(name) if len(word) >= 5}
         self._thing_meanings = _THINGS & frozenset(
             meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
             for meaning in LEXICON.meanings.get(singular(noun), ())
         )  # fmt: skip
-        self.tokens = tuple(with_months(self._spread(request_tokens), request))
+        spread = self._spread(with_full_names(request_tokens, table.columns))
+        self.tokens = tuple(with_months(spread, request))
         self._words = [token.word for token in self.tokens]
         self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
         self.corrections: tuple[str, ...] = tuple(
@@ -224,6 +227,8 @@ class RequestScan:
         named = self.vocabulary.column_at(self.tokens, place)
         if named is not None and named.level <= PART:
             return False
+        if named is None and stem(word) in self._kept:
+            return True
         return _names_rows(word, self.table, () if named is None else named.columns)
 
     def is_column(self, place: int) -> bool:
@@ -377,6 +382,14 @@ class RequestScan:
     def _is_name(self, word: str) -> bool:
         token = RequestToken("word", word, word, 0, 0)
         return self.vocabulary.column_at((token,), 0) is not None
+
+
+def _kept_in(name: str) -> Iterator[str]:
+    """Yield what is kept in a book or list that a file is called: "Fahrten" in "Fahrtenbuch"."""
+    for word in tokens(name):
+        for ending in LEXICON.cues["compound_ends"]:
+            if word.endswith(ending) and word != ending:
+                yield word.removesuffix(ending)
 
 
 def _things(table: KnownTable) -> Iterator[str]:

@@ -151,6 +151,11 @@ def _within(scan: RequestScan, column: KnownColumn, days: _Days) -> ConditionCla
     known = [_in_year(scan, one, column, days) for one in periods]
     for one in (*days.periods, *known):
         _check_readings(scan, one, days)
+    latest = date.fromisoformat(column.maximum[:10]) if column.maximum else date.max
+    if all(one.start > max(latest, scan.today) for one in known):
+        # "What will we earn next year?" asks for more than is there.
+        at = known[0].text
+        raise UnclearError(f"no row has a {column.name} in {at}: the last one is {latest}")
     parts = [expressions.within(column.name, one.start, one.end) for one in known]
     text = " or ".join(one.text for one in known)
     return condition_on(column, expressions.alternatives(parts), f"is in {text}", slug(text))
