@@ -155,6 +155,8 @@ _YEAR_BOUNDS = (1000, 2999)
 _LIKELY_YEARS = (1900, 2100)
 _MIN_VALUES = 5
 """Fewer values are like years, or count up by one, by chance."""
+_MIN_RUN = 20
+"""So many values count up by one from any number, as those of receipts do, by no chance."""
 
 
 def additivity(name: str, type_: ColumnType, facts: NumberFacts) -> Additivity:
@@ -286,7 +288,8 @@ def _by_values(facts: NumberFacts) -> Additivity:
     if facts.count < _MIN_VALUES or low is None or high is None or total is None:
         return _ADDITIVE
     # Twice the sum of consecutive numbers is their count times the two ends.
-    if high - low + 1 == facts.count and 2 * total == (low + high) * facts.count and low in (0, 1):
+    is_run = high - low + 1 == facts.count and 2 * total == (low + high) * facts.count
+    if is_run and (low in (0, 1) or facts.count >= _MIN_RUN):
         return Additivity("id", "its values count up by one")
     if _are_between(facts, *_LIKELY_YEARS):
         return Additivity("year", "its values are all between 1900 and 2100")

@@ -177,10 +177,6 @@ class Models:
         """Return the bytes of the tools' description for a model; None for their JSON schemas."""
         return (self.wrapper(model_id) or self.provider(model_id)).told_bytes(tools)
 
-    def looks_into_files(self, model_id: str) -> bool:
-        """Tell whether a model reads the structure and texts of the files that a prompt lists."""
-        return self.provider(model_id).looks_into_files
-
     def listed(self) -> tuple[tuple[Provider, ModelInfo], ...]:
         """Return the models that are known without asking: listed by providers or settings."""
         found: dict[str, tuple[Provider, ModelInfo]] = {}

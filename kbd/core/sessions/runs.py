@@ -80,6 +80,7 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
     async def record(sent: RequestSent) -> None:
         await workbench.keeper.submit(RecordRun(run, (sent,)))
 
+    models = context.egress.models
     return RunContext(
         keeper=workbench.keeper,
         run=run,
@@ -92,10 +93,10 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
         catalog=context.catalog,
         complete=complete,
         permit=permit,
-        model=context.egress.models.model,
-        effort=context.egress.models.effort,
-        told_bytes=context.egress.models.told_bytes,
-        looks_into_files=context.egress.models.looks_into_files,
+        model=models.model,
+        effort=models.effort,
+        told_bytes=models.told_bytes,
+        looks_into_files=lambda model_id: models.provider(model_id).looks_into_files,
         daily_budget=context.daily_budget,
         announce=lambda notice: context.notify(_progress_notification(workbench, notice)),
         limits=context.settings.run,

@@ -144,7 +144,13 @@ def _is_spoken(scan: TablesScan) -> bool:
         or any(scan.word(place).endswith(_COMPOUNDS) for place in range(len(scan)))
         or (scan.has("come") and not scan.has("made"))
         or (scan.has("shared") and not scan.has("united"))
-        or (scan.has("denied", "alone") and scan.has("list_noun", "earlier", "later"))
+        or (
+            scan.has("denied", "alone")
+            and (
+                scan.has("list_noun", "earlier", "later")
+                or any(map(scan.named_by_year, range(len(scan))))
+            )
+        )
     )
 
 

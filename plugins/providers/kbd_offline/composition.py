@@ -81,6 +81,9 @@ def _check_used(scan: RequestScan, clauses: Clauses, composed: ComposedJob) -> N
             raise UnclearError(f"it asks for {what} beside something else: ask for one of them")
 
 
+_NO_ROW = "it asks for what has no such row: I choose rows, one by one"
+
+
 class _Composer(FigureComposer):
     """Steps of a job, of whatever it asks."""
 
@@ -136,7 +139,7 @@ class _Composer(FigureComposer):
         """
         is_negative = any(one.is_negative for one in self._clauses.conditions)
         if is_negative and cued(self._scan, "none"):
-            raise UnclearError("it asks for what has no such row: I choose rows, one by one")
+            raise UnclearError(_NO_ROW)
 
     def _who(self) -> RankClause | None:
         """Return the ranking that "who earns the most" asks for: whoever has the figure."""
@@ -252,6 +255,16 @@ class _Composer(FigureComposer):
         return self._made(is_figures=False)
 
     def _different(self, names: tuple[str, ...], slug_text: str = "") -> None:
+        """Add the different values of columns.
+
+        Raises:
+            UnclearError: It asks for "donors of 2025 that are not in 2026", who may have rows of
+                both.
+        """
+        conditions = self._clauses.conditions
+        denied = {one.columns[0].name for one in conditions if one.is_negative}
+        if any(one.columns[0].name in denied for one in conditions if not one.is_negative):
+            raise UnclearError(_NO_ROW)
         self._add(
             SelectStep(names), DeduplicateStep(names, exact=self._scan.is_exact),
             words=f"the different values of {', '.join(names)}", name=slug_text,

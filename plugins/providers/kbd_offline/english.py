@@ -79,7 +79,8 @@ PHRASES: Mapping[str, str] = {
     "across": """across, as|in|across columns, across the top, as column| headers, side by side,
         in|as the columns, on top, (columns)""",
     "down": "down, in|as the| rows, (rows), down the side",
-    "pivot": "pivot table|of|, cross tab|tabulation|table, crosstab, matrix, pivot table of",
+    "pivot": """pivot table|of|, grid, as a grid|matrix, cross tab|tabulation|table, crosstab,
+        matrix, pivot table of""",
     # Conditions.
     "where": """where the|, with a|an|, whose, having, that have|has|are|were|is|cost, which
         have|has|are|were|is, who have|are|is, if, when, in|for which, filter by|on|to|for|,

@@ -22,7 +22,7 @@ from kbd_offline.group_composer import (
 )
 from kbd_offline.names import slug
 from kbd_offline.rank_checks import check_average
-from kbd_offline.scan import SeveralError, UnclearError, extended, quoted
+from kbd_offline.scan import SeveralError, UnclearError, extended, is_cue, quoted
 from kbd_offline.time_rules import moment_of
 
 __all__ = ["FigureComposer"]
@@ -38,7 +38,8 @@ class FigureComposer(RowComposer):
             return None
         if clauses.keys:
             behind = scan.skip(scan.at(clauses.share, "share"), "det")
-            if behind in clauses.condition_places:
+            said = [at for at in clauses.condition_places if is_cue(scan, at - 1, "being")]
+            if said or behind in clauses.condition_places:
                 raise UnclearError(
                     "it may ask which part of each group is so, or how those that are so divide"
                     " among the groups"

@@ -16,13 +16,15 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.mentions import PART, STEM
 from kbd_offline.patterns import Production, RequestSpan
-from kbd_offline.scan import UnclearError
+from kbd_offline.scan import SeveralError, UnclearError, quoted
 from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
 __all__ = ["FIGURE_RULES", "ordered"]
 
 _Figures = tuple[FigureClause, ...]
+_MANY_ROWS = 20
+"""Rows of which each has another whole number: it may be what they are numbered by."""
 _MAX_GROUPS = 12
 """Different whole numbers that rows may be grouped by: more of them are amounts."""
 _ADVERBS: dict[str, Part] = {
@@ -86,8 +88,16 @@ def _counted(span: RequestSpan, _how: str, thing: NamedColumn) -> _Figures | Non
 
 def _pieces(span: RequestSpan, amount: NamedColumn, *, is_exact: bool) -> _Figures | None:
     """Read "how many units", "how many people attended": of a column of numbers its sum."""
-    is_far = amount.level > STEM and (is_exact or span.scan.is_noun(amount.start))
-    return None if is_far or not amount.column.adds_up else (sum_of(amount.column, amount.start),)
+    scan, column = span.scan, amount.column
+    is_far = amount.level > STEM and (is_exact or scan.is_noun(amount.start))
+    if is_far or not column.adds_up:
+        return None
+    if column.type == "integer" and column.distinct == scan.table.rows >= _MANY_ROWS:
+        raise SeveralError(
+            f'"{span.text}" may be how many rows there are, or the sum of "{column.name}"',
+            [span.rewritten("count rows"), span.rewritten(f"total {quoted(column.name)}")],
+        )
+    return (sum_of(column, amount.start),)
 
 
 def _different(_: RequestSpan, columns: Sequence[NamedColumn]) -> _Figures:

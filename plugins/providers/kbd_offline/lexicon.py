@@ -10,7 +10,7 @@ from kbd_offline import english, german
 from kbd_offline.names import fold, singular, stem
 from kbd_offline.request_tokens import word_texts
 
-__all__ = ["LEXICON", "TABLE_LEXICON", "Lexicon", "Phrase"]
+__all__ = ["LEXICON", "TABLE_LEXICON", "Lexicon", "PhraseForms"]
 
 _LANGUAGES = (english, german)
 _VALUES = """\
@@ -40,8 +40,8 @@ switzerland schweiz swiss
 """Frequent values, on each line words that mean the same."""
 
 
-class Phrase(msgspec.Struct, frozen=True):
-    """Phrase with alternatives, which stands for all that they make.
+class PhraseForms(msgspec.Struct, frozen=True):
+    """PhraseForms with alternatives, which stands for all that they make.
 
     Args:
         concept: What it means.
@@ -101,8 +101,8 @@ class Lexicon(msgspec.Struct, frozen=True):
         deeds: By the stem of a word what is done with things: "ordered" and "orders".
     """
 
-    phrases: tuple[Phrase, ...]
-    by_word: Mapping[str, tuple[Phrase, ...]]
+    phrases: tuple[PhraseForms, ...]
+    by_word: Mapping[str, tuple[PhraseForms, ...]]
     words: frozenset[str]
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
@@ -132,7 +132,7 @@ class Lexicon(msgspec.Struct, frozen=True):
         return meaning in self.meanings.get(word, ())
 
 
-def _phrases(*listings: Mapping[str, str]) -> Iterator[Phrase]:
+def _phrases(*listings: Mapping[str, str]) -> Iterator[PhraseForms]:
     """Yield the phrases that are listed by concept: "split|divide up| by, each"."""
     for listing in listings:
         for concept, listed in listing.items():
@@ -142,11 +142,11 @@ def _phrases(*listings: Mapping[str, str]) -> Iterator[Phrase]:
                     for part in phrase.split()
                 )
                 if parts:
-                    yield Phrase(concept, parts)
+                    yield PhraseForms(concept, parts)
 
 
-def _by_first_word(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
-    found = defaultdict[str, list[Phrase]](list)
+def _by_first_word(phrases: Iterable[PhraseForms]) -> dict[str, tuple[PhraseForms, ...]]:
+    found = defaultdict[str, list[PhraseForms]](list)
     for phrase in phrases:
         for word in dict.fromkeys(phrase.first_words()):
             found[word].append(phrase)

@@ -396,12 +396,16 @@ def _things(table: KnownTable) -> Iterator[str]:
     """Yield what rows are called by a column that numbers them: "orders" have an Order ID each."""
     for column in table.columns:
         words = tokens(column.name)
-        if (
-            len(words) == 2
-            and words[1] in _NUMBERING
-            and column.distinct == table.rows == column.filled
-        ):
+        if not column.distinct == table.rows == column.filled:
+            continue
+        if len(words) == 2 and words[1] in _NUMBERING:
             yield words[0]
+        elif len(words) == 1:
+            # "Rechnungsnr" numbers what is a "Rechnung".
+            yield from (
+                words[0].removesuffix(one).removesuffix("s") for one in _NUMBERING
+                if words[0].endswith(one) and len(words[0]) - len(one) >= 4
+            )  # fmt: skip
     moments = [column for column in table.columns if column.is_moment]
     if len(moments) == 1:
         yield from _happening(moments[0], table)

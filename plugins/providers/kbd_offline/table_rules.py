@@ -157,9 +157,15 @@ def _verb(span: RequestSpan) -> str | None:
     return "verb" if mention is None or mention.level > PART else None
 
 
+def _is_file(scan: TablesScan, place: int) -> bool:
+    return scan.kind(place) == "file" or scan.named_by_year(place) is not None
+
+
 def _file_side(span: RequestSpan, *_: object) -> str:
     scan = _of_tables(span)
-    table = scan.named(span.start)
+    # Small words may stand before it.
+    last = span.end - 1
+    table = scan.named(last) or scan.named_by_year(last)
     return "" if table is None else "earlier" if table is scan.left else "later"
 
 
@@ -211,7 +217,7 @@ _GRAMMAR = Grammar(
         "SHARED": _shared,
         "PART": _part,
         "TABLE": _table,
-        "FILE": _word(lambda scan, place: scan.kind(place) == "file"),
+        "FILE": _word(_is_file),
         "US": _word(lambda scan, place: scan.means_rows(scan.left, place)),
         "THEM": _word(lambda scan, place: scan.means_rows(scan.right, place)),
         "NAMED": _word(lambda scan, place: scan.named(place) is scan.right),

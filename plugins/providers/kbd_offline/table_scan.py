@@ -9,7 +9,7 @@ from kbd_offline.evident_keys import table_words, thing_meanings, things
 from kbd_offline.facts import KnownTable
 from kbd_offline.lexicon import LEXICON, TABLE_LEXICON
 from kbd_offline.mentions import SAME
-from kbd_offline.names import singular, stem
+from kbd_offline.names import singular, stem, tokens
 from kbd_offline.request_tokens import RequestToken
 from kbd_offline.scan import RequestScan
 
@@ -76,6 +76,14 @@ class TablesScan(RequestScan):
             return None
         word = stem(self.word(place))
         found = [one for one in self.tables if word in {stem(name) for name in table_words(one)}]
+        return found[0] if len(found) == 1 else None
+
+    def named_by_year(self, place: int) -> KnownTable | None:
+        """Return the table whose file has the year at a place in its name, and no other's has."""
+        year = self.word(place)
+        if self.kind(place) != "number" or len(year) != 4:
+            return None
+        found = [one for one in self.tables if year in tokens(one.path)]
         return found[0] if len(found) == 1 else None
 
     def calls(self, table: KnownTable, place: int) -> bool:

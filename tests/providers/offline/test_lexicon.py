@@ -2,9 +2,9 @@
 
 import itertools
 
-from kbd_offline.lexicon import LEXICON, TABLE_LEXICON, Phrase
+from kbd_offline.lexicon import LEXICON, TABLE_LEXICON, PhraseForms
 
-SPLIT = Phrase("split", ((("split",), ("divide", "up")), ((), ("all",)), (("by",), ())))
+SPLIT = PhraseForms("split", ((("split",), ("divide", "up")), ((), ("all",)), (("by",), ())))
 
 
 def test_the_longest_form_counts() -> None:
@@ -18,7 +18,7 @@ def test_the_longest_form_counts() -> None:
 
 def test_its_words_are_told_by_what_they_may_be() -> None:
     """First in it, alone, or anywhere."""
-    begins_missing = Phrase("all", (((), ("the",)), (("whole",), ("all", "of"))))
+    begins_missing = PhraseForms("all", (((), ("the",)), (("whole",), ("all", "of"))))
 
     assert set(begins_missing.first_words()) == {"the", "whole", "all"}
     assert set(begins_missing.single_words()) == {"whole"}

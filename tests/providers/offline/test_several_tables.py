@@ -134,6 +134,34 @@ def test_two_lists_compared(
     assert sorted(row[0] for row in rows) == articles
 
 
+def test_rows_of_both_lists(pairs: dict[str, Bench]) -> None:
+    """As the earlier list has them, once each, and with its columns alone."""
+    for request_text in ("which articles are in both lists?", "Artikel, die in beiden Listen sind"):
+        names, *rows = pairs["prices"].ask(request_text).rows
+
+        assert names == ["Artikel", "Bezeichnung", "Preis"]
+        assert [row[0] for row in rows] == ["A1", "A2", "A4"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "articles"),
+    [
+        ("which articles of 2024 are not in 2025?", ["A3"]),
+        ("welche Artikel sind 2025 neu dazugekommen?", ["A5"]),
+        ("which articles got cheaper in 2025?", ["A4"]),
+    ],
+)
+def test_lists_called_by_their_years(
+    tmp_path: Path, request_text: str, articles: list[str]
+) -> None:
+    """A year that is in the name of one file alone says which list is meant."""
+    head = "Artikel,Bezeichnung,Preis"
+    bench = Bench(tmp_path, {"stock_2024.csv": text(head, OLD), "stock_2025.csv": text(head, NEW)})
+    _, *rows = bench.ask(request_text).rows
+
+    assert sorted(row[0] for row in rows) == articles
+
+
 @pytest.mark.parametrize(
     "request_text",
     ["um wie viel haben sich die Preise geändert?", "what is gone from the new list",

@@ -73,6 +73,10 @@ def test_values_tell() -> None:
     counted = NumberFacts(10, 1, 10, 55)
     assert additivity("x", "integer", counted).reason == "its values count up by one"
     assert additivity("Menge", "integer", counted).role == "additive"
+    receipts = NumberFacts(96, 301, 396, 96 * 697 // 2)
+    assert additivity("Response", "integer", receipts).role == "id"
+    few = NumberFacts(10, 301, 310, 10 * 611 // 2)
+    assert additivity("Response", "integer", few).role == "additive"
     assert additivity("x", "integer", NumberFacts(10, 1, 10, 56)).role == "additive"
     assert additivity("x", "integer", NumberFacts(5, 1990, 2024, 10_000)).role == "year"
     assert additivity("x", "float", NumberFacts(is_percent=True)).role == "rate"
