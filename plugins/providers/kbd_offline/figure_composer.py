@@ -38,8 +38,9 @@ class FigureComposer(RowComposer):
             return None
         if clauses.keys:
             behind = scan.skip(scan.at(clauses.share, "share"), "det")
-            said = [at for at in clauses.condition_places if is_cue(scan, at - 1, "being")]
-            if said or behind in clauses.condition_places:
+            places = clauses.condition_places
+            said = [at for at in places if at - 1 not in places and is_cue(scan, at - 1, "being")]
+            if said or behind in places:
                 raise UnclearError(
                     "it may ask which part of each group is so, or how those that are so divide"
                     " among the groups"

@@ -399,7 +399,7 @@ MEANINGS: Mapping[str, str] = {
     "vehicle": "fahrzeug fahrzeuge auto autos wagen kennzeichen",
     "helper": "helfer helferin ehrenamtliche",
     "guest": "gast gaste besucher teilnehmer",
-    "hours": "stunde stunden std",
+    "hours": "stunde stunden",
     "distance": "strecke entfernung kilometer km",
     "weight": "gewicht kg kilo",
     "room": "raum raume zimmer",

@@ -41,7 +41,7 @@ switzerland schweiz swiss
 
 
 class PhraseForms(msgspec.Struct, frozen=True):
-    """PhraseForms with alternatives, which stands for all that they make.
+    """Phrase with alternatives, which stands for all forms that they make.
 
     Args:
         concept: What it means.

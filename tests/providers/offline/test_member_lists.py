@@ -5,7 +5,7 @@ from datetime import date
 import msgspec
 import pytest
 
-from kbd.jobs.records import FilterStep, SelectStep, SortStep
+from kbd.jobs.records import FilterStep, GroupStep, SelectStep, ShareStep, SortStep
 from kbd_offline.facts import KnownColumn, KnownTable
 from kbd_offline.request import Declined, Question, Understood, read_request
 
@@ -81,6 +81,16 @@ def test_what_rows_do_not_tell_is_declined(request_text: str) -> None:
     found = read_request(request_text, [MEMBERS], ("members.csv",), TODAY)
 
     assert isinstance(found, Declined | Question), found
+
+
+def test_a_condition_beside_shares_is_read() -> None:
+    """What is chosen before shares are worked out is no part of them."""
+    request_text = "share of members by town where Active is yes"
+    found = read_request(request_text, [MEMBERS], ("members.csv",), TODAY)
+
+    assert isinstance(found, Understood), found
+    kinds = [type(step) for step in found.job.steps]
+    assert kinds[:3] == [FilterStep, GroupStep, ShareStep]
 
 
 def test_numbers_of_rows_are_not_added_up() -> None:
