@@ -30,6 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 Kind = Literal["inner", "left"]
+_MAX_LABEL = 64
 
 
 def without_rows(
@@ -47,11 +48,12 @@ def shared_rows(
     work: TablesTogether, left: KnownTable, right: KnownTable, on: dict[str, str]
 ) -> TableMade:
     """Return the rows of a table whose key is in a row of another, too."""
-    keys = SelectStep(tuple(on.values()), of=work.label(right), make="keys")
-    # Beside its key the other table has no column here that could be added.
-    step = JoinStep("keys", on, "inner", of=work.label(left), make="shared")
+    # It is named where rows without a partner are told, and has no column to add but the key.
+    keys = f"keys_of_{work.label(right)}"[:_MAX_LABEL]
+    chosen = SelectStep(tuple(on.values()), of=work.label(right), make=keys)
+    step = JoinStep(keys, on, "inner", of=work.label(left), make="shared")
     told = f"The rows of {left.label} whose {', '.join(on)} is in {right.label}, too"
-    return TableMade(left, (keys, step), told, f"{stem_of(left)}-also-in-{stem_of(right)}")
+    return TableMade(left, (chosen, step), told, f"{stem_of(left)}-also-in-{stem_of(right)}")
 
 
 def with_columns(
