@@ -1,6 +1,6 @@
 """Jobs of a run that read what others of it wrote, made one with them and proven to do the same."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -18,8 +18,8 @@ from kbd.types import FileName
 
 __all__ = ["checked_job", "unchained"]
 
-_COMPARED_ROWS = 1_000
-"""Rows of a result that are compared, from its beginning."""
+_PAGE_ROWS = 500
+"""Rows of a result that are compared at a time."""
 
 
 async def checked_job(scratch: ScratchCalls, number: int, job: Job) -> dict[str, Any]:
@@ -113,28 +113,37 @@ async def _refuse_other_results(before: ScratchCalls, after: ScratchCalls) -> No
 async def _are_alike(before: ScratchCalls, after: ScratchCalls, name: FileName) -> bool:
     """Tell whether two versions of a file hold the same tables."""
     try:
-        pairs = zip(
-            [each async for each in _tables(before, name)],
-            [each async for each in _tables(after, name)],
-            strict=True,
-        )
-        return all(
-            count == other_count and not same_faults(table, other)
-            for (count, table), (other_count, other) in pairs
-        )
-    except (KbdError, ValueError):
-        # No tables, or not as many.
+        tables = await _tables(before, name)
+        if tables != await _tables(after, name):
+            return False
+        for table in tables:
+            offset, count = 0, 1
+            while offset < count:
+                first, count = await _page(before, table, offset)
+                second, others = await _page(after, table, offset)
+                if count != others or same_faults(first, second):
+                    return False
+                offset += _PAGE_ROWS
+    except KbdError:
+        # It has no tables, or one without rows to read.
         return False
+    return True
 
 
-async def _tables(scratch: ScratchCalls, name: FileName) -> AsyncIterator[tuple[int, ResultTable]]:
-    """Yield the tables of a file: how many rows each has, and the first of them."""
+async def _tables(scratch: ScratchCalls, name: FileName) -> list[dict[str, str]]:
+    """Return the tables of a file, as tools for tables name them."""
     info = await scratch.call("get_file_info", path=name)
-    sheets = [{"source_sheet": each["name"]} for each in info.get("sheets", ())]
-    for named in sheets or [{}]:
-        found = await scratch.call(
-            "table_query", path=name, **named, query="SELECT * FROM data",
-            window_rows=_COMPARED_ROWS,
-        )  # fmt: skip
-        rows = tuple(map(tuple, found["rows"]))
-        yield int(found["total_row_count"]), ResultTable(tuple(found["columns"]), rows)
+    sheets = [{"path": name, "source_sheet": each["name"]} for each in info.get("sheets", ())]
+    return sheets or [{"path": name}]
+
+
+async def _page(
+    scratch: ScratchCalls, table: dict[str, str], offset: int
+) -> tuple[ResultTable, int]:
+    """Return some rows of a table from a place on, and how many it has."""
+    found = await scratch.call(
+        "table_query", **table, query="SELECT * FROM data", window_rows=_PAGE_ROWS,
+        window_offset=offset,
+    )  # fmt: skip
+    rows = tuple(map(tuple, found["rows"]))
+    return ResultTable(tuple(found["columns"]), rows), int(found["total_row_count"])

@@ -56,9 +56,14 @@ class FigureClause(msgspec.Struct, frozen=True):
     subject: KnownColumn | None = None
 
 
-def count_of_rows(place: int = 0) -> FigureClause:
-    """Return the number of rows as a figure."""
-    return FigureClause("count", of_rows=True, place=place)
+def count_of_rows(place: int = 0, subject: KnownColumn | None = None) -> FigureClause:
+    """Return the number of rows as a figure.
+
+    Args:
+        place: Where it stands.
+        subject: The column that numbers what is counted, if there is one.
+    """
+    return FigureClause("count", of_rows=True, place=place, subject=subject)
 
 
 def sum_of(column: KnownColumn, place: int = 0) -> FigureClause:

@@ -13,6 +13,7 @@ from kbd_offline.facts import KnownColumn
 from kbd_offline.group_composer import (
     GroupKey,
     Groups,
+    counted,
     default_number,
     figure_text,
     keys_of,
@@ -22,7 +23,7 @@ from kbd_offline.group_composer import (
 )
 from kbd_offline.names import slug
 from kbd_offline.rank_checks import check_average
-from kbd_offline.scan import SeveralError, UnclearError, extended, is_cue, quoted
+from kbd_offline.scan import SeveralError, UnclearError, extended, is_cue, numbered, quoted
 from kbd_offline.time_rules import moment_of
 
 __all__ = ["FigureComposer"]
@@ -114,7 +115,7 @@ class FigureComposer(RowComposer):
         scan = self._scan
         money, sums = money_of(scan), scan.table.sums
         if self._clauses.nouns or not (money or any(one.type == "float" for one in sums)):
-            return [count_of_rows(place)]
+            return [self._count_of_nouns(place)]
         if len(money) == 1:
             return [sum_of(money[0], place)]
         raise SeveralError(
@@ -143,7 +144,14 @@ class FigureComposer(RowComposer):
         if not clauses.nouns or clauses.alone:
             return []
         is_sum = len(sums) == 1 and (sums[0].type == "float" or len(money_of(scan)) == 1)
-        return [count_of_rows(), *(sum_of(one) for one in sums if is_sum)]
+        return [self._count_of_nouns(), *(sum_of(one) for one in sums if is_sum)]
+
+    def _count_of_nouns(self, place: int = 0) -> FigureClause:
+        """Return the count of what a request speaks of beside its other words."""
+        scan = self._scan
+        for noun in self._clauses.nouns[:1]:
+            return counted(scan, count_of_rows(noun, numbered(scan, noun)))
+        return count_of_rows(place)
 
     def _is_a_sum(self) -> bool:
         """Tell whether an amount alone, as in "revenue in March", asks for its sum."""

@@ -16,7 +16,7 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.mentions import PART, STEM
 from kbd_offline.patterns import Production, RequestSpan
-from kbd_offline.scan import SeveralError, UnclearError, quoted
+from kbd_offline.scan import SeveralError, UnclearError, numbered, quoted
 from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
@@ -64,7 +64,7 @@ def _counted_rows(span: RequestSpan, how: str, noun: int) -> _Figures | None:
     """Read "how many orders"; "how many hours" of a file of hours asks for that column."""
     mention = span.scan.column(noun)
     columns = () if mention is None or mention.level > STEM else mention.columns
-    return None if any(one.adds_up for one in columns) else _rows(span, how)
+    return None if any(one.adds_up for one in columns) else _rows(span, how, noun)
 
 
 def _how_much(span: RequestSpan) -> _Figures:
@@ -73,8 +73,11 @@ def _how_much(span: RequestSpan) -> _Figures:
     return _rows(span) if is_either else _of_default(span, ("sum",))
 
 
-def _rows(span: RequestSpan, *_: object) -> _Figures:
-    return (count_of_rows(span.start),)
+def _rows(span: RequestSpan, *values: object) -> _Figures:
+    noun = next((one for one in values if isinstance(one, int)), None)
+    if noun is None:
+        return (count_of_rows(span.start),)
+    return (count_of_rows(noun, numbered(span.scan, noun)),)
 
 
 def _counted(span: RequestSpan, _how: str, thing: NamedColumn) -> _Figures | None:
@@ -189,7 +192,7 @@ def _share_of(span: RequestSpan, amount: NamedColumn) -> tuple[object, ...] | No
 
 
 def _share_rows(span: RequestSpan, noun: int) -> tuple[object, ...]:
-    return _share(span, count_of_rows(noun))
+    return _share(span, count_of_rows(noun, numbered(span.scan, noun)))
 
 
 def _share_groups(

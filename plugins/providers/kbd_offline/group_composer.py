@@ -178,7 +178,7 @@ def resolved(scan: RequestScan, figure: FigureClause) -> FigureClause:
     """
     subject = figure.subject
     if figure.of_rows or figure.column is not None:
-        return figure
+        return counted(scan, figure)
     if subject is not None and subject.distinct != scan.table.rows:
         raise SeveralError(f'it may be of rows, or of different values of "{subject.name}"', [])
     if figure.function == "count":

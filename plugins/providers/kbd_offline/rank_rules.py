@@ -16,7 +16,7 @@ from kbd_offline.clauses import (
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figure_rules import ordered
 from kbd_offline.patterns import Production, RequestSpan
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, quoted
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, numbered, quoted
 from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
@@ -145,17 +145,18 @@ def _who_has(
 
 
 def _who_has_rows(
-    span: RequestSpan, subject: KnownColumn, concept: str, conditions: _Found | None
+    span: RequestSpan, subject: KnownColumn, concept: str, conditions: _Found | None, noun: int
 ) -> _Found:
     """Read "which region has the most open orders": their number."""
-    return (_one(span, concept, subject, None, count_of_rows(span.start)), *(conditions or ()))
+    count = count_of_rows(noun, numbered(span.scan, noun))
+    return (_one(span, concept, subject, None, count), *(conditions or ()))
 
 
 def _person_has_rows(
-    span: RequestSpan, concept: str, conditions: _Found | None, _noun: int
+    span: RequestSpan, concept: str, conditions: _Found | None, noun: int
 ) -> _Found | None:
     people = [one for one in persons(span.scan) if not one.is_number]
-    return _who_has_rows(span, people[0], concept, conditions) if len(people) == 1 else None
+    return _who_has_rows(span, people[0], concept, conditions, noun) if len(people) == 1 else None
 
 
 def persons(scan: RequestScan) -> list[KnownColumn]:
@@ -241,7 +242,7 @@ RANK_RULES: tuple[Production, ...] = (
     Production("rank_clause", f"THING {_HAS} {_HIGH} figure",
          lambda s, thing, way, of: _one(s, way, thing.column, None, of[0]), -0.6),
     Production("rank_clause", f"THING {_HAS} {_HIGH} conditions? NOUN",
-         lambda s, thing, way, where, _: _who_has_rows(s, thing.column, way, where), -0.6),
+         lambda s, thing, *more: _who_has_rows(s, thing.column, *more), -0.6),
     Production("rank_clause", f"('who'|'wer') {_HAS} {_HIGH} conditions? NOUN",
          _person_has_rows, -0.6),
     Production("rank_clause", "COUNT? THING filler* :(most_frequent)",

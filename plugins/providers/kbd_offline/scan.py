@@ -493,6 +493,23 @@ _PEOPLE = frozenset(map(stem, _PEOPLE_TEXT.split()))
 _NAMES = frozenset(["name", "nachname", "surname", "fullname"])
 
 
+def numbered(scan: RequestScan, place: int) -> KnownColumn | None:
+    """Return the column that numbers what a word speaks of: "Order ID", "fid" of films.
+
+    A file of orders may have a row for each of their items, and one of films a row for each actor.
+    """
+    word = "" if scan.at(place, "row_noun") else scan.word(place)
+    for number, column in enumerate(scan.table.columns):
+        name = "".join(tokens(column.name))
+        for ending in _NUMBERING:
+            root = name.removesuffix(ending).rstrip("s")
+            # Short for a word is only what stands first.
+            is_long = len(root) >= 4 or (number == 0 and root)
+            if name.endswith(ending) and is_long and word.startswith(root):
+                return column
+    return None
+
+
 def quoted(name: str) -> str:
     """Return a name in the quotes that it does not hold itself."""
     return f"'{name}'" if '"' in name else f'"{name}"'

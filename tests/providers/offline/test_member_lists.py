@@ -13,21 +13,14 @@ TODAY = date(2026, 11, 29)
 ROWS = 20
 
 
-def text(name: str, *values: str, distinct: int = 0) -> KnownColumn:
-    """Return a column of texts."""
-    counts = dict.fromkeys(values, 3)
-    return KnownColumn(
-        name, "string", "", ROWS, distinct or len(values), counts, is_listed=bool(values)
-    )
-
-
 NUMBER = KnownColumn("Member No", "integer", "id", ROWS, ROWS, minimum="1", maximum="900")
 JOINED = KnownColumn("Joined", "date", "", ROWS, 15, minimum="2024-01-02", maximum="2024-12-20")
+TOWN = KnownColumn("Town", "string", "", ROWS, 2, {"Ely": 9, "Ware": 11}, is_listed=True)
+ACTIVE = KnownColumn("Active", "string", "", ROWS, 2, {"yes": 15, "no": 5}, is_listed=True)
 MEMBERS = KnownTable(
     "members.csv", "",
-    (NUMBER, text("First Name", distinct=18),
-     text("Last Name", distinct=19), text("Town", "Ely", "Ware"), JOINED,
-     text("Active", "yes", "no")), ROWS,
+    (NUMBER, KnownColumn("First Name", "string", "", ROWS, 18),
+     KnownColumn("Last Name", "string", "", ROWS, 19), TOWN, JOINED, ACTIVE), ROWS,
 )  # fmt: skip
 
 
@@ -102,6 +95,27 @@ def test_numbers_of_rows_are_not_added_up() -> None:
 
     found = read_request("number of tickets by topic", [table], ("desk.csv",), TODAY)
     assert isinstance(found, Question | Declined), found
+
+
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [("films.csv", "fid"), ("orders.csv", "Order ID"), ("bestellungen.csv", "Bestellnr")],
+)
+def test_things_with_several_rows_are_not_counted_by_rows(path: str, number: str) -> None:
+    """A file of orders with a row for each item: "how many orders" is asked about."""
+    noun = path.removesuffix(".csv")
+    several = KnownColumn(number, "integer", "id", ROWS, 8, minimum="1", maximum="90")
+    table = KnownTable(path, "", (several, TOWN), ROWS)
+    once = KnownTable(path, "", (msgspec.structs.replace(several, distinct=ROWS), TOWN), ROWS)
+
+    for request_text in (
+        f"how many {noun} by Town", f"{noun} by Town", f"which Town has the most {noun}"
+    ):  # fmt: skip
+        asked = read_request(request_text, [table], (path,), TODAY)
+        assert isinstance(asked, Question), asked
+        assert len(asked.options) == 2
+        assert isinstance(read_request(request_text, [once], (path,), TODAY), Understood)
+    assert isinstance(read_request("count rows by Town", [table], (path,), TODAY), Understood)
 
 
 def test_a_list_ends_where_only_begins() -> None:
