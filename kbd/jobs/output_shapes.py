@@ -1,9 +1,11 @@
 """What steps that write or answer need of the tables: their columns, and names that tell apart."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import assert_never
+
+import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats.records import SheetForm
@@ -13,6 +15,7 @@ from kbd.jobs.records import (
     ConvertStep,
     FillStep,
     Input,
+    Job,
     OutputStep,
     ReplaceStep,
     ReportStep,
@@ -22,12 +25,28 @@ from kbd.jobs.records import (
 from kbd.jobs.sql_text import NUMBERS
 from kbd.jobs.step_shapes import TableShape, found_column
 
-__all__ = ["REPORTED", "check_output"]
+__all__ = ["REPORTED", "check_output", "with_output_names"]
 
 REPORTED = re.compile(r"\{([^{}]+)\}")
 """A column whose value stands in the text of a report."""
 
 _VALUE = "{value}"
+
+
+def with_output_names(job: Job, name: Callable[[OutputStep, str], str]) -> Job:
+    """Return a job whose steps write files of other names.
+
+    Args:
+        job: The job.
+        name: Returns the name of a step's file by the one that it has.
+    """
+    steps = tuple(
+        step
+        if isinstance(step, ReportStep) or not isinstance(step, OutputStep) or step.file is None
+        else msgspec.structs.replace(step, file=name(step, step.file))
+        for step in job.steps
+    )
+    return msgspec.structs.replace(job, steps=steps)
 
 
 def check_output(

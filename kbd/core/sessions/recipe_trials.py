@@ -16,6 +16,7 @@ from kbd.core.sessions.recipe_facts import BoundTable, bound_tables, named_table
 from kbd.core.sessions.scratch_calls import ScratchCalls
 from kbd.errors import ValidationFailed
 from kbd.jobs.columns import ShapeType
+from kbd.jobs.output_shapes import with_output_names
 from kbd.jobs.recipes.column_use import ColumnUse, column_use
 from kbd.jobs.recipes.trial_checks import (
     ResultTable,
@@ -32,7 +33,7 @@ from kbd.jobs.recipes.trial_tables import (
     TrialTable,
     changed_inputs,
 )
-from kbd.jobs.records import Job, OutputStep, ReplaceStep, ReportStep
+from kbd.jobs.records import Job, ReplaceStep
 from kbd.jobs.shapes import JobShapes, shapes_of
 from kbd.jobs.sql_text import identifier, text_literal
 from kbd.types import ReadAs
@@ -292,12 +293,7 @@ def _on_files(job: Job, paths: dict[str, str], changed: str, folder: str) -> Job
         else msgspec.structs.replace(each, file=paths[each.name])
         for each in job.inputs
     )
-    steps = tuple(
-        msgspec.structs.replace(step, file=f"{folder}/{step.file}")
-        if isinstance(step, OutputStep)
-        and not isinstance(step, ReportStep | ReplaceStep)
-        and step.file is not None
-        else step
-        for step in job.steps
+    moved = with_output_names(
+        job, lambda step, name: name if isinstance(step, ReplaceStep) else f"{folder}/{name}"
     )
-    return msgspec.structs.replace(job, inputs=inputs, steps=steps)
+    return msgspec.structs.replace(moved, inputs=inputs)

@@ -9,11 +9,12 @@ A recipe checks all of its jobs against the files before the first one writes. S
 wait for a file that another one makes; the table itself is passed on.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd.jobs.output_shapes import with_output_names
 from kbd.jobs.recipes.file_patterns import file_stem
 from kbd.jobs.recipes.table_labels import free_label, relabeled
 from kbd.jobs.records import (
@@ -22,7 +23,6 @@ from kbd.jobs.records import (
     Job,
     OutputStep,
     ReplaceStep,
-    ReportStep,
     SelectStep,
     Step,
     UnionStep,
@@ -102,16 +102,16 @@ def _written_tables(job: Job) -> Iterator[tuple[str, _Written]]:
     """Yield the tables that a job writes anew, each with its file."""
     last = next((each.name for each in job.inputs if each.kind == "table"), None)
     for number, step in enumerate(job.steps):
-        if isinstance(step, WriteStep):
-            if step.mode == "replace":
-                yield _file_name(step.file, job), _Written(number, step.sheet, step.of or last)
+        if isinstance(step, WriteStep) and step.mode == "replace":
+            table = _Written(number, step.sheet, step.of or last)
+            yield _file_name(step.file, job.inputs), table
         elif not isinstance(step, OutputStep):
             last = step.make
 
 
-def _file_name(template: str, job: Job) -> str:
-    """Return the name of a file that a job writes, whose inputs are bound to files."""
-    for each in job.inputs:
+def _file_name(template: str, inputs: Sequence[Input]) -> str:
+    """Return the name of a file that is written, with those of inputs, which are bound to files."""
+    for each in inputs:
         template = template.replace(f"{{{each.name}}}", file_stem(each.file))
     return template
 
@@ -123,16 +123,8 @@ def _source(each: Input) -> Input:
 
 def _with_names_of_files(job: Job, made: Collection[str]) -> Job:
     """Return a job whose results are not called after inputs that are files no more."""
-    gone = msgspec.structs.replace(
-        job, inputs=tuple(each for each in job.inputs if each.name in made)
-    )
-    steps = tuple(
-        step
-        if isinstance(step, ReportStep) or not isinstance(step, OutputStep) or step.file is None
-        else msgspec.structs.replace(step, file=_file_name(step.file, gone))
-        for step in job.steps
-    )
-    return msgspec.structs.replace(job, steps=steps)
+    gone = [each for each in job.inputs if each.name in made]
+    return with_output_names(job, lambda _, name: _file_name(name, gone))
 
 
 def _labels_beside(first: Job, second: Job, shared: Collection[str]) -> dict[str, str]:

@@ -401,11 +401,7 @@ def _things(table: KnownTable) -> Iterator[str]:
         if len(words) == 2 and words[1] in _NUMBERING:
             yield words[0]
         elif len(words) == 1:
-            # "Rechnungsnr" numbers what is a "Rechnung".
-            yield from (
-                words[0].removesuffix(one).removesuffix("s") for one in _NUMBERING
-                if words[0].endswith(one) and len(words[0]) - len(one) >= 4
-            )  # fmt: skip
+            yield from (thing for thing in _numbered_by(column) if len(thing) >= _WHOLE_WORD)
     moments = [column for column in table.columns if column.is_moment]
     if len(moments) == 1:
         yield from _happening(moments[0], table)
@@ -415,6 +411,14 @@ def _things(table: KnownTable) -> Iterator[str]:
         is_key = first.is_text or first.role == "id"
         if len(words) == 1 and is_key and words[0] not in _NOT_THINGS:
             yield words[0]
+
+
+def _numbered_by(column: KnownColumn) -> Iterator[str]:
+    """Yield what the name of a column says that it numbers: "rechnung" of a Rechnungsnr."""
+    name = "".join(tokens(column.name))
+    for ending in _NUMBERING:
+        if name.endswith(ending) and name != ending:
+            yield name.removesuffix(ending).removesuffix("s")
 
 
 def _happening(moment: KnownColumn, table: KnownTable) -> Iterator[str]:
@@ -446,6 +450,9 @@ _KINDS_OF_TEXTS = frozenset(["type", "types", "kind", "typ", "art", "column", "f
 _KINDS_OF_NUMBERS = frozenset(["amount", "amounts", "value", "values", "betrag", "betrage", "wert"])
 
 _PARTICIPLES = ("ed", "t", "en", "ing")
+
+_WHOLE_WORD = 4
+"""Letters from which on the beginning of a name is a word, and not short for one."""
 
 _NUMBERING = frozenset(["id", "no", "nr", "number", "nummer", "key", "code"])
 
@@ -500,13 +507,10 @@ def numbered(scan: RequestScan, place: int) -> KnownColumn | None:
     """
     word = "" if scan.at(place, "row_noun") else scan.word(place)
     for number, column in enumerate(scan.table.columns):
-        name = "".join(tokens(column.name))
-        for ending in _NUMBERING:
-            root = name.removesuffix(ending).rstrip("s")
-            # Short for a word is only what stands first.
-            is_long = len(root) >= 4 or (number == 0 and root)
-            if name.endswith(ending) and is_long and word.startswith(root):
-                return column
+        things = [one for one in _numbered_by(column) if one and word.startswith(one)]
+        # Short for a word is only what stands first.
+        if any(number == 0 or len(one) >= _WHOLE_WORD for one in things):
+            return column
     return None
 
 

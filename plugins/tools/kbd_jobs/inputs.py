@@ -12,7 +12,8 @@ import msgspec
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import Readable
 from kbd.jobs.columns import ShapeColumn
-from kbd.jobs.records import Input, Job, OutputStep, ReportStep
+from kbd.jobs.output_shapes import with_output_names
+from kbd.jobs.records import Input, Job
 from kbd.jobs.shapes import GivenTable, TableDoubt, misfits, with_blanks
 from kbd.tools import ToolContext
 from kbd_jobs.step_calls import StepCalls
@@ -99,14 +100,9 @@ def file_name(template: str, inputs: Sequence[BoundInput], value: str | None = N
 def named_job(job: Job, inputs: Mapping[str, BoundInput]) -> Job:
     """Return a job with the files' own names in the place of patterns, for people to read."""
     bound = list(inputs.values())
-    steps = tuple(
-        step
-        if isinstance(step, ReportStep) or not isinstance(step, OutputStep) or step.file is None
-        else msgspec.structs.replace(step, file=file_name(step.file, bound))
-        for step in job.steps
-    )
     named = tuple(msgspec.structs.replace(each, file=inputs[each.name].path) for each in job.inputs)
-    return msgspec.structs.replace(job, inputs=named, steps=steps)
+    written = with_output_names(job, lambda _, name: file_name(name, bound))
+    return msgspec.structs.replace(written, inputs=named)
 
 
 async def bind_inputs(calls: StepCalls, job: Job) -> dict[str, BoundInput]:
