@@ -2,6 +2,7 @@
 
 import errno
 import os
+import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -240,6 +241,14 @@ class Raw:
                 self._rest += await self.stream.receive()
         line, _, self._rest = self._rest.partition(b"\n")
         return msgspec.json.decode(line)
+
+    def hang_up(self) -> None:
+        """End both directions; who waits for either finds it ended.
+
+        Tasks that send or receive are ended so, not by cancelling them: on asyncio, anyio (4.16)
+        sets the result of a future that was canceled in the turn in which its socket got ready.
+        """
+        self.stream.extra(anyio.abc.SocketAttribute.raw_socket).shutdown(socket.SHUT_RDWR)
 
     async def lines_to_the_end(self) -> list[Any]:
         """Return all messages until the server closes."""

@@ -1,7 +1,7 @@
 """Requests over the socket are answered as JSON-RPC says, whatever way the bytes arrive."""
 
 import json
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +90,9 @@ async def test_a_client_that_does_not_read_its_answers_is_not_read(short_dir: Pa
     async with serving(short_dir) as served, connected(served) as client:
 
         async def writes() -> None:
-            await client.write(b"".join(ask % n for n in range(10_000)))
-            written.append(10_000)
+            with suppress(anyio.BrokenResourceError):
+                await client.write(b"".join(ask % n for n in range(10_000)))
+                written.append(10_000)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(writes)
@@ -101,7 +102,7 @@ async def test_a_client_that_does_not_read_its_answers_is_not_read(short_dir: Pa
             assert connection.outbox._bytes <= ServerLimits().outbound_bytes + 101_000
             assert written == []
             assert [(await client.line())["id"] for _ in range(300)] == list(range(300))
-            tasks.cancel_scope.cancel()
+            client.hang_up()
 
 
 async def test_content_length_framing_is_spoken_to_who_speaks_it(short_dir: Path) -> None:
