@@ -1,6 +1,7 @@
 """Job of `kbd run` and `kbd send`: consent, the message, the run until its end, its summary."""
 
 import argparse
+import shlex
 import signal
 import time
 from collections.abc import Callable
@@ -307,7 +308,9 @@ def report_refusal(run: dict[str, Any]) -> int:
     label = "You asked" if read_as == run["request"] else "I read this as"
     note(f"{label}: {line(read_as, _REFUSAL_CHARACTERS)}")
     note(f"Nothing was done: {line(run['reason'], _REFUSAL_CHARACTERS)}")
-    suggestions = " or ".join(f'"{line(each)}"' for each in run["suggestions"][:_SUGGESTIONS])
+    named = map(line, run["suggestions"][:_SUGGESTIONS])
+    # A request with quotes of its own stands in those of a shell, where it is pasted.
+    suggestions = " or ".join(shlex.quote(one) if '"' in one else f'"{one}"' for one in named)
     if suggestions:
         note(f"What can be done: {suggestions}")
     return DECLINED

@@ -319,7 +319,7 @@ REFUSED = run_info(
     "declined",
     reason='there is no column "sise"\n(the columns of a.csv: "Size")',
     understood="total by sise",
-    suggestions=["total by Size", "what is in it?"],
+    suggestions=["total by Size", 'top 5 rows by "Net Size"'],
 )
 
 
@@ -336,7 +336,7 @@ def test_a_refusal_is_three_lines(
     assert told.err.splitlines()[-3:] == [
         "I read this as: total by sise",
         'Nothing was done: there is no column "sise" (the columns of a.csv: "Size")',
-        'What can be done: "total by Size" or "what is in it?"',
+        """What can be done: "total by Size" or 'top 5 rows by "Net Size"'""",
     ]
     assert not {"ReviewGetChangeSet", "DraftPublish", "WorkbenchFilesExtract"} & set(
         daemon.methods()

@@ -189,6 +189,7 @@ class Clauses(msgspec.Struct):
         duplicates: Columns by which such rows are listed.
         into: What rows are split into, as often as it is said.
         in_place: Whether the file itself is to be changed.
+        is_sorted: Whether it only says that there is an order.
         converts: Whether it asks for another kind of file.
         unknown: Places of words that nothing is known of.
     """
@@ -223,6 +224,7 @@ class Clauses(msgspec.Struct):
     nouns: list[int] = []
     notes: list[str] = []
     in_place: bool = False
+    is_sorted: bool = False
     suffix: str = ""
     unknown: list[int] = []
     condition_places: set[int] = set()

@@ -154,15 +154,13 @@ class RowComposer:
         if (more := len(texts) - _MAX_TEXTS) > 0:
             self._notes.append(f"Not summed, as they hold texts among numbers: {more} more columns")
 
-    def _row_order(self) -> tuple[SortKey, ...]:
+    def _row_order(self, order: Sequence[OrderClause]) -> tuple[SortKey, ...]:
         """Return the order of rows.
 
         Raises:
             UnclearError: It sorts by a figure, or does not say by what.
         """
-        return tuple(
-            SortKey(self._ordered(one).name, bool(one.descending)) for one in self._clauses.order
-        )
+        return tuple(SortKey(self._ordered(one).name, bool(one.descending)) for one in order)
 
     def _ordered(self, order: OrderClause) -> KnownColumn:
         if order.part:

@@ -18,7 +18,14 @@ from kbd.jobs.records import (
     TopStep,
 )
 from kbd_offline import rank_checks
-from kbd_offline.clauses import Clauses, FigureClause, RankClause, count_of_rows, sum_of
+from kbd_offline.clauses import (
+    Clauses,
+    FigureClause,
+    OrderClause,
+    RankClause,
+    count_of_rows,
+    sum_of,
+)
 from kbd_offline.composed_job import ComposedJob, SplitPart, order_text, way_of
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figure_composer import FigureComposer
@@ -56,6 +63,8 @@ def _check_used(scan: RequestScan, clauses: Clauses, composed: ComposedJob) -> N
     Raises:
         UnclearError: None does: what is wanted of it was not understood.
     """
+    if clauses.is_sorted and clauses.rank is None:
+        raise UnclearError("it does not say what to sort by")
     parts = composed.split
     steps = (*composed.steps, *(parts.summary if parts else ()))
     text = msgspec.json.encode(steps).decode() + (parts.by if parts else "")
@@ -82,6 +91,19 @@ def _check_used(scan: RequestScan, clauses: Clauses, composed: ComposedJob) -> N
 
 
 _NO_ROW = "it asks for what has no such row: I choose rows, one by one"
+
+
+def _is_named(order: OrderClause) -> bool:
+    """Tell whether an order says by what it is, and not its way alone."""
+    return bool(order.column or order.figure or order.part)
+
+
+def _repeats_rank(order: OrderClause, by: KnownColumn | None) -> bool:
+    """Tell whether an order is by what is ranked by, and says no way of its own."""
+    if order.descending is not None or order.part:
+        return False
+    named = order.figure.column if order.figure else order.column
+    return named in (None, by)
 
 
 class _Composer(FigureComposer):
@@ -170,25 +192,28 @@ class _Composer(FigureComposer):
             rank_checks.check_behind(clauses, rank)
             return None
         figure, numbers = rank.figure, clauses.amounts
-        by = rank.by or (numbers[0].column if len(numbers) == 1 else None)
+        by, order = rank.by or (numbers[0].column if len(numbers) == 1 else None), clauses.order
         if clauses.figures and figure is None:
             figure = resolve_figures(scan, clauses)[0]
-        if by is None and figure is None and clauses.order:
-            order = clauses.order[0]
-            by, figure = order.column, order.figure
-            if order.descending is not None:
-                rank = msgspec.structs.replace(rank, descending=order.descending)
+        if by is None and figure is None and order:
+            by, figure = order[0].column, order[0].figure
+            if order[0].descending is not None:
+                rank = msgspec.structs.replace(rank, descending=order[0].descending)
+            order = order[1:]
         rank_checks.check_day(scan, rank)
         rank_checks.check_groups(scan, clauses, rank)
         rank_checks.check_best(scan, clauses, rank, figure.column if figure is not None else by)
         if subject is not None and (figure is not None or subject.distinct < scan.table.rows):
-            return self._ranked_groups(rank, subject, by, figure)
+            return self._ranked_groups(rank, subject, by, figure, order)
         if by is None:
             by = self._rank_default(rank)
             rank_checks.check_best(scan, clauses, rank, by)
         per = Groups(keys_of(scan, clauses.keys))
         self._add(*per.derived)
         self._first(rank, "rows", by.name, per)
+        order = [one for one in order if not _repeats_rank(one, by)]
+        named = [one if _is_named(one) else OrderClause(by, one.descending) for one in order]
+        self._sort_first(rank, by.name, self._row_order(named))
         self._choose_columns()
         self._end_words()
         return self._made(is_figures=False)
@@ -212,7 +237,7 @@ class _Composer(FigureComposer):
 
     def _ranked_groups(
         self, rank: RankClause, subject: KnownColumn, by: KnownColumn | None,
-        figure: FigureClause | None,
+        figure: FigureClause | None, order: Sequence[OrderClause],
     ) -> ComposedJob:  # fmt: skip
         scan = self._scan
         if figure is None and by is not None:
@@ -235,6 +260,8 @@ class _Composer(FigureComposer):
         groups = Groups([*per, own], [resolved(scan, figure)])
         self._add(*groups.steps(exact=scan.is_exact))
         self._first(rank, subject.name, groups.headings[0], Groups(per))
+        order = [one for one in order if not _repeats_rank(one, figure.column)]
+        self._sort_first(rank, groups.headings[0], groups.order(order))
         self._end_words()
         return self._made(is_figures=True)
 
@@ -246,6 +273,11 @@ class _Composer(FigureComposer):
         name = f"{way}-{rank.count}{thing}-by-{slug(by)}{'-per-' * bool(of)}{per.slug}"
         top = TopStep(rank.count, (SortKey(by, rank.descending),), per.names, rank.count == 1)
         self._add(top, words=f"{first} {what} by {by}{of}", name=name)
+
+    def _sort_first(self, rank: RankClause, by: str, order: Sequence[SortKey]) -> None:
+        """Sort the first ones as asked, where that is another order than they are in."""
+        if list(order) not in ([], [SortKey(by, rank.descending)]):
+            self._sort(order, order_text(order))
 
     def _unique(self, columns: Sequence[KnownColumn]) -> ComposedJob:
         names = tuple(column.name for column in columns)
@@ -281,7 +313,7 @@ class _Composer(FigureComposer):
         key = keys[0]
         self._note_spellings([] if key.derived else [key.column])
         self._add(*Groups([key]).derived)
-        order = self._row_order()
+        order = self._row_order(clauses.order)
         self._sort(order)
         chosen = clauses.selected or [
             one for one in clauses.alone if not (clauses.figures and one.is_number)
@@ -323,7 +355,7 @@ class _Composer(FigureComposer):
     def _rows(self) -> ComposedJob:
         clauses = self._clauses
         self._loose_columns()
-        order = self._row_order()
+        order = self._row_order(clauses.order)
         self._sort(order)
         self._check_ranked()
         if not (self._steps or clauses.selected or clauses.dropped or clauses.renamed):

@@ -296,7 +296,7 @@ class FigureComposer(RowComposer):
             self._add(*groups.steps(exact=scan.is_exact))
             self._sort((*map(SortKey, within), *order))
         else:
-            order = self._row_order() or (SortKey(moment_of(scan).name),)
+            order = self._row_order(clauses.order) or (SortKey(moment_of(scan).name),)
             self._sort(order)
         by = Groups(keys)
         name = f"running-{slug(column.name)}{'-by-' * bool(keys)}{by.slug}"

@@ -30,6 +30,7 @@ _MAX_GROUPS = 12
 _ADVERBS: dict[str, Part] = {
     "yearly": "year", "quarterly": "quarter", "monthly": "month", "weekly": "week", "daily": "day",
 }  # fmt: skip
+_FUNCTIONS: tuple[Aggregate, ...] = ("sum", "average", "median", "minimum", "maximum")
 _FALLING = ("maximum", "largest", "newest")
 _WAYS = {"descending": True, "newest_first": True, "ascending": False, "oldest_first": False}
 
@@ -42,8 +43,19 @@ def _function(span: RequestSpan, concept: str) -> str | None:
     return None if ends_with or is_name else concept
 
 
+def _told_by_name(span: RequestSpan, named: NamedColumn) -> _Figures | None:
+    """Read "average temperature" of a column that is called so: what of it is asked for, too."""
+    scan, column = span.scan, named.column
+    if named.end == named.start + 1 or not column.is_number:
+        return None
+    for function in _FUNCTIONS:
+        if scan.is_word(named.start, function) and (column.adds_up or function != "sum"):
+            return (FigureClause(function, column, place=named.start),)
+    return None
+
+
 def _of_columns(
-    _: RequestSpan, functions: Sequence[Aggregate], columns: Sequence[NamedColumn]
+    span: RequestSpan, functions: Sequence[Aggregate], columns: Sequence[NamedColumn]
 ) -> _Figures | None:
     """Read "total and average amount"; of the least and the greatest days will do, too."""
     pairs = [(function, one) for one in columns for function in functions]
@@ -51,6 +63,11 @@ def _of_columns(
         if one.column.is_moment and function not in ("minimum", "maximum"):
             return None
         if function == "sum" and not one.column.adds_up and one.level > PART:
+            return None
+        if function in ("minimum", "maximum") and one.level >= PART and (
+            span.scan.is_noun(one.start) and one.end == one.start + 1
+        ):  # fmt: skip
+            # "The largest order" is no largest Order Count.
             return None
     return tuple(FigureClause(function, one.column, place=one.start) for function, one in pairs)
 
@@ -142,6 +159,9 @@ def _crossed(span: RequestSpan, rows: NamedColumn, key: KeyClause) -> tuple[obje
         return None
     if rows.level > STEM or column.adds_up or column.is_moment or scan.is_noun(rows.start):
         return None
+    is_amount = column.is_number and column.role != "id" and column.distinct > _MAX_GROUPS
+    if is_amount or column.type == "float" or _told_by_name(span, rows):
+        return None
     # "Varieties per supplier", each of which is there once, are no rows of a table.
     hardly_repeats = column.distinct * 2 > scan.table.rows > 0
     if hardly_repeats or (key.column is not None and key.column.adds_up):
@@ -226,11 +246,12 @@ _BY = "(by|'in'|'vs'|'x'|'×'|'gegen'|'versus'|'against')"
 _SORT_BY = "sort (by|'nach'|'by')?"
 
 FIGURE_RULES: tuple[Production, ...] = (
-    Production("function", ":(sum|average|median|minimum|maximum)", _function),
+    Production("function", f":({'|'.join(_FUNCTIONS)})", _function),
     Production("figure", "function+ sum? ANYNUMBER+", _of_columns, -0.4),
     Production("figure", "function+ DAYS+", _of_columns, -0.2),
     Production("figure", "function+ EXACT", lambda s, f, c: _of_columns(s, f, (c,)), 0.1),
     Production("figure", "ANYNUMBER function", lambda s, c, f: _of_columns(s, (f,), (c,)), 0.1),
+    Production("figure", "EXACT", _told_by_name, 0.5),
     Production("figure", "function+", _of_default, 0.8),
     Production("figure", f"{_HOW} NOUN", _counted_rows, -0.2),
     Production("figure", f"{_HOW} sum? NOUN?", _rows, 0.8),
@@ -283,6 +304,7 @@ FIGURE_RULES: tuple[Production, ...] = (
          lambda _, way, one: OrderClause(one.column, way in _FALLING), -0.4),
     Production("sort_clause", "sort? :(descending|newest_first|ascending|oldest_first)",
          _way_alone, 0.3),
+    Production("sort_clause", "sort END", lambda _, __: FieldClause("is_sorted"), 0.3),
     Production("share_clause", "share sum?", _share, 0.4),
     Production("share_clause", "share sum? AMOUNT", _share_of),
     Production("share_clause", "share NOUN", _share_rows),

@@ -15,8 +15,18 @@ from kbd_offline.clauses import (
 )
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figure_rules import ordered
+from kbd_offline.lexicon import LEXICON
+from kbd_offline.names import singular
 from kbd_offline.patterns import Production, RequestSpan
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, cued, numbered, quoted
+from kbd_offline.scan import (
+    RequestScan,
+    SeveralError,
+    UnclearError,
+    cued,
+    extended,
+    numbered,
+    quoted,
+)
 from kbd_offline.terminals import NamedColumn
 from kbd_offline.time_rules import moment_of
 
@@ -26,6 +36,7 @@ _Found = tuple[object, ...]
 _Thing = NamedColumn | int | None
 _RISING = frozenset(["bottom", "smallest", "oldest", "cheap", "fewest", "minimum"])
 _PLAIN = frozenset(["maximum", "minimum", "largest", "smallest", "most", "fewest"])
+_EXTREMES = ("minimum", "maximum")
 _BIRTHS = ("birth", "geb", "born")
 _MEANT = ("newest", "oldest", "expensive", "cheap")
 
@@ -89,6 +100,22 @@ def _by(scan: RequestScan, rank: RankClause, order: OrderClause) -> RankClause:
     Raises:
         SeveralError: Only a number of rows was said, and a column that has no first ones.
     """
+    figure, subject = order.figure, rank.subject
+    is_each = subject is None or subject.distinct == scan.table.rows
+    if figure and figure.column and figure.function in _EXTREMES and rank.descending:
+        if is_each:
+            # "Top 5 days by the highest temperature": of a single row it is the only one.
+            is_falling = figure.function == "maximum"
+            order = OrderClause(
+                figure.column, is_falling if order.descending is None else order.descending
+            )
+        elif figure.function == "minimum" and order.descending is None:
+            raise SeveralError(
+                f'the first ones by the minimum of "{figure.column.name}" may be its least or its'
+                " greatest", [
+                    *first_rewritten(scan, rank.place, ("bottom",)), extended(scan, " descending"),
+                ],
+            )  # fmt: skip
     descending = rank.descending if order.descending is None else order.descending
     if rank.is_plain and order.descending is None and order.column is not None:
         if not order.column.is_moment:
@@ -198,7 +225,8 @@ def _is_person(span: RequestSpan, column: KnownColumn | None) -> bool:
     """Tell whether the oldest are persons, of whom no birth is known."""
     if column is not None and any(one in column.name.casefold() for one in _BIRTHS):
         return False
-    return any(span.scan.means(word, "person") for word in span.words)
+    words = {*span.words, *map(singular, span.words)}
+    return any(LEXICON.means(word, "person") for word in words)
 
 
 def _measured(span: RequestSpan, by: object, way: bool | None) -> OrderClause | None:  # noqa: FBT001 - a value

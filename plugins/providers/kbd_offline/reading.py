@@ -24,11 +24,11 @@ from kbd_offline.condition_rules import CONDITION_RULES
 from kbd_offline.facts import KnownColumn
 from kbd_offline.figure_rules import FIGURE_RULES
 from kbd_offline.grammar_checks import check_signs, check_unknown, check_value_word
-from kbd_offline.mentions import COMPOUND, PART, STEM
+from kbd_offline.mentions import COMPOUND, PART, SAME, STEM
 from kbd_offline.names import fold, stem
 from kbd_offline.patterns import Grammar, Production, RequestChart, RequestSpan
 from kbd_offline.rank_rules import RANK_RULES
-from kbd_offline.scan import RequestScan, SeveralError, UnclearError, is_cue
+from kbd_offline.scan import RequestScan, SeveralError, UnclearError, is_cue, quoted
 from kbd_offline.terminals import TERMINALS, NamedColumn
 from kbd_offline.time_rules import TIME_RULES
 
@@ -142,6 +142,8 @@ def read_clauses(scan: RequestScan) -> Clauses:
                 raise UnclearError("it asks for the first ones of two orders: ask for one of them")
             clauses.add(value, range(piece.start, piece.end))
     _check_average(scan, clauses)
+    _check_names(scan, clauses)
+    _check_counts(scan, clauses)
     _check_words(scan, way)
     _drop_explained(scan, clauses)
     check_unknown(scan, clauses)
@@ -208,6 +210,54 @@ def _check_average(scan: RequestScan, clauses: Clauses) -> None:
                 what = f"the average of the sums of each {scan.word(end).removesuffix('ly')}"
                 options = [scan.rewritten(place, end, word) for word in ("total", "each average")]
                 raise SeveralError(f"it may be {what}, or of the rows in it", options)
+
+
+def _check_names(scan: RequestScan, clauses: Clauses) -> None:
+    """Check that "total amount" is not taken for the column called so where there is an Amount.
+
+    Raises:
+        SeveralError: It may be the total of the other column as well.
+    """
+    if not (clauses.figures or clauses.rank or clauses.keys):
+        return
+    for place in range(len(scan)):
+        name, rest = scan.full_name(place), scan.column(place + 1)
+        is_figure = any(scan.is_word(place, one) for one in _FUNCTIONS)
+        if name is None or name.end == place + 1 or place in clauses.condition_places:
+            continue
+        if not is_figure or rest is None or rest.level > STEM or rest.end < name.end:
+            continue
+        text = scan.text(place, name.end)
+        is_spelt = place > 0 and not text[0].islower() and text == name.columns[0].name
+        is_behind = not clauses.rank and any(scan.is_word(place - 1, one) for one in _FUNCTIONS)
+        if not (is_spelt or is_behind):
+            first, whole = scan.text(place, place + 1), quoted(name.columns[0].name)
+            others = [quoted(one.name) for one in rest.columns]
+            options = [whole, *(f"{first} of {one}" for one in others)]
+            raise SeveralError(
+                f'"{text}" may be the column {whole}, or be of {" or ".join(others)}',
+                [scan.rewritten(place, name.end, one) for one in options],
+            )
+
+
+def _check_counts(scan: RequestScan, clauses: Clauses) -> None:
+    """Check that "count by region" is not taken for that of rows where a column is called Count.
+
+    Raises:
+        SeveralError: It may be the total of that column as well.
+    """
+    for place in (one.place for one in clauses.figures if one.of_rows):
+        name = scan.column(place)
+        if name is None or name.level > SAME or scan.is_noun(place):
+            continue
+        sums = [one for one in name.columns if one.adds_up]
+        if sums and not any(scan.is_noun(at) for at in range(name.end, name.end + 2)):
+            words = ["count rows", f"total {quoted(sums[0].name)}"]
+            raise SeveralError(
+                f'"{scan.text(place, name.end)}" may be how many rows there are, or the total of'
+                f' "{sums[0].name}"',
+                [scan.rewritten(place, name.end, one) for one in words],
+            )
 
 
 def _check_words(scan: RequestScan, way: _Way) -> None:

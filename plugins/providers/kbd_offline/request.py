@@ -66,6 +66,8 @@ class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline")
 Reading = Understood | Question | Declined
 
 _MAX_OPTIONS = 4
+_MAX_QUESTIONS = 2
+"""Asked one after the other; a proposal that needs more is none."""
 _MAX_NAMED = 8
 
 
@@ -81,12 +83,16 @@ def read_request(
         today: The day that "last month" goes by.
     """
 
-    def reads(text: str) -> bool:
+    def reads(text: str, depth: int = _MAX_QUESTIONS) -> bool:
+        """Tell whether a request is understood, or asks on until it is."""
         try:
             _read(text, tables, files, today)
-        except UnclearError as unclear:
-            # What is asked next is another question.
-            return isinstance(unclear, SeveralError)
+        except _OpenTableError:
+            return True
+        except SeveralError as several:
+            return depth > 0 and any(reads(one, depth - 1) for one in several.options)
+        except UnclearError:
+            return False
         return True
 
     try:
@@ -96,6 +102,10 @@ def read_request(
         return Question(str(several), tuple(options)[:_MAX_OPTIONS])
     except UnclearError as unclear:
         return Declined(str(unclear), nearest(request, tables, reads))
+
+
+class _OpenTableError(SeveralError):
+    """Question how a table is read, which is answered in words of its own."""
 
 
 class _Attempt(msgspec.Struct, frozen=True):
@@ -354,8 +364,8 @@ def _checked(found: Understood, tables: Sequence[KnownTable]) -> Understood:
     """Check that a job hangs on nothing that is open about its tables.
 
     Raises:
-        SeveralError: It does; the message asks.
+        _OpenTableError: It does; the message asks.
     """
     if asked := open_question(found.job, tables):
-        raise SeveralError(asked, [])
+        raise _OpenTableError(asked, [])
     return found

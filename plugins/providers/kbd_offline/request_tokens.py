@@ -1,14 +1,14 @@
 """Tokens of a request: words, numbers, dates, texts in quotes, files and signs. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from kbd_offline.names import fold
 
-__all__ = ["QUOTED", "RequestToken", "tokenize", "word_texts"]
+__all__ = ["QUOTED", "RequestToken", "tokenize", "with_joined_names", "word_texts"]
 
 # An apostrophe within a word, as in "don't", opens and closes nothing: hence no letter may stand
 # before the first sign, or behind a closing single quote.
@@ -63,6 +63,33 @@ def tokenize(request: str, files: Sequence[tuple[int, int, str]]) -> tuple[Reque
             found.append(RequestToken("file", path, "\x01", start, end))
         place = end
     return tuple(found)
+
+
+def with_joined_names(
+    found: Sequence[RequestToken], names: Iterable[str], request: str
+) -> Sequence[RequestToken]:
+    """Return tokens of which each name that is written with underscores is one, as in quotes.
+
+    Nobody writes "maximum_temperature" who asks for the maximum of a temperature.
+
+    Args:
+        found: The tokens.
+        names: The names that there are; those without underscores are passed over.
+        request: The request.
+    """
+    joined = sorted((name for name in names if "_" in name.strip("_")), key=len, reverse=True)
+    if not joined or "_" not in request:
+        return found
+    any_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, joined))})(?!\w)", re.IGNORECASE)
+    spelt: list[RequestToken] = []
+    for token in found:
+        name = spelt[-1] if spelt else None
+        if name is not None and token.start < name.end:
+            # A part of the name before.
+            continue
+        at = any_name.match(request, token.start) if token.kind in ("word", "number") else None
+        spelt.append(RequestToken("quoted", at.group(), "\x02", *at.span()) if at else token)
+    return spelt
 
 
 def word_texts(text: str) -> Iterator[str]:

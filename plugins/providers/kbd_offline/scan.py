@@ -12,7 +12,7 @@ from kbd_offline.full_names import with_full_names
 from kbd_offline.lexicon import LEXICON
 from kbd_offline.mentions import COMPOUND, PART, SAME, STEM, ColumnMention, ValueMention, Vocabulary
 from kbd_offline.names import fold, singular, split_suffix, stem, tokens
-from kbd_offline.request_tokens import RequestToken
+from kbd_offline.request_tokens import RequestToken, with_joined_names
 
 __all__ = [
     "RequestScan", "SeveralError", "UnclearError", "cued", "extended", "is_cue", "quoted",
@@ -64,6 +64,7 @@ class RequestScan:
         self.vocabulary = Vocabulary(table)
         self._owners = owners
         self._mentions: dict[int, ColumnMention | None] = {}
+        self._full_names: dict[int, ColumnMention | None] = {}
         self._are_nouns: dict[int, bool] = {}
         name = split_suffix(table.path.rpartition("/")[2])[0]
         self._nouns = {stem(word) for word in (*tokens(name), *tokens(table.sheet))}
@@ -73,7 +74,8 @@ class RequestScan:
             meaning for noun in (*tokens(name), *tokens(table.sheet), *_things(table))
             for meaning in LEXICON.meanings.get(singular(noun), ())
         )  # fmt: skip
-        spread = self._spread(with_full_names(request_tokens, table.columns))
+        named = with_joined_names(request_tokens, (one.name for one in table.columns), request)
+        spread = self._spread(with_full_names(named, table.columns))
         self.tokens = tuple(with_months(spread, request))
         self._words = [token.word for token in self.tokens]
         self._ends = [LEXICON.ends(self._words, at) for at in range(len(self._words))]
@@ -122,19 +124,31 @@ class RequestScan:
         ]  # fmt: skip
         return found[0] if len(found) == 1 else None
 
-    def means(self, word: str, meaning: str) -> bool:
-        """Tell whether a word may mean a thing."""
-        return any(LEXICON.means(one, meaning) for one in (word, singular(word)))
-
     def __len__(self) -> int:
         return len(self.tokens)
 
     def at(self, place: int, *concepts: str) -> int:
-        """Return where the longest phrase of some concepts that begins at a place ends, else 0."""
+        """Return where the longest phrase of some concepts that begins at a place ends, else 0.
+
+        None begins a column's full name that goes on behind it: "maximum temperature" where one is
+        called so.
+        """
         if not 0 <= place < len(self.tokens):
             return 0
         ends = self._ends[place]
-        return max((ends.get(concept, 0) for concept in concepts), default=0)
+        end = max((ends.get(concept, 0) for concept in concepts), default=0)
+        name = self.full_name(place) if end else None
+        return 0 if name is not None and name.end > end else end
+
+    def full_name(self, place: int) -> ColumnMention | None:
+        """Return the columns that some words are the full name of; a text in quotes is its own."""
+        if place not in self._full_names:
+            name = self.vocabulary.column_at(self.tokens, place)
+            is_full = name is not None and name.level <= SAME and not any(
+                self.kind(at) == "quoted" for at in range(place + 1, name.end)
+            )  # fmt: skip
+            self._full_names[place] = name if is_full else None
+        return self._full_names[place]
 
     def is_word(self, place: int, concept: str) -> bool:
         """Tell whether the one word at a place is a phrase of a concept."""
@@ -264,6 +278,7 @@ class RequestScan:
         self.table = msgspec.structs.replace(self.table, columns=(*others, column))
         self.vocabulary = Vocabulary(self.table)
         self._mentions.clear()
+        self._full_names.clear()
 
     def only(
         self,
@@ -296,9 +311,9 @@ class RequestScan:
     def _several(self, start: int, end: int, columns: Sequence[KnownColumn]) -> SeveralError:
         """Return the question which of some columns is meant by some tokens."""
         names = " or ".join(f'"{column.name}"' for column in columns)
-        word = self.text(start, end)
+        word, ways = self.text(start, end), "two" if len(columns) == 2 else "several"
         return SeveralError(
-            f'"{word}" can be read in two ways: {names}',
+            f'"{word}" can be read in {ways} ways: {names}',
             [self.rewritten(start, end, quoted(column.name)) for column in columns],
         )
 

@@ -231,10 +231,10 @@ def test_what_is_counted(tmp_path: Path, request_text: str, told: str) -> None:
 
 
 def test_a_count_of_what_is_there_once_each_is_that_of_the_rows(tmp_path: Path) -> None:
-    """Nothing is asked then; a column called Count does not change what a count is."""
+    """Nothing is asked then; what is not counted by a column's name is counted by rows."""
     _, outcome = play(tmp_path, "how many customers?", "Customer,Count\nAnn,4\nBob,5\n")
     assert "Count 2" in outcome.summary
-    _, outcome = play(tmp_path / "b", "count by Customer", "Customer,Count\nAnn,4\nAnn,5\n")
+    _, outcome = play(tmp_path / "b", "count rows by Customer", "Customer,Count\nAnn,4\nAnn,5\n")
     assert "Count by Customer, in spent-count-by-customer.xlsx" in outcome.summary
 
 
