@@ -36,8 +36,12 @@ async def _made(bench: OpenWorkbench) -> list[str]:
 
 
 async def _until_made(bench: OpenWorkbench, count: int) -> list[str]:
+    """Wait until the log has so many receipts, and the state, which folds them later, as well."""
+    notes = bench.state.publishes
     with anyio.fail_after(30):
         while len(found := await _made(bench)) < count:  # noqa: ASYNC110 - it tells nobody
+            await anyio.sleep(0.01)
+        while notes[found[-1]].receipt is None:  # noqa: ASYNC110 - it tells nobody
             await anyio.sleep(0.01)
     return found
 
