@@ -193,12 +193,16 @@ class _Composer(FigureComposer):
             return None
         figure, numbers = rank.figure, clauses.amounts
         by, order = rank.by or (numbers[0].column if len(numbers) == 1 else None), clauses.order
+        said = ""
         if clauses.figures and figure is None:
             figure = resolve_figures(scan, clauses)[0]
         if by is None and figure is None and order:
-            by, figure = order[0].column, order[0].figure
-            if order[0].descending is not None:
-                rank = msgspec.structs.replace(rank, descending=order[0].descending)
+            by, figure, way = order[0].column, order[0].figure, order[0].descending
+            if way is None and by is not None and (rank.is_plain or by.is_text):
+                # "Sorted by name, the first 5": of an order that rises. Names have no largest ones.
+                way = not rank.descending
+                said = "last" if way else "first"
+            rank = rank if way is None else msgspec.structs.replace(rank, descending=way)
             order = order[1:]
         rank_checks.check_day(scan, rank)
         rank_checks.check_groups(scan, clauses, rank)
@@ -210,7 +214,7 @@ class _Composer(FigureComposer):
             rank_checks.check_best(scan, clauses, rank, by)
         per = Groups(keys_of(scan, clauses.keys))
         self._add(*per.derived)
-        self._first(rank, "rows", by.name, per)
+        self._first(rank, "rows", by.name, per, said)
         order = [one for one in order if not _repeats_rank(one, by)]
         named = [one if _is_named(one) else OrderClause(by, one.descending) for one in order]
         self._sort_first(rank, by.name, self._row_order(named))
@@ -265,9 +269,10 @@ class _Composer(FigureComposer):
         self._end_words()
         return self._made(is_figures=True)
 
-    def _first(self, rank: RankClause, what: str, by: str, per: Groups) -> None:
+    def _first(self, rank: RankClause, what: str, by: str, per: Groups, said: str = "") -> None:
         """Add the first ones of each group; the only one is shared by those that are alike."""
-        first, way = f"{way_of(rank)} {rank.count}", way_of(rank)
+        way = said or way_of(rank)
+        first = f"{way} {rank.count}"
         of = f" of each {', '.join(per.names)}" if per.keys else ""
         thing = "" if what == "rows" else f"-{slug(what)}"
         name = f"{way}-{rank.count}{thing}-by-{slug(by)}{'-per-' * bool(of)}{per.slug}"

@@ -158,6 +158,23 @@ def test_the_first_rows_are_sorted_as_asked(behind: str, order: list[tuple[str, 
     assert ("sorted" in found.words) == bool(order)
 
 
+@pytest.mark.parametrize(
+    ("request_text", "column", "descending"),
+    [
+        ("sorted by Shop, first 5 rows", "Shop", False),
+        ("first 5 rows sorted by Shop", "Shop", False),
+        ("top 5 rows sorted by Shop", "Shop", False),
+        ("sorted by Shop descending, first 5 rows", "Shop", True),
+        ("sorted by date, first 5 rows", "date", False),
+        ("sorted by Amount, first 5 rows", "Amount", False),
+        ("top 5 rows sorted by Amount", "Amount", True),
+    ],
+)
+def test_the_first_rows_of_an_order(request_text: str, column: str, descending: bool) -> None:
+    """An order rises where it says no way; only the top ones of an amount are the greatest."""
+    assert ranked_by(job_of(request_text, SALES)) == (column, descending)
+
+
 def test_an_order_of_nothing_is_declined() -> None:
     """Only what is ranked has an order of its own."""
     found = read("show date and snow_fall, sorted", WEATHER)
