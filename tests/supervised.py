@@ -23,6 +23,7 @@ from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
@@ -103,6 +104,7 @@ async def supervised(
             catalog=Catalog(plugins),
             workers=WorkerPool(plugins, settings),
             renderer=Renderer(settings),
+            index=HomeIndexer(home, keeper),
             engines=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
             daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, CLOCK),

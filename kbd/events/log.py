@@ -45,7 +45,7 @@ class _Tip(Struct, frozen=True, gc=False):
 # Not SQLite: its WAL with FULL reaches 0.5 to 0.9 of a raw append, and its checkpoints stall (p99
 # 1.5 to 7.5 ms, not 0.5; facts/performance.md A). It cannot tell torn from damaged, either.
 class EventLog:
-    """A log that is open. Made by `EventLog.open`.
+    """A log that is open. Made by `EventLog.open`, or `EventLog.view` to be read alone.
 
     Attributes:
         repairs: What recovery cut off at open, to be recorded by the caller.
@@ -77,8 +77,6 @@ class EventLog:
         self._anchor: AnchorFile | None = None
         self._unanchored = 0
         self._anchor_due = clock() + _ANCHOR_SECONDS
-        if self.damage is None:
-            self._prepare()
 
     @classmethod
     def open(
@@ -119,7 +117,7 @@ class EventLog:
                 remove_leftovers(directory)
                 if found.tear is not None:
                     repairs = (cut_torn_write(directory, found.tear, disk),)
-            return cls(
+            log = cls(
                 directory,
                 found,
                 repairs,
@@ -128,8 +126,34 @@ class EventLog:
                 entropy=entropy,
                 clock=clock,
             )
+            if log.damage is None:
+                log._prepare()
         except OSError as error:
             raise LogPoisoned(f"the log cannot be opened: {error.strerror}") from error
+        return log
+
+    @classmethod
+    def view(cls, directory: Path) -> "EventLog":
+        """View a log that nobody has open, up to its end as it is now: nothing is written.
+
+        It cannot be appended to, and holds no file open.
+
+        Args:
+            directory: The log's own.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        found = survey_log(directory)
+        return cls(
+            directory,
+            found,
+            (),
+            segment_bytes=_SEGMENT_LIMIT,
+            disk=DISK,
+            entropy=os.urandom,
+            clock=time.monotonic,
+        )
 
     @property
     def seq(self) -> Seq:

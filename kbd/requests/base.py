@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, dataclass_transform
 
 import msgspec
 
-from kbd.types import BlobHash, RunId, Seq, WorkbenchId
+from kbd.types import BlobHash, RunId, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "UNSET",
@@ -21,6 +21,7 @@ __all__ = [
     "RunParam",
     "SeqParam",
     "Unset",
+    "WatchParam",
     "WorkbenchParam",
 ]
 
@@ -58,6 +59,11 @@ RunParam = Annotated[
     ),
 ]
 """A run id: its workbench's id, a hyphen and a number."""
+
+WatchParam = Annotated[
+    WatchId, msgspec.Meta(pattern="^[0-9a-f]{16}$", min_length=16, max_length=16)
+]
+"""A watch id."""
 
 BlobParam = Annotated[
     BlobHash,

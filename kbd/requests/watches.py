@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, Unset
+from kbd.requests.base import UNSET, Answer, Request, Unset, WatchParam
 from kbd.requests.providers import ModelParam
 from kbd.types import ReadAs, RunId, Seq, WatchId, WorkbenchId
 
@@ -271,11 +271,6 @@ class TriedRun(msgspec.Struct, frozen=True, kw_only=True):
 
     paths: tuple[str, ...]
 
-
-WatchParam = Annotated[
-    WatchId, msgspec.Meta(pattern="^[0-9a-f]{16}$", min_length=16, max_length=16)
-]
-"""A watch id."""
 
 _PathText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 _Pattern = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]

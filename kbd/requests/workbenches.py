@@ -4,7 +4,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
+from kbd.requests.base import (
+    UNSET,
+    Answer,
+    Request,
+    SeqParam,
+    Unset,
+    WatchParam,
+    WorkbenchParam,
+)
+from kbd.requests.pages import CursorParam, LimitParam, QueryParam
 from kbd.requests.providers import DefaultModel, ModelParam
 from kbd.types import FileName, ForkMode, ReadAs, Seq, WorkbenchId
 
@@ -41,6 +50,7 @@ __all__ = [
     "WorkbenchRequest",
     "WorkbenchRow",
     "WorkbenchSetDefaultModel",
+    "WorkbenchStatus",
     "WorkbenchesFound",
 ]
 
@@ -67,6 +77,10 @@ class WorkbenchCreate(_WorkbenchRequest):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
+WorkbenchStatus = Literal["idle", "running", "waiting", "draft", "damaged", "unread"]
+"""How a workbench stands."""
+
+
 class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
     """One workbench in a list.
 
@@ -79,7 +93,12 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
         files: How many files it holds.
         last_seq: Its last event.
         disk_bytes: What its folder takes.
-        reason: Why it can only be read, or not be opened at all; then the rest is as it was made.
+        status: The first of these that is true: its log is damaged; a run is under way; decisions
+            wait for a person; a draft waits for review; nothing. Or its log was not read yet, and
+            only id, name and time of creation are known.
+        runs: How many runs it had.
+        approvals: How many decisions wait for a person.
+        reason: Why it can only be read; then the rest is as far as its log can be read.
         parent_workbench_id: What it was forked from.
     """
 
@@ -91,6 +110,9 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     last_seq: Seq
     disk_bytes: int
+    status: WorkbenchStatus = "idle"
+    runs: int = 0
+    approvals: int = 0
     reason: str | Unset = UNSET
     parent_workbench_id: WorkbenchId | Unset = UNSET
 
@@ -140,23 +162,57 @@ class WorkbenchOpen(_WorkbenchRequest):
 
 
 class WorkbenchesFound(Answer):
-    """All workbenches.
+    """Workbenches, and what all take on disk.
 
     Args:
-        workbenches: Oldest first.
+        workbenches: In the order asked for; oldest first unless it says otherwise. Rows may be
+            ready-made JSON.
         daemon_disk_bytes: What the daemon's own log takes on disk.
         landed_disk_bytes: What copies of landed files take that are not done.
+        total: How many match the filters, on this page or on others.
+        next_cursor: Where the next page begins; absent behind the last row.
+        drafts: How many there are with a draft, whatever the filters.
+        damaged: How many there are whose log is damaged, likewise.
+        unread: How many there are whose log was not read yet, likewise.
+        disk_bytes: What all of them take on disk, likewise.
     """
 
-    workbenches: tuple[WorkbenchRow, ...]
+    workbenches: tuple[WorkbenchRow | msgspec.Raw, ...]
     daemon_disk_bytes: int
     landed_disk_bytes: int
+    total: int = 0
+    next_cursor: str | Unset = UNSET
+    drafts: int = 0
+    damaged: int = 0
+    unread: int = 0
+    disk_bytes: int = 0
 
 
 class WorkbenchList(_WorkbenchRequest):
-    """List all workbenches."""
+    """List workbenches; no log is opened for it.
+
+    Args:
+        named: Only those that this means: with this id; else of this name; else whose id begins so.
+        status: Only those that stand so.
+        query: Only those that have all of these words in their name or in their files' names; in
+            whatever case.
+        watch_id: Only those in which this watch had its runs.
+        order: By when they were created or changed, by name, or by what they take on disk.
+        descending: The newest, or largest, first.
+        limit: How many at most.
+        cursor: Where to begin.
+    """
 
     answer: ClassVar[type[Any]] = WorkbenchesFound
+
+    named: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | Unset = UNSET
+    status: tuple[WorkbenchStatus, ...] = ()
+    query: QueryParam = ""
+    watch_id: WatchParam | Unset = UNSET
+    order: Literal["created", "updated", "name", "size"] = "created"
+    descending: bool = False
+    limit: LimitParam | Unset = UNSET
+    cursor: CursorParam | Unset = UNSET
 
 
 class WorkbenchDeleted(Answer):

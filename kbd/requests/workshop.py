@@ -6,6 +6,7 @@ import msgspec
 
 from kbd.messages import Usage
 from kbd.requests.base import UNSET, Answer, Request, RunParam, Unset, WorkbenchParam
+from kbd.requests.pages import CursorParam, LimitParam, QueryParam
 from kbd.requests.providers import ModelParam
 from kbd.requests.recipes import RecipeNameParam
 from kbd.types import CallId, FileName, Phase, RunId, Seq, WorkbenchId
@@ -25,6 +26,7 @@ __all__ = [
     "RunInfo",
     "RunItem",
     "RunList",
+    "RunRow",
     "RunStatus",
     "RunsFound",
     "Undone",
@@ -331,6 +333,8 @@ class RunInfo(Answer):
         ended_at: The same, if it ended.
         budget: The caps that it works under, if it is not finished.
         undone: Whether the conversation was set back to before it.
+        damage: Why its workbench's log can only be read; what is told of it is as far as that goes,
+            and it is not under way whatever its last event says.
     """
 
     run_id: RunId
@@ -350,6 +354,7 @@ class RunInfo(Answer):
     ended_at: str | Unset = UNSET
     budget: RunBudget | Unset = UNSET
     undone: bool = False
+    damage: str | Unset = UNSET
 
 
 class RunGet(_WorkshopRequest):
@@ -360,24 +365,59 @@ class RunGet(_WorkshopRequest):
     run_id: RunParam
 
 
-class RunsFound(Answer):
-    """Runs, oldest first."""
+class RunRow(RunInfo, frozen=True, kw_only=True):
+    """A run in a list.
 
-    runs: tuple[RunInfo, ...]
+    Args:
+        workbench_name: What its workbench is called.
+    """
+
+    workbench_name: str
+
+
+class RunsFound(Answer):
+    """Runs.
+
+    Args:
+        runs: In the order asked for; oldest first unless it says otherwise. Rows may be ready-made
+            JSON.
+        total: How many match the filters, on this page or on others.
+        next_cursor: Where the next page begins; absent behind the last row.
+        unread: How many workbenches there are whose log was not read yet since kbd was installed
+            anew or found them: their runs are still missing here.
+    """
+
+    runs: tuple[RunRow | msgspec.Raw, ...]
+    total: int = 0
+    next_cursor: str | Unset = UNSET
+    unread: int = 0
 
 
 class RunList(_WorkshopRequest):
-    """List the runs of a workbench, or all.
+    """List the runs of a workbench, or all; no log is opened for it.
 
     Args:
         workbench_id: Whose.
-        running: Only those that are under way; no closed workbench is opened for them.
+        running: Only those that are under way.
+        status: Only those that stand so.
+        query: Only those that have all of these words in their request, in the name of their
+            workbench or in what they failed with; in whatever case.
+        order: By when they started, or by cost.
+        descending: The newest or dearest first.
+        limit: How many at most.
+        cursor: Where to begin.
     """
 
     answer: ClassVar[type[Any]] = RunsFound
 
     workbench_id: WorkbenchParam | Unset = UNSET
     running: bool = False
+    status: tuple[RunStatus, ...] = ()
+    query: QueryParam = ""
+    order: Literal["started", "cost"] = "started"
+    descending: bool = False
+    limit: LimitParam | Unset = UNSET
+    cursor: CursorParam | Unset = UNSET
 
 
 WorkshopRequest = (

@@ -54,7 +54,7 @@ class ApprovalMethods:
             )
         rows: list[wire.ApprovalRow] = []
         unread: list[WorkbenchId] = []
-        for workbench_id in self._workbenches.ids():
+        for workbench_id in await self._context.index.waiting():
             # One that cannot be opened does not hide the others.
             try:
                 async with self._workbenches.glance(workbench_id) as workbench:

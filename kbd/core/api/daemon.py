@@ -66,6 +66,7 @@ from kbd.core.server import Hub
 from kbd.core.server.dispatch import Handler, ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
@@ -223,6 +224,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 catalog=catalog,
                 workers=workers,
                 renderer=Renderer(settings),
+                index=HomeIndexer(home, daemon),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),

@@ -129,68 +129,66 @@ class LogMethods:
         """
         if subscription != wire.EVERY_LOG:
             events = await self._workbenches.event_rows(subscription)
-            after = _check_cursor(events, cursors.get(subscription, Seq(0)))
+            after = _check_cursor(events.seq, cursors.get(subscription, Seq(0)))
             return _follow_one(subscription, events, after)
+        ends = await self._ends()
         for log_id in self._workbenches.log_ids():
             if log_id in cursors:
-                _check_cursor(await self._workbenches.event_rows(log_id), cursors[log_id])
-        return self._all(dict(cursors))
+                await self._check_end(log_id, cursors[log_id], ends)
+        return self._all(dict(cursors), ends)
 
-    async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[EventBatch | Synced, None]:
-        """Follow every log, those that are created later, too."""
-        workbenches = self._workbenches
-        # Of all logs before any is read: `Synced` names where their history ends.
-        marks: dict[str, Seq] = {}
-        for log_id in workbenches.log_ids():
-            events = await self._known(log_id)
-            if events is not None:
-                marks[log_id] = events.seq
-        for log_id, mark in marks.items():
-            async with aclosing(self._on(log_id, cursors, mark)) as batches:
-                async for batch in batches:
-                    yield batch
-        yield Synced(marks)
-        while True:
-            # Taken before the look, so that what is recorded during it is not slept over.
-            rings = workbenches.changed.rings
-            quiet = True
-            for log_id in workbenches.log_ids():
-                # What is closed stays closed: nothing is recorded in it.
-                if workbenches.is_at_end(log_id, cursors.get(log_id, Seq(0))):
+    async def _check_end(self, log_id: str, after: Seq, ends: Mapping[str, Seq]) -> None:
+        """Raise ValidationFailed if a cursor is past the end of its log."""
+        if (end := ends.get(log_id)) is not None:
+            _check_cursor(end, after)
+            return
+        async with self._workbenches.reading(log_id) as events:
+            _check_cursor(events.seq, after)
+
+    async def _ends(self) -> dict[str, Seq]:
+        """Return where the logs end; of one that was not read since it was found, nothing."""
+        ends: dict[str, Seq] = {"daemon": self._workbenches.daemon_events.seq}
+        for workbench_id, seq in (await self._context.index.ends()).items():
+            ends[workbench_id] = seq
+        return ends
+
+    async def _all(
+        self, cursors: dict[str, Seq], ends: Mapping[str, Seq]
+    ) -> AsyncGenerator[EventBatch | Synced, None]:
+        """Follow every log, those that are created later, too; none is opened for it."""
+        # From before the first is read: what is recorded in it meanwhile is read after all.
+        with self._context.index.followed() as changed:
+            marks: dict[str, Seq] = {}
+            for log_id in self._workbenches.log_ids():
+                if ends.get(log_id) == cursors.setdefault(log_id, Seq(0)):
+                    marks[log_id] = cursors[log_id]
                     continue
                 async with aclosing(self._on(log_id, cursors)) as batches:
                     async for batch in batches:
-                        quiet = False
                         yield batch
-            if quiet:
-                await workbenches.changed.wait(rings)
+                marks[log_id] = cursors[log_id]
+            yield Synced(marks)
+            while True:
+                for log_id in await changed.take():
+                    async with aclosing(self._on(log_id, cursors)) as batches:
+                        async for batch in batches:
+                            yield batch
 
-    async def _on(
-        self, log_id: str, cursors: dict[str, Seq], mark: Seq | None = None
-    ) -> AsyncGenerator[EventBatch, None]:
-        """Read a log on from its cursor to a mark, or to its end, and move the cursor."""
-        events = await self._known(log_id)
-        if events is None:
-            return
-        end = events.seq if mark is None else mark
-        history = _read_history(log_id, events, cursors.get(log_id, Seq(0)), end)
+    async def _on(self, log_id: str, cursors: dict[str, Seq]) -> AsyncGenerator[EventBatch, None]:
+        """Read a log on from its cursor to its end, and move the cursor.
+
+        One that is deleted while it is read ends there, and one that cannot be read is left out.
+        """
         try:
-            with events.followed():
+            async with self._workbenches.reading(log_id) as events:
+                history = _read_history(log_id, events, cursors.get(log_id, Seq(0)), events.seq)
                 async with aclosing(history) as batches:
                     async for batch in batches:
                         cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
                         yield batch
-        except Exception:
-            # A log that is deleted while it is read ends there, like one that was deleted before.
-            if await self._known(log_id) is not None:
-                raise
-
-    async def _known(self, log_id: str) -> EventRows | None:
-        """Return the events of a log, or None if its workbench was deleted or cannot be opened."""
-        try:
-            return await self._workbenches.event_rows(log_id)
         except KbdError:
-            return None
+            if self._workbenches.opened(log_id) is not None:
+                raise
 
     async def _journal(self, log_id: str) -> Journal:
         if log_id == "daemon":
@@ -198,10 +196,10 @@ class LogMethods:
         return (await self._workbenches.open(log_id)).keeper.journal
 
 
-def _check_cursor(events: EventRows, after: Seq) -> Seq:
-    if after > events.seq:
-        msg = f"the log ends at {events.seq}; there is nothing after {after}"
-        raise ValidationFailed(msg, detail={"last_seq": events.seq})
+def _check_cursor(end: Seq, after: Seq) -> Seq:
+    if after > end:
+        msg = f"the log ends at {end}; there is nothing after {after}"
+        raise ValidationFailed(msg, detail={"last_seq": end})
     return after
 
 

@@ -1,6 +1,5 @@
 """Methods of the conversation: messages, the runs on them, undo, and regenerated answers."""
 
-import contextlib
 from collections.abc import Callable
 
 import anyio
@@ -9,7 +8,7 @@ import msgspec
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.rewind_decisions import find_exchange
-from kbd.core.domain.run_state import Run
+from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
@@ -22,9 +21,9 @@ from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
 from kbd.core.workbench.rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import EgressConsentRequired, KbdError, NotFound, error_with_code
+from kbd.errors import EgressConsentRequired, NotFound, error_with_code
 from kbd.requests import workshop as wire
-from kbd.requests.base import Request
+from kbd.requests.base import UNSET, Request
 
 __all__ = ["ConversationMethods", "WorkshopMethods", "wait_for_run"]
 
@@ -152,33 +151,38 @@ class WorkshopMethods:
         return self._info(workbench, run)
 
     async def list(self, request: wire.RunList, session: Session) -> wire.RunsFound:
-        """List the runs of a workbench, or of all."""
+        """List the runs of a workbench, or of all, by the index: no log is opened.
+
+        Raises:
+            NotFound: There is no such workbench.
+            ValidationFailed: The cursor is of another list.
+        """
         del session
-        one = request.workbench_id
-        rows: list[wire.RunInfo] = []
-        if request.running:
-            for workbench in self._workbenches.running():
-                run = workbench.state.active_run()
-                if run is not None and one in (workbench.id, msgspec.UNSET):
-                    rows.append(self._info(workbench, run))
-        elif not isinstance(one, msgspec.UnsetType):
-            workbench = await self._workbenches.open(one)
-            rows += (self._info(workbench, run) for run in workbench.state.runs)
-        else:
-            for workbench_id in self._workbenches.ids():
-                # One that cannot be opened, or was deleted meanwhile, does not hide the others.
-                with contextlib.suppress(KbdError):
-                    async with self._workbenches.glance(workbench_id) as workbench:
-                        rows += [self._info(workbench, run) for run in workbench.state.runs]
-        return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
+        if not isinstance(request.workbench_id, msgspec.UnsetType):
+            self._workbenches.known(request.workbench_id)
+        page, totals = await self._context.index.runs(request)
+        return wire.RunsFound(
+            runs=tuple(self._row(*row) for row in page.rows),
+            total=page.total,
+            next_cursor=page.next_cursor,
+            unread=totals.unread,
+        )
+
+    def _row(self, status: str, row: bytes) -> wire.RunRow | msgspec.Raw:
+        """Return a row of the list: of what can go on, with how much of its caps is used by now."""
+        if RunStatus(status).is_final:
+            return msgspec.Raw(row)
+        run = msgspec.json.decode(row, type=wire.RunRow)
+        return msgspec.structs.replace(run, budget=self._budget())
+
+    def _budget(self) -> wire.RunBudget:
+        caps, daemon = self._context.settings.run, self._workbenches.daemon.state
+        return run_budget(caps, daemon, self._context.clock.now_us())
 
     def _info(self, workbench: OpenWorkbench, run: Run) -> wire.RunInfo:
-        if run.status.is_final:
-            return run_info(workbench.state, run)
-        caps, daemon = self._context.settings.run, self._workbenches.daemon.state
-        return run_info(
-            workbench.state, run, run_budget(caps, daemon, self._context.clock.now_us())
-        )
+        damage = workbench.damage.message if workbench.damage is not None else ""
+        budget = UNSET if run.status.is_final else self._budget()
+        return run_info(workbench.state, run, budget, damage=damage)
 
 
 async def wait_for_run(runs: RunTasks, workbench: OpenWorkbench, number: int) -> None:

@@ -10,18 +10,11 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.rows import (
-    closed_row,
-    disk_bytes,
-    workbench_info,
-    workbench_row,
-    workbench_scope,
-)
-from kbd.errors import KbdError, NotFound
+from kbd.core.workbench.rows import disk_bytes, workbench_info, workbench_scope
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
-from kbd.types import Seq, WorkbenchId
+from kbd.types import Seq
 
 __all__ = ["ForkMethods", "WorkbenchMethods"]
 
@@ -31,9 +24,6 @@ class WorkbenchMethods:
 
     def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
         self._context, self._workbenches = context, workbenches
-        self._rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
-        # What those take that are closed, each with how often it had been opened by then.
-        self._sizes: dict[WorkbenchId, tuple[int, int]] = {}
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -61,65 +51,25 @@ class WorkbenchMethods:
         workbench = await self._workbenches.open(request.workbench_id)
         size_bytes = await read_in_turn(disk_bytes, workbench.folders.root)
         model = self._context.egress.models.chosen_or_default(workbench.state.model_id)
-        return wire.WorkbenchOpened(workbench=workbench_info(workbench, size_bytes, model))
+        known = self._workbenches.known(workbench.id)
+        return wire.WorkbenchOpened(workbench=workbench_info(known, workbench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
-        """List all workbenches, oldest first."""
-        del request, session
-        rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
-        for workbench_id in self._workbenches.ids():
-            try:
-                rows[workbench_id] = await self._row(workbench_id)
-            except NotFound:
-                continue  # It was deleted while we looked.
-        self._rows = rows
-        self._sizes = {each: size for each, size in self._sizes.items() if each in rows}
+        """List workbenches, by the index: no log is opened."""
+        del session
+        page, totals = await self._context.index.workbenches(request)
         home = self._context.home
         return wire.WorkbenchesFound(
-            workbenches=tuple(rows.values()),
+            workbenches=tuple(msgspec.Raw(row) for _, row in page.rows),
             daemon_disk_bytes=await read_in_turn(disk_bytes, home.daemon_log),
             landed_disk_bytes=await read_in_turn(disk_bytes, home.landings),
+            total=page.total,
+            next_cursor=page.next_cursor,
+            drafts=totals.drafts,
+            damaged=totals.damaged,
+            unread=totals.unread,
+            disk_bytes=totals.disk_bytes,
         )
-
-    async def _row(self, workbench_id: WorkbenchId) -> wire.WorkbenchRow:
-        """Describe a workbench; one that was closed since the last list is as it was then."""
-        workbenches = self._workbenches
-        size_bytes = await self._size_bytes(workbench_id)
-        row = self._rows.get(workbench_id)
-        is_open = workbenches.opened(workbench_id) is not None
-        if (
-            row is not None
-            and not is_open
-            and workbenches.is_at_end(workbench_id, Seq(row.last_seq))
-        ):
-            return msgspec.structs.replace(row, disk_bytes=size_bytes)
-        try:
-            async with workbenches.glance(workbench_id) as workbench:
-                return workbench_row(workbench, size_bytes)
-        except NotFound:
-            raise
-        except KbdError as error:
-            known = workbenches.daemon.state.workbenches[workbench_id]
-            return closed_row(known, size_bytes, error.message)
-
-    async def _size_bytes(self, workbench_id: WorkbenchId) -> int:
-        """Return what a workbench takes on disk; one that is closed is not read each time.
-
-        What people put into published/ of a closed one counts when it is opened again.
-        """
-        workbenches = self._workbenches
-        # Taken before the wait, so that an opening during it shows in the count.
-        openings, is_open = (
-            workbenches.openings(workbench_id),
-            workbenches.opened(workbench_id) is not None,
-        )
-        known = self._sizes.get(workbench_id)
-        if known is not None and known[0] == openings and not is_open:
-            return known[1]
-        size_bytes = await read_in_turn(disk_bytes, self._context.home.workbench(workbench_id).root)
-        if not is_open and workbenches.openings(workbench_id) == openings:
-            self._sizes[workbench_id] = openings, size_bytes
-        return size_bytes
 
     async def delete(
         self, request: wire.WorkbenchDelete, session: Session

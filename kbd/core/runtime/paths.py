@@ -5,6 +5,7 @@
       kbd.sock                      0600
       kbd.lock                      held for the daemon's life
       daemon/log/ daemon/snap/
+      daemon/index.sqlite3          what lists show of workbenches and runs; a projection
       daemon/daemon.log             what a daemon in the background prints
       daemon/output                 what is written past its log, until it is told there
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
@@ -210,6 +211,11 @@ class Home(msgspec.Struct, frozen=True):
     def daemon_snap(self) -> Path:
         """The snapshots of its state."""
         return self.folder / "daemon" / "snap"
+
+    @property
+    def index_file(self) -> Path:
+        """The index of workbenches and runs; a projection."""
+        return self.folder / "daemon" / "index.sqlite3"
 
     @property
     def workbenches(self) -> Path:

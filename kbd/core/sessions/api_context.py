@@ -15,6 +15,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
+from kbd.core.sessions.indexer import HomeIndexer
 from kbd.events.base import Actor
 from kbd.requests.base import Notification
 
@@ -42,6 +43,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         catalog: What they bring.
         workers: Their processes.
         renderer: The program that prints documents for previews.
+        index: What there is: a row a workbench and a run.
         engines: The searches of workbenches.
         egress: The one door out.
         daily_budget: The day's money.
@@ -59,6 +61,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     catalog: Catalog
     workers: WorkerPool
     renderer: Renderer
+    index: HomeIndexer
     engines: EnginePool
     egress: Egress
     daily_budget: DailyBudget

@@ -18,13 +18,18 @@ from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, Del
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import checked_id
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
-from kbd.core.sessions.recovery import close_workbench, open_workbench, recover_workbench
+from kbd.core.sessions.recovery import (
+    close_workbench,
+    open_workbench,
+    recover_workbench,
+    translate_disk_errors,
+)
+from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper, Observer
 from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
@@ -32,6 +37,7 @@ from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import Actor, Recorded
+from kbd.events.log import EventLog
 from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
@@ -105,7 +111,6 @@ class Workbenches:
     Attributes:
         daemon: The Keeper of the daemon's own log.
         daemon_events: The events of that log as clients see them.
-        changed: Notified of every event in any log.
     """
 
     def __init__(
@@ -121,13 +126,10 @@ class Workbenches:
         # ids without end.
         self._locks: WeakValueDictionary[WorkbenchId, anyio.Lock] = WeakValueDictionary()
         self._held: Counter[WorkbenchId] = Counter()
-        # The last events of those that were closed: nothing is recorded in them meanwhile.
-        self._ends: dict[WorkbenchId, Seq] = {}
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_limiting = False
         self.daemon_events = EventRows("daemon", daemon.journal)
-        self.changed = Notifier()
-        daemon.observe(self._wake)
+        tasks.start_soon(context.index.run)
 
     def log_ids(self) -> tuple[str, ...]:
         """Return the names of all logs: the daemon's own and each workbench's."""
@@ -202,13 +204,47 @@ class Workbenches:
         """
         return (await self._opened(workbench_id)).receipts
 
-    def is_at_end(self, log_id: str, seq: Seq) -> bool:
-        """Return whether a log is known to end at an event; no workbench is opened to find out."""
+    @contextlib.asynccontextmanager
+    async def reading(self, log_id: str) -> AsyncIterator[EventRows]:
+        """Read the events of a log while inside; a workbench that is closed stays so.
+
+        Args:
+            log_id: Its workbench's id, or "daemon".
+
+        Raises:
+            ValidationFailed: The id is ill-formed.
+            NotFound: There is no such workbench.
+            KbdError: Its log cannot be read.
+        """
         if log_id == "daemon":
-            return self.daemon_events.seq == seq
-        opened = self.opened(log_id)
-        end = opened.keeper.journal.seq if opened else self._ends.get(WorkbenchId(log_id))
-        return end == seq
+            yield self.daemon_events
+            return
+        checked = checked_id(log_id)
+        # Under the lock: who would open it waits, so the log that is looked at is nobody's.
+        async with self._lock(checked):
+            opened = self._open.get(checked)
+            events = opened.events if opened is not None else await self._view(checked)
+        with events.followed():
+            yield events
+
+    async def _view(self, workbench_id: WorkbenchId) -> EventRows:
+        """View the log of a closed workbench, whose lock the caller holds."""
+        self.known(workbench_id)
+        folders = self._context.home.workbench(workbench_id)
+        with translate_disk_errors():
+            return EventRows(workbench_id, Journal(await run_sync(EventLog.view, folders.log)))
+
+    def known(self, workbench_id: WorkbenchId) -> KnownWorkbench:
+        """Return a workbench as the daemon's log knows it.
+
+        Raises:
+            NotFound: There is no such workbench.
+        """
+        known = self.daemon.state.workbenches.get(workbench_id)
+        if known is None:
+            msg = f"there is no workbench {workbench_id}"
+            raise NotFound(msg)
+        return known
 
     def openings(self, workbench_id: WorkbenchId) -> int:
         """Return how often a workbench was opened: while it is closed, nobody writes its log."""
@@ -281,7 +317,6 @@ class Workbenches:
             # The log before the folder: a start removes what is left of a deleted workbench.
             await self.daemon.submit(DeleteWorkbench(opened.workbench.id), actor)
             await self._close(opened)
-            self._ends.pop(opened.workbench.id, None)
             del self._openings[opened.workbench.id]
             await run_sync(_remove_folder, opened.workbench.folders.root)
 
@@ -343,11 +378,7 @@ class Workbenches:
             known = self._open.get(checked)
             if known is not None:
                 return known
-            entry = self.daemon.state.workbenches.get(checked)
-            if entry is None:
-                msg = f"there is no workbench {checked}"
-                raise NotFound(msg)
-            self._ends.pop(checked, None)
+            entry = self.known(checked)
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
             opened: ServedWorkbench = await self._tasks.start(self._serve, entry)
@@ -368,6 +399,7 @@ class Workbenches:
         opened = ServedWorkbench(workbench, receipts, workbench_id, context.clock.monotonic_s())
         projection = Projection(workbench)
         workbench.keeper.refresh_first(projection.refresh)
+        workbench.keeper.observe(context.index.observe(workbench))
         workbench.keeper.observe(lambda seq, record: self._announce(opened, seq, record))
         workbench.keeper.observe(projection.observe)
         renewal = SnapshotScheduler(workbench.snapshots, workbench.keeper.journal.log)
@@ -402,6 +434,8 @@ class Workbenches:
                     await self._context.engines.close(workbench_id)
                 await close_workbench(workbench)
             finally:
+                with anyio.CancelScope(shield=True):
+                    await self._context.index.close(workbench)
                 opened.closed.set()
         if failure is not None:
             raise failure
@@ -431,7 +465,6 @@ class Workbenches:
             async with self._lock(opened.workbench.id):
                 # Asked again under the lock: somebody may have taken it up meanwhile.
                 if self._is_idle(opened):
-                    self._ends[opened.workbench.id] = opened.workbench.keeper.journal.seq
                     # Whoever asks from here on waits for the lock, and opens it anew.
                     del self._open[opened.workbench.id]
                     # Shielded: nobody may have the lock before the log is closed.
@@ -446,13 +479,8 @@ class Workbenches:
         now_s = self._context.clock.monotonic_s()
         return is_open and bench_id not in self._held and opened.is_idle(now_s)
 
-    def _wake(self, seq: Seq, record: Recorded) -> None:
-        del seq, record
-        self.changed.ring()
-
     def _announce(self, opened: ServedWorkbench, seq: Seq, record: Recorded) -> None:
         opened.used_s = self._context.clock.monotonic_s()
-        self._wake(seq, record)
         opened.workbench.changed.ring()
         for notification in notifications_of(opened.workbench.state, seq, record):
             self._context.notify(notification)

@@ -36,7 +36,7 @@ from kbd import __version__
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.errors import DiskFull, LogCorrupt
+from kbd.errors import DiskFull, KbdError, LogCorrupt
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk
@@ -148,6 +148,9 @@ def _read(path: Path, schema: str) -> Snapshot | None:
 CLOSED_EVENTS = 2000
 """A snapshot is kept at close when so many events came since the last one (4 ms of replay)."""
 
+_NO_END = Seq(2**63)
+"""Behind the last event of any log."""
+
 _NICENESS = 10
 """A process that renews yields to everything that somebody waits for."""
 
@@ -245,6 +248,26 @@ class Snapshots(Generic[S]):
             onward = _IncrementalFold(self._shape(), GENESIS, self._fold, until)
             return onward.walk(self.log_dir) and self.save(onward.state, onward.head)
 
+    def read(self) -> tuple[S, str]:
+        """Fold a log to its end, from its newest snapshot if there is one; nothing is changed.
+
+        Nobody has the log open.
+
+        Returns:
+            The state, and why the log cannot be read on from there; "" if it is whole.
+        """
+        found = load_snapshot(self.folder, self._schema())
+        with _gc_paused():
+            if found is not None:
+                state = msgspec.msgpack.decode(found.payload, type=self._shape)
+                onward = _IncrementalFold(state, found.head, self._fold, _NO_END)
+                damage = onward.read(self.log_dir)
+                # Of another log, or of an end that was cut off since.
+                if damage is not None:
+                    return onward.state, damage
+            onward = _IncrementalFold(self._shape(), GENESIS, self._fold, _NO_END)
+            return onward.state, onward.read(self.log_dir) or ""
+
     def _schema(self) -> str:
         """Name the shape of the state: of another shape, or another kbd's, none is used."""
         shape = msgspec.json.encode(msgspec.json.schema(self._shape))
@@ -295,12 +318,28 @@ class _IncrementalFold(Generic[S]):
             pass
         return self.state.seq == self._until
 
+    def read(self, log_dir: Path) -> str | None:
+        """Fold to the end; return the damage that is met, "" for none, None for another log."""
+        try:
+            found = survey_log(log_dir, trusted=self.state.seq, visit=self._visit)
+        except _StoppedError:
+            return None
+        except KbdError as error:
+            return error.message
+        except OSError as error:
+            return f"the log cannot be read: {os.strerror(error.errno or 0)}"
+        if found.fault is not None:
+            return found.fault.message
+        return "" if found.seq == self.state.seq else None
+
     def _visit(self, segment: Segment, block: Block) -> None:
         if block.base == segment.start.offset:
             self._chain = segment.header.chain
         for first, last, at, stop in block.spans():
             before, self._chain = self._chain, block.data[at + HEADER_BYTES : at + BODY_AT]
             if last <= self.state.seq:
+                if last == self.state.seq and self._chain != self.head:
+                    raise _StoppedError
                 continue
             if first != self.state.seq + 1 or before != self.head:
                 raise _StoppedError

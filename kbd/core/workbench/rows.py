@@ -8,7 +8,7 @@ from typing import Literal, assert_never, cast
 import msgspec
 
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
-from kbd.core.domain.run_state import ItemState, Run, item_label
+from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
@@ -45,6 +45,7 @@ from kbd.requests.workbenches import (
     SupportedTypes,
     WorkbenchInfo,
     WorkbenchRow,
+    WorkbenchStatus,
 )
 from kbd.requests.workshop import (
     ImplementProgress,
@@ -53,20 +54,22 @@ from kbd.requests.workshop import (
     RunError,
     RunInfo,
     RunItem,
+    RunRow,
     WorkshopState,
 )
-from kbd.types import FileName, Phase, ReadAs, Seq
+from kbd.types import FileName, Phase, ReadAs
 
 __all__ = [
     "MAX_LANDINGS",
     "Hints",
-    "closed_row",
     "disk_bytes",
     "failed_landings",
     "file_rows",
     "run_answer",
     "run_budget",
     "run_info",
+    "run_row",
+    "unread_row",
     "watch_info",
     "watch_row",
     "workbench_info",
@@ -88,44 +91,58 @@ def disk_bytes(folder: Path) -> int:
     return total
 
 
-def workbench_row(workbench: OpenWorkbench, size_bytes: int) -> WorkbenchRow:
-    """Return one line of the list of workbenches."""
-    state = workbench.state
+def workbench_row(
+    known: KnownWorkbench, state: WorkbenchState, size_bytes: int, damage: str
+) -> WorkbenchRow:
+    """Return one line of the list of workbenches.
+
+    Args:
+        known: The workbench, as the daemon's log knows it.
+        state: Its state; blank if nothing of its log can be read.
+        size_bytes: What its folder takes.
+        damage: Why its log can only be read; "" if it is whole.
+    """
+    created_at_us = state.created_at_us or known.created_at_us
     return WorkbenchRow(
-        id=state.workbench_id or workbench.id,
-        name=state.name,
-        created_at=format_time(state.created_at_us),
-        updated_at=format_time(state.updated_at_us),
+        id=known.workbench_id,
+        name=state.name or known.name,
+        created_at=format_time(created_at_us),
+        updated_at=format_time(state.updated_at_us or created_at_us),
         has_draft=state.draft is not None,
         files=sum(1 for _ in state.current_files()),
         last_seq=state.seq,
         disk_bytes=size_bytes,
-        reason=workbench.damage.message if workbench.damage is not None else msgspec.UNSET,
+        status=_workbench_status(state, damage),
+        runs=len(state.runs),
+        approvals=len(state.approvals),
+        reason=damage or msgspec.UNSET,
         parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
     )
 
 
-def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> WorkbenchRow:
-    """Return the line of a workbench that cannot be opened."""
-    created_at = format_time(known.created_at_us)
-    return WorkbenchRow(
-        id=known.workbench_id,
-        name=known.name,
-        created_at=created_at,
-        updated_at=created_at,
-        has_draft=False,
-        files=0,
-        last_seq=Seq(0),
-        disk_bytes=size_bytes,
-        reason=reason,
-    )
+def _workbench_status(state: WorkbenchState, damage: str) -> WorkbenchStatus:
+    # In the order of what a person has to see to first.
+    if damage:
+        return "damaged"
+    if state.active_run() is not None:
+        return "running"
+    if state.approvals:
+        return "waiting"
+    return "draft" if state.draft is not None else "idle"
+
+
+def unread_row(known: KnownWorkbench) -> WorkbenchRow:
+    """Return the line of a workbench of which only the daemon's log was read."""
+    row = workbench_row(known, WorkbenchState(), 0, "")
+    return msgspec.structs.replace(row, status="unread")
 
 
 def workbench_info(
-    workbench: OpenWorkbench, size_bytes: int, default_model_id: str
+    known: KnownWorkbench, workbench: OpenWorkbench, size_bytes: int, default_model_id: str
 ) -> WorkbenchInfo:
-    """Return the full description of one workbench."""
-    row = workbench_row(workbench, size_bytes)
+    """Return the full description of one workbench; `known` is it in the daemon's log."""
+    damage = workbench.damage.message if workbench.damage is not None else ""
+    row = workbench_row(known, workbench.state, size_bytes, damage)
     parent = workbench.state.parent
     forked: ForkedFrom | msgspec.UnsetType = msgspec.UNSET
     if parent is not None:
@@ -208,9 +225,20 @@ def run_budget(limits: RunLimits, daemon: DaemonState, now_us: int) -> RunBudget
 
 
 def run_info(
-    state: WorkbenchState, run: Run, budget: RunBudget | msgspec.UnsetType = msgspec.UNSET
+    state: WorkbenchState,
+    run: Run,
+    budget: RunBudget | msgspec.UnsetType = msgspec.UNSET,
+    *,
+    damage: str = "",
 ) -> RunInfo:
-    """Return a run in full."""
+    """Return a run in full.
+
+    Args:
+        state: The state of its workbench.
+        run: The run.
+        budget: The caps that it works under, if it is not finished.
+        damage: Why the workbench's log can only be read; "" if it is whole.
+    """
     items = tuple(
         RunItem(
             index=index,
@@ -237,7 +265,8 @@ def run_info(
         workbench_id=state.workbench_id,
         request=_request_line(state, run.message_id),
         model_id=run.model_id,
-        status=run.status.value,
+        # Nothing can be recorded of it any more, so nothing works on it.
+        status="interrupted" if damage and run.status is RunStatus.RUNNING else run.status.value,
         phase=run.phase,
         items=items,
         usage=run.usage,
@@ -250,7 +279,13 @@ def run_info(
         ended_at=format_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
         undone=run.undone,
         budget=budget,
+        damage=damage or msgspec.UNSET,
     )
+
+
+def run_row(info: RunInfo, name: str) -> RunRow:
+    """Return one line of the list of runs; `name` is what its workbench is called."""
+    return RunRow(**msgspec.structs.asdict(info), workbench_name=name)
 
 
 def _request_line(state: WorkbenchState, message_id: str) -> str:

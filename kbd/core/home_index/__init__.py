@@ -1,0 +1,10 @@
+"""Index of what there is in a home: a row a workbench and a row a run, so that lists open no log.
+
+    rows            what a row says, made of the state that a log is folded to
+    queries         what a list request asks for, as SQL
+    database        the rows in SQLite: a projection that may be deleted at any time
+    reader          reads closed logs, in a process of its own
+    reader_process  that process, seen from the daemon
+
+Who keeps the rows in step with the logs is `kbd.core.sessions.indexer`.
+"""

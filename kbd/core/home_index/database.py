@@ -1,0 +1,309 @@
+"""Database of the index: a row a workbench and a row a run, in SQLite.
+
+The logs are the authority, and this file may be deleted at any time. One that is damaged, of
+another kbd, or cannot be written is replaced by an empty one, in memory where the disk takes none.
+All blocks, and one thread at a time may use it.
+"""
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbd import __version__
+from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.home_index.queries import ListQuery
+from kbd.core.home_index.rows import IndexedWorkbench, unread_workbench
+from kbd.requests.pages import encode_cursor
+from kbd.requests.workbenches import WorkbenchRow
+from kbd.requests.workshop import RunRow
+from kbd.types import Seq, WatchId, WorkbenchId
+
+__all__ = ["FoundPage", "HomeIndex", "IndexTotals", "remove_index"]
+
+_SCHEMA = """
+CREATE TABLE meta(edition TEXT NOT NULL);
+CREATE TABLE workbenches(
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded_name TEXT NOT NULL,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    has_draft INTEGER NOT NULL,
+    approvals INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    disk_bytes INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    mark BLOB NOT NULL,
+    row BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX by_creation ON workbenches(created_at_us, id);
+CREATE INDEX by_change ON workbenches(updated_at_us, id);
+CREATE INDEX by_name ON workbenches(folded_name, id);
+CREATE INDEX by_size ON workbenches(disk_bytes, id);
+CREATE INDEX by_status ON workbenches(status);
+CREATE TABLE origins(workbench_id TEXT PRIMARY KEY, watch_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX by_watch ON origins(watch_id);
+CREATE TABLE runs(
+    workbench_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    started_at_us INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    cost REAL NOT NULL,
+    text TEXT NOT NULL,
+    row BLOB NOT NULL,
+    PRIMARY KEY (workbench_id, number)
+) WITHOUT ROWID;
+CREATE INDEX by_start ON runs(started_at_us, workbench_id, number);
+CREATE INDEX by_cost ON runs(cost, started_at_us, workbench_id, number);
+CREATE INDEX runs_by_status ON runs(status);
+"""
+
+_CACHE_KIB = 8192
+"""What SQLite keeps of the file in memory: the same for a hundred workbenches and for all."""
+
+
+class FoundPage(msgspec.Struct, frozen=True):
+    """A page of a list.
+
+    Args:
+        rows: How each row stands, and the row as JSON.
+        total: How many match the filters.
+        next_cursor: Where the next page begins; UNSET behind the last.
+    """
+
+    rows: tuple[tuple[str, bytes], ...]
+    total: int
+    next_cursor: str | msgspec.UnsetType
+
+
+class IndexTotals(msgspec.Struct, frozen=True):
+    """What is true of all workbenches together: how many there are, in which state; their size."""
+
+    drafts: int
+    damaged: int
+    unread: int
+    disk_bytes: int
+
+
+class HomeIndex:
+    """The index, open. Made by `HomeIndex.open`.
+
+    Args:
+        connection: To its database, whose tables are there.
+        path: Its file; None if it is in memory.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path | None) -> None:
+        self._connection, self._path = connection, path
+
+    @classmethod
+    def open(cls, path: Path) -> "HomeIndex":
+        """Open the index of a home; an empty one if there is none that can be used.
+
+        Args:
+            path: Its file.
+        """
+        for _ in range(2):
+            with contextlib.suppress(sqlite3.Error, OSError):
+                return cls(_connect(path), path)
+            remove_index(path)
+        # A disk that takes no file has taken the logs: the lists work on, until the daemon ends.
+        return cls(_create(sqlite3.connect(":memory:", **_OPTIONS)), None)
+
+    def close(self) -> None:
+        """Close the file; calling it again does nothing."""
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+
+    def is_sound(self) -> bool:
+        """Return whether the file is sound; it is read whole, beside whoever uses the index."""
+        if self._path is None:
+            return True
+        try:
+            with contextlib.closing(sqlite3.connect(self._path)) as connection:
+                return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+        except (sqlite3.Error, OSError):
+            return False
+
+    def reconcile(self, known: Sequence[KnownWorkbench]) -> None:
+        """Have a row for each workbench that there is and for no other; new ones are unread."""
+        ids = {each.workbench_id for each in known}
+        with self._transaction() as execute:
+            there = {row[0] for row in execute("SELECT id FROM workbenches")}
+            self._remove(there - ids)
+            self._put([unread_workbench(each) for each in known if each.workbench_id not in there])
+
+    def put(self, rows: Iterable[IndexedWorkbench]) -> None:
+        """Replace the rows of workbenches by new ones."""
+        with self._transaction():
+            self._put(rows)
+
+    def relist(self, created: Iterable[KnownWorkbench], deleted: Iterable[WorkbenchId]) -> None:
+        """Add rows of workbenches that were created, and remove those of others.
+
+        Of those that are there already nothing changes.
+        """
+        with self._transaction() as execute:
+            for each in created:
+                query = "SELECT 1 FROM workbenches WHERE id = ?"
+                if execute(query, (each.workbench_id,)).fetchone() is None:
+                    self._put([unread_workbench(each)])
+            self._remove(deleted)
+
+    def mark(self, workbench_id: WorkbenchId, mark: bytes) -> None:
+        """Set the fingerprint of a log; empty while it is open."""
+        with self._transaction() as execute:
+            execute("UPDATE workbenches SET mark = ? WHERE id = ?", (mark, workbench_id))
+
+    def assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
+        """Set by which watches workbenches are made; it may be before they are."""
+        with self._transaction():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO origins(workbench_id, watch_id) VALUES (?, ?)",
+                list(watches.items()),
+            )
+
+    def marks(self) -> dict[WorkbenchId, bytes]:
+        """Return the fingerprints of all logs; empty of those that are open or were not read."""
+        return dict(self._connection.execute("SELECT id, mark FROM workbenches").fetchall())
+
+    def ends(self) -> dict[WorkbenchId, Seq]:
+        """Return the last events of the logs that were read."""
+        query = "SELECT id, seq FROM workbenches WHERE status != 'unread'"
+        return dict(self._connection.execute(query).fetchall())
+
+    def closed_ends(self, workbench_ids: Sequence[WorkbenchId]) -> dict[WorkbenchId, Seq]:
+        """Return the last events of some logs, by the rows of those that were closed in order."""
+        query = "SELECT seq FROM workbenches WHERE id = ? AND length(mark) > 0"
+        found = (
+            (each, self._connection.execute(query, (each,)).fetchone()) for each in workbench_ids
+        )
+        return {each: row[0] for each, row in found if row is not None}
+
+    def waiting(self) -> tuple[WorkbenchId, ...]:
+        """Return the workbenches in which decisions wait, or may wait, for a person."""
+        query = (
+            "SELECT id FROM workbenches WHERE approvals > 0 OR status IN ('unread', 'damaged')"
+            " ORDER BY created_at_us, id"
+        )
+        return tuple(row[0] for row in self._connection.execute(query))
+
+    def page(self, query: ListQuery) -> FoundPage:
+        """Return a page of a list."""
+        sql, values = query.count_sql()
+        (total,) = self._connection.execute(sql, values).fetchone()
+        found = self._connection.execute(*query.page_sql("status, row")).fetchall()
+        cursor: str | msgspec.UnsetType = msgspec.UNSET
+        if query.limit >= 0 and len(found) > query.limit:
+            found = found[: query.limit]
+            cursor = encode_cursor(query.of, tuple(found[-1][:-2]))
+        return FoundPage(tuple(row[-2:] for row in found), total, cursor)
+
+    def totals(self) -> IndexTotals:
+        """Return what is true of all workbenches together."""
+        query = (
+            "SELECT COALESCE(SUM(has_draft), 0), COALESCE(SUM(status = 'damaged'), 0),"
+            " COALESCE(SUM(status = 'unread'), 0), COALESCE(SUM(disk_bytes), 0) FROM workbenches"
+        )
+        return IndexTotals(*self._connection.execute(query).fetchone())
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        """Begin a transaction: all that is written inside is there, or nothing of it."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection.execute
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _put(self, rows: Iterable[IndexedWorkbench]) -> None:
+        execute = self._connection.execute
+        for each in rows:
+            execute(
+                "INSERT INTO workbenches(id, name, folded_name, created_at_us, updated_at_us,"
+                " status, has_draft, approvals, seq, disk_bytes, text, mark, row)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT(id) DO UPDATE SET (name, folded_name, created_at_us, updated_at_us,"
+                " status, has_draft, approvals, seq, disk_bytes, text, mark, row) ="
+                " (excluded.name, excluded.folded_name, excluded.created_at_us,"
+                " excluded.updated_at_us, excluded.status, excluded.has_draft, excluded.approvals,"
+                " excluded.seq, excluded.disk_bytes, excluded.text, excluded.mark, excluded.row)",
+                (
+                    each.workbench_id, each.name, each.name.casefold(), each.created_at_us,
+                    each.updated_at_us, each.status, each.has_draft, each.approvals, each.seq,
+                    each.disk_bytes, each.text, each.mark, each.row,
+                ),
+            )  # fmt: skip
+            if each.is_whole:
+                execute("DELETE FROM runs WHERE workbench_id = ?", (each.workbench_id,))
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO runs(workbench_id, number, started_at_us, status, cost,"
+                " text, row) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        each.workbench_id, run.number, run.started_at_us, run.status,
+                        float(run.cost), run.text, run.row,
+                    )
+                    for run in each.runs
+                ],
+            )  # fmt: skip
+
+    def _remove(self, workbench_ids: Iterable[WorkbenchId]) -> None:
+        gone = [(each,) for each in workbench_ids]
+        self._connection.executemany("DELETE FROM workbenches WHERE id = ?", gone)
+        self._connection.executemany("DELETE FROM runs WHERE workbench_id = ?", gone)
+        self._connection.executemany("DELETE FROM origins WHERE workbench_id = ?", gone)
+
+
+def remove_index(path: Path) -> None:
+    """Remove the file of an index, with what SQLite keeps beside it; what cannot be is left."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(OSError):
+            path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+
+
+_OPTIONS: dict[str, Any] = {
+    "isolation_level": None,  # transactions are begun by hand
+    "check_same_thread": False,  # one thread at a time, not always the same
+}
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection: sqlite3.Connection = sqlite3.connect(path, **_OPTIONS)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A crash of the machine may take the last rows, which are found missing; it tears nothing.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if tables == (0,):
+            return _create(connection)
+        if connection.execute("SELECT edition FROM meta").fetchone() != (_edition(),):
+            raise sqlite3.DatabaseError("the index is of another kbd")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+    connection.execute("INSERT INTO meta VALUES (?)", (_edition(),))
+    return connection
+
+
+def _edition() -> str:
+    """Name what decides what is in the file: the tables, the shape of rows, the version of kbd."""
+    shapes = msgspec.json.encode(msgspec.json.schema_components((WorkbenchRow, RunRow)))
+    digest = hashlib.sha256(_SCHEMA.encode() + shapes).hexdigest()
+    # With the version, for a fold can change while the shapes stay.
+    return f"{__version__}-{digest[:16]}"

@@ -1,0 +1,186 @@
+"""Rows of the index: what a list shows of a workbench and its runs, and what it is sorted by."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.domain.run_state import Run
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.workbench.rows import run_info, run_row, unread_row, workbench_row
+from kbd.events.anchor import read_anchor
+from kbd.events.segment import segment_names
+from kbd.types import Seq, WorkbenchId
+
+__all__ = [
+    "IndexedRun",
+    "IndexedWorkbench",
+    "fingerprint",
+    "indexed_run",
+    "indexed_workbench",
+    "unread_workbench",
+]
+
+MAX_TEXT = 4000
+"""How many characters of names and requests a search looks through, of one row."""
+
+
+class IndexedRun(msgspec.Struct, frozen=True, array_like=True):
+    """Row of a run.
+
+    Args:
+        number: Counted from 1 in its workbench.
+        started_at_us: When it started.
+        status: How it stands.
+        model_id: What does it.
+        cost: US dollars.
+        text: What a search looks through, case-folded.
+        row: The answer's `RunRow` as JSON.
+    """
+
+    number: int
+    started_at_us: int
+    status: str
+    model_id: str
+    cost: float
+    text: str
+    row: bytes
+
+
+class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
+    """Row of a workbench, with those of its runs that changed.
+
+    Args:
+        workbench_id: Its id.
+        name: For people.
+        created_at_us: When it was created.
+        updated_at_us: When its last event was recorded.
+        status: As in `WorkbenchRow`.
+        has_draft: Whether changes wait for review.
+        approvals: How many decisions wait for a person.
+        seq: Its last event.
+        disk_bytes: What its folder takes.
+        text: What a search looks through, case-folded.
+        row: The answer's `WorkbenchRow` as JSON.
+        mark: The fingerprint of its log; empty while it is open, or was not read.
+        runs: The rows of its runs.
+        is_whole: Whether these are all of its runs, or those that changed.
+    """
+
+    workbench_id: WorkbenchId
+    name: str
+    created_at_us: int
+    updated_at_us: int
+    status: str
+    has_draft: bool
+    approvals: int
+    seq: Seq
+    disk_bytes: int
+    text: str
+    row: bytes
+    mark: bytes = b""
+    runs: tuple[IndexedRun, ...] = ()
+    is_whole: bool = True
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def unread_workbench(known: KnownWorkbench) -> IndexedWorkbench:
+    """Return the row of a workbench whose log was not read yet: what the daemon's log says."""
+    return IndexedWorkbench(
+        workbench_id=known.workbench_id,
+        name=known.name,
+        created_at_us=known.created_at_us,
+        updated_at_us=known.created_at_us,
+        status="unread",
+        has_draft=False,
+        approvals=0,
+        seq=Seq(0),
+        disk_bytes=0,
+        text=known.name.casefold(),
+        row=_encode(unread_row(known)),
+    )
+
+
+def indexed_workbench(
+    known: KnownWorkbench,
+    state: WorkbenchState,
+    damage: str,
+    size_bytes: int,
+    runs: Iterable[Run],
+    *,
+    mark: bytes = b"",
+    is_whole: bool = True,
+) -> IndexedWorkbench:
+    """Return the row of a workbench, with those of some runs.
+
+    Args:
+        known: It, as the daemon's log knows it.
+        state: Its state; blank if nothing of its log can be read.
+        damage: Why its log can only be read; "" if it is whole.
+        size_bytes: What its folder takes.
+        runs: Those whose rows are wanted.
+        mark: The fingerprint of its log, if it is closed.
+        is_whole: Whether these are all of its runs.
+    """
+    row = workbench_row(known, state, size_bytes, damage)
+    words = "\n".join((row.name, *sorted(state.files)))
+    return IndexedWorkbench(
+        workbench_id=known.workbench_id,
+        name=row.name,
+        created_at_us=state.created_at_us or known.created_at_us,
+        updated_at_us=state.updated_at_us or known.created_at_us,
+        status=row.status,
+        has_draft=row.has_draft,
+        approvals=len(state.approvals),
+        seq=state.seq,
+        disk_bytes=size_bytes,
+        text=words[:MAX_TEXT].casefold(),
+        row=_encode(row),
+        mark=mark,
+        runs=tuple(indexed_run(row.name, state, run, damage) for run in runs),
+        is_whole=is_whole,
+    )
+
+
+def indexed_run(name: str, state: WorkbenchState, run: Run, damage: str) -> IndexedRun:
+    """Return the row of a run.
+
+    Args:
+        name: What its workbench is called.
+        state: The workbench's state.
+        run: The run.
+        damage: Why the workbench's log can only be read; "" if it is whole.
+    """
+    info = run_info(state, run, damage=damage)
+    asked = state.heard.get(run.message_id)
+    failure = run.error.message if run.error is not None else ""
+    words = (name, asked.text if asked is not None else "", failure)
+    return IndexedRun(
+        number=run.number,
+        started_at_us=run.started_at_us,
+        status=info.status,
+        model_id=run.model_id,
+        cost=info.cost,
+        text="\n".join(words)[:MAX_TEXT].casefold(),
+        row=_encode(run_row(info, name)),
+    )
+
+
+def fingerprint(log_dir: Path) -> bytes:
+    """Return what tells a closed log from any other: its anchor, the names and sizes of segments.
+
+    That a byte was changed in place does not show in it. Blocks.
+
+    Args:
+        log_dir: The log's folder; it need not exist.
+    """
+    try:
+        anchor = read_anchor(log_dir)
+        sizes = [(name, os.stat(log_dir / name).st_size) for name in segment_names(log_dir)]
+    except OSError as error:
+        return f"unreadable {error.errno}".encode()
+    return msgspec.msgpack.encode((anchor, sizes))

@@ -1,0 +1,443 @@
+"""Indexer: keeps the index of workbenches and runs in step with the logs.
+
+It sees each event of the daemon's log and of the open workbenches, and writes the rows that have
+changed before a list is answered, at the latest after a second. Logs that nobody has open are read
+by a process of its own: at a start those without a row, and those whose fingerprint is another than
+their row says, which a restore or a crash of the machine may leave behind. No start waits for it,
+and a list only for a few.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.home_index.database import (
+    FoundPage,
+    HomeIndex,
+    IndexTotals,
+    remove_index,
+)
+from kbd.core.home_index.queries import run_query, workbench_query
+from kbd.core.home_index.reader_process import read_closed_logs
+from kbd.core.home_index.rows import (
+    IndexedRun,
+    IndexedWorkbench,
+    fingerprint,
+    indexed_run,
+    indexed_workbench,
+)
+from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.paths import Home
+from kbd.core.store.keeper import Keeper, Observer
+from kbd.core.workbench.rows import disk_bytes
+from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.errors import FileReadFailed
+from kbd.events.base import Recorded
+from kbd.events.restores import WorkbenchRestored
+from kbd.events.watches import WatchRunStarted
+from kbd.events.workbenches import ConversationRewound, WorkbenchCreated, WorkbenchDeleted
+from kbd.requests.workbenches import WorkbenchList
+from kbd.requests.workshop import RunList
+from kbd.types import Seq, WatchId, WorkbenchId
+
+__all__ = ["ChangedLogs", "HomeIndexer"]
+
+FLUSH_S = 1.0
+"""How long a changed row may wait to be written while nobody asks for a list."""
+
+CHECK_S = 3600.0
+"""The interval in which the rows are checked against the heads of the logs."""
+
+RETRY_S = 60.0
+"""How long it waits after the process that reads logs died, or could not be started."""
+
+PATIENT_UNREAD = 200
+PATIENCE_S = 10.0
+"""A list waits for the logs that are being read if there are at most so many, at most so long: a
+small home is read within a second. In a larger one rows that are not read yet say so."""
+
+_BATCH = 128
+"""How many rows are written, or fingerprints taken, at a time: lists wait no longer than that."""
+
+_SIZED_SHARE = 20
+"""A folder is measured again after so many times as long as it took."""
+
+_log = get_logger(__name__)
+
+T = TypeVar("T")
+
+
+class ChangedLogs:
+    """The logs in which something was recorded, for one follower of all."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._changed = Notifier()
+
+    def note(self, log_id: str) -> None:
+        """Note that a log has grown, or is other than it was known."""
+        self._ids[log_id] = None
+        self._changed.ring()
+
+    async def take(self) -> tuple[str, ...]:
+        """Wait until there are some, and return them, each once."""
+        while not self._ids:
+            await self._changed.wait()
+        ids = tuple(self._ids)
+        self._ids.clear()
+        return ids
+
+
+class _Change:
+    """What of an open workbench is not in the index yet.
+
+    Attributes:
+        runs: The runs that changed; None for all.
+    """
+
+    def __init__(self) -> None:
+        self.runs: set[int] | None = set()
+
+    def note(self, record: Recorded) -> None:
+        """Note an event of it."""
+        # These change runs other than their own.
+        if isinstance(record.data, ConversationRewound | WorkbenchRestored):
+            self.runs = None
+        elif record.run and self.runs is not None:
+            self.runs.add(record.run)
+
+
+class _Indexed:
+    """An open workbench as the indexer knows it.
+
+    Attributes:
+        workbench: It.
+        opened_at: Its last event when it was opened, before it was recovered.
+        change: What is not written yet; None if nothing.
+        size_bytes: What its folder took when it was measured last.
+        measure_at_s: When it may be measured again.
+        is_compared: Whether it is known that the rows in the index are those of this log.
+    """
+
+    def __init__(self, workbench: OpenWorkbench) -> None:
+        self.workbench = workbench
+        self.opened_at = workbench.state.seq
+        self.change: _Change | None = _Change()
+        self.size_bytes, self.measure_at_s = 0, float("-inf")
+        self.is_compared = False
+
+
+class HomeIndexer:
+    """The index of a home, kept in step with its logs.
+
+    Args:
+        home: The home.
+        daemon: The Keeper of the daemon's own log.
+    """
+
+    def __init__(self, home: Home, daemon: Keeper[DaemonState, DaemonCommand]) -> None:
+        self._home, self._daemon = home, daemon
+        self._index: HomeIndex | None = None
+        # One at a time: a connection is one thread's, and rows are written in the order of events.
+        self._lock = anyio.Lock()
+        self._is_open = anyio.Event()
+        self._open: dict[WorkbenchId, _Indexed] = {}
+        self._listed: set[WorkbenchId] = set()
+        self._watches: dict[WorkbenchId, WatchId] = {}
+        self._changed, self._stale, self._read = Notifier(), Notifier(), Notifier()
+        # Those that were opened since a reading of closed logs began: what it found may be old.
+        self._taken_up: set[WorkbenchId] = set()
+        self._left = 0
+        self._followers: set[ChangedLogs] = set()
+        daemon.observe(self._observe_daemon)
+
+    def observe(self, workbench: OpenWorkbench) -> Observer:
+        """Take note of a workbench that was opened; return what observes its events."""
+        indexed = self._open[workbench.id] = _Indexed(workbench)
+        self._taken_up.add(workbench.id)
+        self._changed.ring()
+
+        def note(seq: Seq, record: Recorded) -> None:
+            del seq
+            if indexed.change is None:
+                indexed.change = _Change()
+                self._changed.ring()
+            indexed.change.note(record)
+            self._announce(workbench.id)
+
+        return note
+
+    async def close(self, workbench: OpenWorkbench) -> None:
+        """Write the rows of a workbench whose log was closed."""
+        indexed = self._open.get(workbench.id)
+        if indexed is None or indexed.workbench is not workbench:
+            return
+        indexed.measure_at_s = float("-inf")
+        indexed.change = indexed.change or _Change()
+        async with self._lock:
+            await self._flush()
+            del self._open[workbench.id]
+            if self._index is not None and workbench.id in self._daemon.state.workbenches:
+                mark = await run_sync(fingerprint, workbench.folders.log)
+                await self._call(lambda index: index.mark(workbench.id, mark))
+
+    @contextmanager
+    def followed(self) -> Iterator[ChangedLogs]:
+        """Tell which logs change while inside."""
+        changed = ChangedLogs()
+        self._followers.add(changed)
+        try:
+            yield changed
+        finally:
+            self._followers.discard(changed)
+
+    async def workbenches(self, request: WorkbenchList) -> tuple[FoundPage, IndexTotals]:
+        """Return a page of the workbenches, and what is true of all.
+
+        Raises:
+            ValidationFailed: The cursor is of another list.
+        """
+        query = workbench_query(request)
+        return await self._ask(lambda index: (index.page(query), index.totals()))
+
+    async def runs(self, request: RunList) -> tuple[FoundPage, IndexTotals]:
+        """Return a page of the runs, and what is true of all workbenches.
+
+        Raises:
+            ValidationFailed: The cursor is of another list.
+        """
+        query = run_query(request)
+        return await self._ask(lambda index: (index.page(query), index.totals()))
+
+    async def waiting(self) -> tuple[WorkbenchId, ...]:
+        """Return the workbenches in which decisions wait, or may wait, for a person."""
+        return await self._ask(lambda index: index.waiting())
+
+    async def ends(self) -> dict[WorkbenchId, Seq]:
+        """Return the last events of all logs but those that were not read yet."""
+        return await self._ask(lambda index: index.ends())
+
+    async def run(self) -> None:
+        """Work for ever."""
+        async with self._lock:
+            await run_sync(self._open_index)
+            self._is_open.set()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._write_changes)
+                await self._read_closed()
+        finally:
+            with anyio.CancelScope(shield=True):
+                async with self._lock:
+                    if self._index is not None:
+                        await run_sync(self._index.close)
+
+    def _observe_daemon(self, seq: Seq, record: Recorded) -> None:
+        del seq
+        match record.data:
+            case WorkbenchCreated() | WorkbenchDeleted():
+                self._listed.add(record.data.workbench_id)
+                self._changed.ring()
+            case WatchRunStarted(watch_id=watch_id, workbench_id=workbench_id):
+                self._watches[workbench_id] = watch_id
+                self._changed.ring()
+            case _:
+                pass
+        self._announce("daemon")
+
+    def _announce(self, log_id: str) -> None:
+        for follower in self._followers:
+            follower.note(log_id)
+
+    def _known(self, workbench_id: WorkbenchId) -> KnownWorkbench | None:
+        return self._daemon.state.workbenches.get(workbench_id)
+
+    def _open_index(self) -> None:
+        """Open the file, with a row for each workbench there is. Blocks."""
+        self._index = HomeIndex.open(self._home.index_file)
+        self._index.reconcile(tuple(self._daemon.state.workbenches.values()))
+
+    async def _ask(self, question: Callable[[HomeIndex], T]) -> T:
+        """Ask the index, once it has all that was recorded before."""
+        await self._is_open.wait()
+        with anyio.move_on_after(PATIENCE_S):
+            while 0 < self._left <= PATIENT_UNREAD:
+                await self._read.wait()
+        async with self._lock:
+            await self._flush()
+            return await self._call(question)
+
+    async def _call(self, work: Callable[[HomeIndex], T]) -> T:
+        """Have a thread work with the index, with a new one if this one fails."""
+        assert self._index is not None, "the index is open"
+        try:
+            return await run_sync(work, self._index)
+        except (sqlite3.Error, OSError) as fault:
+            await self._replace(str(fault))
+        try:
+            return await run_sync(work, self._index)
+        except (sqlite3.Error, OSError) as error:
+            msg = f"the index of workbenches cannot be used: {error}"
+            raise FileReadFailed(msg, retryable=True) from error
+
+    async def _replace(self, fault: str) -> None:
+        """Replace the index by an empty one, and have all logs read again."""
+        _log.warning("index_made_anew", fault=fault)
+        await run_sync(self._replace_file)
+        for indexed in self._open.values():
+            indexed.change, indexed.is_compared = indexed.change or _Change(), False
+        self._stale.ring()
+        self._changed.ring()
+
+    def _replace_file(self) -> None:
+        if self._index is not None:
+            self._index.close()
+        remove_index(self._home.index_file)
+        self._open_index()
+
+    async def _write_changes(self) -> None:
+        while True:
+            rings = self._changed.rings
+            async with self._lock:
+                await self._flush()
+            await self._changed.wait(rings)
+            await anyio.sleep(FLUSH_S)
+
+    async def _flush(self) -> None:
+        """Write what has changed; the caller holds the lock."""
+        if self._index is None:
+            return
+        listed, self._listed = self._listed, set()
+        watches, self._watches = self._watches, {}
+        created = [known for each in listed if (known := self._known(each)) is not None]
+        deleted = [each for each in listed if self._known(each) is None]
+        changed = [each for each in self._open.values() if each.change is not None]
+        if created or deleted:
+            await self._call(lambda index: index.relist(created, deleted))
+        for start in range(0, len(changed), _BATCH):
+            await self._write_rows(changed[start : start + _BATCH])
+        if watches:
+            await self._call(lambda index: index.assign(watches))
+
+    async def _write_rows(self, changed: Sequence[_Indexed]) -> None:
+        await run_sync(_measure, changed)
+        fresh = [each for each in changed if not each.is_compared]
+        if fresh:
+            ids = [each.workbench.id for each in fresh]
+            ends = await self._call(lambda index: index.closed_ends(ids))
+            for each in fresh:
+                # Another log than its rows are of, or one that went on without them.
+                if ends.get(each.workbench.id) != each.opened_at and each.change is not None:
+                    each.change.runs = None
+                each.is_compared = True
+        rows = [row for each in changed if (row := await self._row(each)) is not None]
+        await self._call(lambda index: index.put(rows))
+
+    async def _row(self, indexed: _Indexed) -> IndexedWorkbench | None:
+        """Return the row of an open workbench as it is now; None if it was deleted."""
+        workbench, change = indexed.workbench, indexed.change
+        known = self._known(workbench.id)
+        if known is None or change is None:
+            return None
+        # Before the runs are looked at: what is recorded meanwhile is for the next time.
+        indexed.change = None
+        state = workbench.state
+        damage = workbench.damage.message if workbench.damage is not None else ""
+        is_whole = change.runs is None
+        numbers = range(1, len(state.runs) + 1) if change.runs is None else sorted(change.runs)
+        runs: list[IndexedRun] = []
+        for count, number in enumerate(numbers, 1):
+            if number <= len(state.runs):
+                runs.append(indexed_run(state.name, state, state.run(number), damage))
+            if not count % _BATCH:
+                await anyio.lowlevel.checkpoint()
+        row = indexed_workbench(known, state, damage, indexed.size_bytes, ())
+        return msgspec.structs.replace(row, runs=tuple(runs), is_whole=is_whole)
+
+    async def _read_closed(self) -> None:
+        """Read the logs without rows, and those that their rows are not of; again each hour."""
+        is_checked = False
+        while True:
+            rings = self._stale.rings
+            async with self._lock:
+                await self._flush()
+                marks = await self._call(lambda index: index.marks())
+            unread = [each for each, mark in marks.items() if not mark and each not in self._open]
+            if unread:
+                wait_s = 0.0 if await self._read_logs(unread) else RETRY_S
+            elif not is_checked:
+                is_checked, wait_s = True, 0.0
+                if self._index is None or await run_sync(self._index.is_sound):
+                    await self._read_logs(await self._find_drift(marks))
+                else:
+                    async with self._lock:
+                        await self._replace("the file is damaged")
+            else:
+                is_checked, wait_s = False, CHECK_S
+            with anyio.move_on_after(wait_s):
+                await self._stale.wait(rings)
+
+    async def _find_drift(self, marks: dict[WorkbenchId, bytes]) -> list[WorkbenchId]:
+        """Return the closed logs whose fingerprint is not the one in the index."""
+        found: list[WorkbenchId] = []
+        closed = [each for each in marks if each not in self._open]
+        for start in range(0, len(closed), _BATCH):
+            ids = closed[start : start + _BATCH]
+            logs = [self._home.workbench(each).log for each in ids]
+            seen = await run_sync(_fingerprints, logs)
+            found += [each for each, mark in zip(ids, seen, strict=True) if mark != marks[each]]
+        return found
+
+    async def _read_logs(self, ids: Sequence[WorkbenchId]) -> bool:
+        """Read closed logs and write their rows as they come; return whether all were read."""
+        wanted = [known for each in ids if (known := self._known(each)) is not None]
+        if not wanted:
+            return True
+        self._taken_up.clear()
+        self._left = len(wanted)
+        try:
+            return await read_closed_logs(self._home, wanted, self._assign, self._put_read)
+        finally:
+            self._left = 0
+            self._read.ring()
+
+    async def _assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
+        async with self._lock:
+            await self._call(lambda index: index.assign(watches))
+
+    async def _put_read(self, found: Sequence[IndexedWorkbench]) -> None:
+        async with self._lock:
+            rows = [
+                row
+                for row in found
+                if self._known(row.workbench_id) is not None
+                and row.workbench_id not in self._taken_up
+            ]
+            await self._call(lambda index: index.put(rows))
+        self._left -= len(found)
+        self._read.ring()
+        for row in rows:
+            self._announce(row.workbench_id)
+
+
+def _measure(changed: Sequence[_Indexed]) -> None:
+    """Measure what the folders of workbenches take, if that is due. Blocks."""
+    for each in changed:
+        begun = time.monotonic()
+        if begun >= each.measure_at_s:
+            each.size_bytes = disk_bytes(each.workbench.folders.root)
+            each.measure_at_s = begun + _SIZED_SHARE * (time.monotonic() - begun)
+
+
+def _fingerprints(logs: Sequence[Path]) -> list[bytes]:
+    return [fingerprint(each) for each in logs]
