@@ -14,6 +14,9 @@ from kbd.client.blocking import Client
 
 __all__ = ["command", "find_holder", "render_step"]
 
+MAX_NAMED = 20
+"""How many workbenches that have the same file are named."""
+
 _PEOPLE = {
     "added": "came with the file that a person added",
     "adopted": "a person changed the file in published/",
@@ -48,13 +51,7 @@ def find_holder(client: Client, path: str) -> str:
     Raises:
         Stop: None has it, or several do.
     """
-    found: list[dict[str, Any]] = []
-    for each in call(client, "WorkbenchList")["workbenches"]:
-        if each.get("damaged"):
-            continue
-        listed = call(client, "WorkbenchFilesList", {"workbench_id": each["id"]})["files"]
-        if any(file["path"] == path for file in listed):
-            found.append(each)
+    found = call(client, "WorkbenchList", {"file": path, "limit": MAX_NAMED})["workbenches"]
     if len(found) == 1:
         return str(found[0]["id"])
     if not found:

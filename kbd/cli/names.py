@@ -17,7 +17,7 @@ def find_workbench(client: Client, named: str) -> dict[str, Any]:
     Raises:
         Stop: None or several are meant.
     """
-    return _single_match(_find_matches(call(client, "WorkbenchList")["workbenches"], named), named)
+    return _single_match(_find_matches(client, named), named)
 
 
 def find_run(client: Client, named: str) -> dict[str, Any]:
@@ -28,12 +28,11 @@ def find_run(client: Client, named: str) -> dict[str, Any]:
     Raises:
         Stop: No workbench or several are meant, or it has no such run.
     """
-    workbenches = call(client, "WorkbenchList")["workbenches"]
-    meant, number = _find_matches(workbenches, named), ""
+    meant, number = _find_matches(client, named), ""
     base, _, last = named.rpartition("-")
     # A name may itself end in a hyphen and digits, so it is tried as a whole before.
     if not meant and base and last.isascii() and last.isdigit() and len(last) <= 15:
-        meant, number = _find_matches(workbenches, base), last
+        meant, number = _find_matches(client, base), last
         named = base if meant else named
     workbench_id = str(_single_match(meant, named)["id"])
     runs: list[dict[str, Any]] = call(client, "RunList", {"workbench_id": workbench_id})["runs"]
@@ -49,15 +48,11 @@ def find_run(client: Client, named: str) -> dict[str, Any]:
     return runs[int(number) - 1]
 
 
-def _find_matches(workbenches: list[dict[str, Any]], named: str) -> list[dict[str, Any]]:
-    for meant in (
-        [each for each in workbenches if each["id"] == named],
-        [each for each in workbenches if each["name"] == named],
-        [each for each in workbenches if named and each["id"].startswith(named)],
-    ):
-        if meant:
-            return meant
-    return []
+def _find_matches(client: Client, named: str) -> list[dict[str, Any]]:
+    if not named:
+        return []
+    found: list[dict[str, Any]] = call(client, "WorkbenchList", {"named": named})["workbenches"]
+    return found
 
 
 def _single_match(meant: list[dict[str, Any]], named: str) -> dict[str, Any]:

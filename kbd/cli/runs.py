@@ -2,16 +2,32 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from kbd.cli.exits import OK
-from kbd.cli.link import call, connect
+from kbd.cli.exits import FAILED, OK
+from kbd.cli.link import connect
 from kbd.cli.names import find_workbench
-from kbd.cli.terminal import columns, duration, format_time, line, render_table, say
+from kbd.cli.pages import add_limit, newest_rows, render_total
+from kbd.cli.terminal import (
+    columns,
+    counted,
+    duration,
+    format_time,
+    line,
+    note,
+    render_table,
+    say,
+)
 
 __all__ = ["command"]
+
+DEFAULT_ROWS = 50
+"""How many are shown without --limit."""
+
+STATUSES = ("running", "finished", "declined", "failed", "cancelled", "interrupted")
 
 DEFAULT_COLUMNS = 200
 """Columns where stdout is no terminal."""
@@ -26,37 +42,49 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd runs
   kbd runs taxes
-  kbd runs --json | python -m json.tool
+  kbd runs --limit 500                 the newest 500, not the newest 50
+  kbd runs --search invoice            with this word in request, workbench or error
+  kbd runs --status failed --json | python -m json.tool
 
 Items are told as done/all, and with `!` how many failed. Tokens are those that
 went in and came out. The cost is in US dollars by the prices of the model; `$-`
 if they are unknown or it is free."""
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name; else all")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument(
+        "--status", choices=STATUSES, action="append", default=[],
+        help="only those that stand so; may be given more than once",
+    )  # fmt: skip
+    parser.add_argument("--search", metavar="WORDS", default="", help="only those with these words")
+    add_limit(parser, "runs")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object on stdout; all runs without --limit"
+    )
     return _runs
 
 
 def _runs(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
+        asked: dict[str, Any] = {"status": arguments.status, "query": arguments.search}
         if arguments.workbench:
-            workbenches = [find_workbench(client, arguments.workbench)]
-            of = {"workbench_id": workbenches[0]["id"]}
-        else:
-            workbenches, of = call(client, "WorkbenchList")["workbenches"], {}
-        found = call(client, "RunList", of)["runs"]
-    names = {str(each["id"]): str(each["name"]) for each in workbenches}
-    runs = [
-        {**run, "workbench_name": names.get(run["workbench_id"], "")} for run in reversed(found)
-    ]
+            asked["workbench_id"] = find_workbench(client, arguments.workbench)["id"]
+        most = arguments.limit or (sys.maxsize if arguments.json else DEFAULT_ROWS)
+        found = newest_rows(client, "RunList", asked, "runs", most)
+    runs = found["runs"][::-1]
     if arguments.json:
-        say(json.dumps({"runs": runs}))
+        say(json.dumps({**found, "runs": runs}))
+    elif runs:
+        say(_render_runs(runs, columns(DEFAULT_COLUMNS), datetime.now(UTC)))
+        for told in render_total(len(runs), found["total"], "runs"):
+            say(told)
     else:
-        say(
-            _render_runs(runs, columns(DEFAULT_COLUMNS), datetime.now(UTC))
-            if runs
-            else "There are no runs yet."
-        )
-    return OK
+        is_filtered = bool(arguments.status or arguments.search)
+        say("No run is like that." if is_filtered else "There are no runs yet.")
+    if found["unread"]:
+        note(f"{counted(found['unread'], 'log')} not read yet since kbd found them: ask again.")
+    damaged = {run["workbench_id"]: run["damage"] for run in runs if "damage" in run}
+    for workbench_id, damage in damaged.items():
+        note(f"workbench {workbench_id} is damaged: {line(damage)}")
+    return FAILED if damaged else OK
 
 
 _HEADER = ("run", "status", "phase", "items", "started (UTC)", "took")
@@ -86,12 +114,18 @@ def _render_row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
     took = (ended - datetime.fromisoformat(run["started_at"])).total_seconds()
     return (
         run["run_id"],
-        f"{run['status']}, undone" if run.get("undone") else run["status"],
+        _render_status(run),
         run["phase"] or "",
         _render_items(run["items"]),
         format_time(run["started_at"]),
         duration(max(took, 0.0)),  # the clock may have been set back
     )
+
+
+def _render_status(run: dict[str, Any]) -> str:
+    if "damage" in run:
+        return "damaged"
+    return f"{run['status']}, undone" if run.get("undone") else str(run["status"])
 
 
 def _render_items(items: list[dict[str, Any]]) -> str:

@@ -7,7 +7,7 @@ import argparse
 import json
 from collections.abc import Callable
 
-from kbd.cli.exits import OK, UNREACHABLE, Stop
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, connect, resolve_home
 from kbd.cli.terminal import duration, line, render_table, say, size
 
@@ -29,7 +29,7 @@ examples:
   kbd status
   kbd status --json | python -m json.tool
 
-Exits with 69 if no daemon answers."""
+Exits with 69 if no daemon answers, with 1 if a workbench is damaged."""
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _status
 
@@ -44,21 +44,31 @@ def _status(arguments: argparse.Namespace) -> int:
         raise
     with client:
         info = call(client, "EngineGetInfo")
-        found = call(client, "WorkbenchList", slow=True)
+        # Only --json has all of them: scripts poll this, and there may be many.
+        largest = {"order": "size", "descending": True}
+        if not arguments.json:
+            largest["limit"] = MAX_SHOWN
+        found = call(client, "WorkbenchList", largest, slow=True)
         runs = call(client, "RunList", {"running": True})["runs"]
         watches = call(client, "WatchList")["watches"]
-    workbenches, disk = found["workbenches"], _disk_usage(found)
+    disk = _disk_usage(found)
+    counts = {name: found[name] for name in ("drafts", "damaged", "unread")}
     if arguments.json:
-        active = {"runs": [run["run_id"] for run in runs], "watches": watches}
+        active = {"runs": [run["run_id"] for run in runs], "watches": watches, **counts}
         say(json.dumps({"running": True, **info, **active, "disk": disk}))
-        return OK
+        return FAILED if counts["damaged"] else OK
     say(f"kbd {info['engine_version']} is running")
     say(f"  home         {info['home']}")
     if warning := info.get("home_warning"):
         say(f"               {line(warning, 1000)}")
     say(f"  process      {info['pid']}, up {duration(info['uptime_s'])}, on {info['backend']}")
-    drafts = sum(1 for each in workbenches if each["has_draft"])
-    say(f"  workbenches  {len(workbenches)}" + (f", {drafts} with a draft" if drafts else ""))
+    told = {
+        "drafts": "with a draft",
+        "damaged": "damaged, see `kbd wb list --status damaged`",
+        "unread": "not read yet",
+    }
+    parts = [f"{count} {told[name]}" for name, count in counts.items() if count]
+    say(f"  workbenches  {', '.join([str(found['total']), *parts])}")
     say(f"  runs         {', '.join(run['run_id'] for run in runs) or 'none'}")
     if watches:
         failed = sum(each["failed"] for each in watches)
@@ -66,8 +76,8 @@ def _status(arguments: argparse.Namespace) -> int:
         parts = [f"{failed} failed files, see `kbd watch failed`"] if failed else []
         parts += [f"{still} not active"] if still else []
         say(f"  watches      {', '.join([str(len(watches)), *parts])}")
-    _print_disk_usage(disk)
-    return OK
+    _print_disk_usage(disk, found["total"])
+    return FAILED if counts["damaged"] else OK
 
 
 def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":
@@ -82,17 +92,16 @@ def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":
         }
         for each in found["workbenches"]
     ]
-    rows.sort(key=lambda row: row["disk_bytes"], reverse=True)
     own, landed = found["daemon_disk_bytes"], found["landed_disk_bytes"]
     return {
-        "total_bytes": own + landed + sum(row["disk_bytes"] for row in rows),
+        "total_bytes": own + landed + found["disk_bytes"],
         "daemon_bytes": own,
         "landed_bytes": landed,
         "workbenches": rows,
     }
 
 
-def _print_disk_usage(disk: "dict[str, Any]") -> None:
+def _print_disk_usage(disk: "dict[str, Any]", count: int) -> None:
     rows = disk["workbenches"]
     own = [f"{size(disk['daemon_bytes'])} the daemon's log"]
     if disk["landed_bytes"]:
@@ -107,10 +116,11 @@ def _print_disk_usage(disk: "dict[str, Any]") -> None:
             str(row["files"]),
             size(row["disk_bytes"]),
         )
-        for row in rows[:MAX_SHOWN]
+        for row in rows
     ]
     say()
     say(render_table(("workbench", "events", "files", "disk"), table))
-    if len(rows) > MAX_SHOWN:
-        rest = sum(row["disk_bytes"] for row in rows[MAX_SHOWN:])
-        say(f"and {len(rows) - MAX_SHOWN} more, {size(rest)} together")
+    if count > len(rows):
+        of_rows = sum(row["disk_bytes"] for row in rows)
+        rest = disk["total_bytes"] - disk["daemon_bytes"] - disk["landed_bytes"] - of_rows
+        say(f"and {count - len(rows)} more, {size(rest)} together")

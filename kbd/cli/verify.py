@@ -11,6 +11,7 @@ from typing import Any
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
+from kbd.cli.pages import all_pages
 from kbd.cli.terminal import line, say
 from kbd.client.blocking import Client
 from kbd.errors import KbdError
@@ -122,11 +123,10 @@ def _verify_logs(arguments: argparse.Namespace, named: str | None, head: dict[st
 def _select_logs(client: Client, named: str | None) -> list[tuple[str, str]]:
     """The logs that are meant: each id with its name for people."""
     own = ("daemon", "the daemon's own")
-    listed = call(client, "WorkbenchList")["workbenches"]
-    logs = [(str(each["id"]), str(each["name"])) for each in listed]
     if named is None:
-        return [*logs, own]
-    if named == "daemon" and named not in {name for _, name in logs}:
+        listed = all_pages(client, "WorkbenchList", None, "workbenches")
+        return [*((str(each["id"]), str(each["name"])) for each in listed), own]
+    if named == "daemon" and not call(client, "WorkbenchList", {"named": named})["workbenches"]:
         return [own]
     workbench = find_workbench(client, named)
     return [(str(workbench["id"]), str(workbench["name"]))]

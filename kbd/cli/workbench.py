@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,12 +10,20 @@ from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import add, extract
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
+from kbd.cli.pages import add_limit, newest_rows, render_total
 from kbd.cli.patience import told_if_slow
 from kbd.cli.recover import recover
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import ask, format_time, is_interactive, line, note, render_table, say, size
 
 __all__ = ["command"]
+
+DEFAULT_ROWS = 50
+"""How many `list` shows without --limit."""
+
+STATUSES = ("idle", "running", "waiting", "draft", "damaged", "unread")
+
+ORDERS = ("created", "updated", "name", "size")
 
 ACTIONS = ("new", "list", "show", "add", "rm", "extract", "recover", "delete")
 
@@ -24,7 +33,10 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     parser.epilog = """\
 examples:
   kbd wb new taxes receipts/*          make one and add files; prints its id
-  kbd wb list
+  kbd wb list                          the newest 50; --limit N or --json for more
+  kbd wb list --search invoice         with this word in its name or its files' names
+  kbd wb list --status draft           where changes wait for review
+  kbd wb list --sort size
   kbd wb show taxes                    its files, draft and runs
   kbd wb add taxes more/*
   kbd wb rm taxes old-receipt          with a draft open: a deletion in the draft
@@ -46,6 +58,18 @@ examples:
     parser.add_argument("--yes", action="store_true", help="do not ask before `delete`")
     parser.add_argument("--list", action="store_true", help="with `recover`: what there is")
     parser.add_argument("--to", metavar="DIR", help="with `recover`: write the files there")
+    listing = parser.add_argument_group("for `list`")
+    listing.add_argument(
+        "--status", choices=STATUSES, action="append", default=[],
+        help="only those that stand so; may be given more than once",
+    )  # fmt: skip
+    listing.add_argument(
+        "--search", metavar="WORDS", default="", help="only those with these words"
+    )
+    listing.add_argument(
+        "--sort", choices=ORDERS, default="created", help="by what, the last shown is the most"
+    )
+    add_limit(listing, "of them")
     parser.add_argument(
         "--json", action="store_true", help="`list`, `show` and `recover --list` as JSON"
     )
@@ -89,27 +113,34 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    asked = {
+        "status": arguments.status, "query": arguments.search, "order": arguments.sort
+    }  # fmt: skip
+    most = arguments.limit or (sys.maxsize if arguments.json else DEFAULT_ROWS)
     with connect(arguments) as client:
-        workbenches = call(client, "WorkbenchList")["workbenches"]
+        found = newest_rows(client, "WorkbenchList", asked, "workbenches", most)
+    workbenches = found["workbenches"]
+    damaged = [each for each in workbenches if "reason" in each]
     if arguments.json:
         say(json.dumps(workbenches))
-        return OK
+        return FAILED if damaged else OK
     rows = [
         (
             each["id"],
             line(each["name"], 32),
             str(each["files"]),
-            "yes" if each["has_draft"] else "no",
+            each["status"],
             size(each["disk_bytes"]),
             format_time(each["updated_at"]),
         )
         for each in workbenches
     ]
-    say(render_table(("id", "name", "files", "draft", "size", "changed (UTC)"), rows))
-    for each in workbenches:
-        if "reason" in each:
-            note(f"{each['id']}: {line(each['reason'])}")
-    return OK
+    say(render_table(("id", "name", "files", "status", "size", "changed (UTC)"), rows))
+    for told in render_total(len(rows), found["total"], "workbenches"):
+        say(told)
+    for each in damaged:
+        note(f"{each['id']}: {line(each['reason'])}")
+    return FAILED if damaged else OK
 
 
 def _show(arguments: argparse.Namespace) -> int:

@@ -196,6 +196,7 @@ class WorkbenchList(_WorkbenchRequest):
         status: Only those that stand so.
         query: Only those that have all of these words in their name or in their files' names; in
             whatever case.
+        file: Only those that have a file of this name, published or in the draft.
         watch_id: Only those in which this watch had its runs.
         order: By when they were created or changed, by name, or by what they take on disk.
         descending: The newest, or largest, first.
@@ -205,9 +206,10 @@ class WorkbenchList(_WorkbenchRequest):
 
     answer: ClassVar[type[Any]] = WorkbenchesFound
 
-    named: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | Unset = UNSET
+    named: _PathText | Unset = UNSET
     status: tuple[WorkbenchStatus, ...] = ()
     query: QueryParam = ""
+    file: _PathText | Unset = UNSET
     watch_id: WatchParam | Unset = UNSET
     order: Literal["created", "updated", "name", "size"] = "created"
     descending: bool = False

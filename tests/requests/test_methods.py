@@ -46,7 +46,7 @@ ANSWERS = {
     "RunGet": {
         "run_id", "workbench_id", "status", "phase", "items", "usage", "cost", "error",
         "started_at", "ended_at", "request", "model_id", "budget", "undone", "reason",
-        "understood", "suggestions",
+        "understood", "suggestions", "damage",
     },
     "EgressGetConsentStatus": {
         "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode", "endpoint",

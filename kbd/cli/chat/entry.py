@@ -116,8 +116,8 @@ def _is_folder(client: Client, named: str) -> bool:
     """Whether a folder is meant by what could also be a workbench's name."""
     if named in {".", ".."} or os.sep in named:
         return True
-    workbenches = call(client, "WorkbenchList")["workbenches"]
-    return not any(named in {each["id"], each["name"]} for each in workbenches)
+    found = call(client, "WorkbenchList", {"named": named})["workbenches"]
+    return not any(named in {each["id"], each["name"]} for each in found)
 
 
 def _choose_workbench(client: Client) -> str:
@@ -129,9 +129,8 @@ def _choose_workbench(client: Client) -> str:
     usage = "name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)"
     if not is_interactive():
         raise Stop(usage, USAGE)
-    found = sorted(
-        call(client, "WorkbenchList")["workbenches"], key=lambda each: str(each["updated_at"])
-    )[: -MAX_LISTED - 1 : -1]  # from the end: the newest first
+    asked = {"order": "updated", "descending": True, "limit": MAX_LISTED}
+    found = call(client, "WorkbenchList", asked)["workbenches"]
     rows = [
         (str(number), line(each["name"], 48), str(each["files"]), format_time(each["updated_at"]))
         for number, each in enumerate(found, 1)

@@ -283,11 +283,11 @@ def workbench_folder(name: str) -> Path | None:
 def find_or_create(client: Client, folder: Path) -> dict[str, Any]:
     """Return the workbench that belongs to a folder: the newest of its name, or a new one."""
     name = workbench_name(folder)
-    workbenches = call(client, "WorkbenchList")["workbenches"]
-    # The list begins with the oldest; `/clear` makes another one of the same name.
-    found = [each for each in workbenches if each["name"] == name]
-    if found:
-        return dict(found[-1])
+    # The newest first; `/clear` makes another one of the same name.
+    asked = {"named": name, "descending": True, "limit": 1}
+    found = call(client, "WorkbenchList", asked)["workbenches"]
+    if found and found[0]["name"] == name:
+        return dict(found[0])
     made_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
     return {"id": made_id, "name": name}
 

@@ -4,6 +4,7 @@ Here are the commands that change something; `views` has those that only show so
 """
 
 import difflib
+import itertools
 import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -265,12 +266,13 @@ def clear_conversation(session: ChatSession, argument: str) -> int:
 
 
 def _next_name(session: ChatSession) -> str:
-    taken = {each["name"] for each in call(session.client, "WorkbenchList")["workbenches"]}
     base, _, number = session.name.rpartition(" (")
     base = base if base and number[:-1].isdigit() and number.endswith(")") else session.name
-    # Of one number more than there are names, one is free.
+    named = (f"{base} ({count})" for count in itertools.count(2))
     return next(
-        name for count in range(2, len(taken) + 3) if (name := f"{base} ({count})") not in taken
+        name
+        for name in named
+        if not call(session.client, "WorkbenchList", {"named": name, "limit": 1})["workbenches"]
     )
 
 

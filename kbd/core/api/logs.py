@@ -3,7 +3,7 @@
 import base64
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from functools import partial
 
 import msgspec
@@ -147,10 +147,9 @@ class LogMethods:
 
     async def _ends(self) -> dict[str, Seq]:
         """Return where the logs end; of one that was not read since it was found, nothing."""
-        ends: dict[str, Seq] = {"daemon": self._workbenches.daemon_events.seq}
-        for workbench_id, seq in (await self._context.index.ends()).items():
-            ends[workbench_id] = seq
-        return ends
+        read = await self._context.index.ends()
+        ends: dict[str, Seq] = {str(workbench_id): seq for workbench_id, seq in read.items()}
+        return {**ends, "daemon": self._workbenches.daemon_events.seq}
 
     async def _all(
         self, cursors: dict[str, Seq], ends: Mapping[str, Seq]
@@ -160,13 +159,14 @@ class LogMethods:
         with self._context.index.followed() as changed:
             marks: dict[str, Seq] = {}
             for log_id in self._workbenches.log_ids():
-                if ends.get(log_id) == cursors.setdefault(log_id, Seq(0)):
+                if ends.get(log_id) != cursors.get(log_id, Seq(0)):
+                    async with aclosing(self._on(log_id, cursors)) as batches:
+                        async for batch in batches:
+                            yield batch
+                elif log_id not in cursors:
+                    cursors[log_id] = Seq(0)
+                if log_id in cursors:
                     marks[log_id] = cursors[log_id]
-                    continue
-                async with aclosing(self._on(log_id, cursors)) as batches:
-                    async for batch in batches:
-                        yield batch
-                marks[log_id] = cursors[log_id]
             yield Synced(marks)
             while True:
                 for log_id in await changed.take():
@@ -179,16 +179,20 @@ class LogMethods:
 
         One that is deleted while it is read ends there, and one that cannot be read is left out.
         """
-        try:
-            async with self._workbenches.reading(log_id) as events:
-                history = _read_history(log_id, events, cursors.get(log_id, Seq(0)), events.seq)
+        async with AsyncExitStack() as stack:
+            try:
+                events = await stack.enter_async_context(self._workbenches.reading(log_id))
+            except KbdError:
+                return
+            history = _read_history(log_id, events, cursors.setdefault(log_id, Seq(0)), events.seq)
+            try:
                 async with aclosing(history) as batches:
                     async for batch in batches:
                         cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
                         yield batch
-        except KbdError:
-            if self._workbenches.opened(log_id) is not None:
-                raise
+            except Exception:
+                if log_id in self._workbenches.log_ids():
+                    raise
 
     async def _journal(self, log_id: str) -> Journal:
         if log_id == "daemon":

@@ -47,6 +47,12 @@ CREATE INDEX by_change ON workbenches(updated_at_us, id);
 CREATE INDEX by_name ON workbenches(folded_name, id);
 CREATE INDEX by_size ON workbenches(disk_bytes, id);
 CREATE INDEX by_status ON workbenches(status);
+CREATE TABLE files(
+    workbench_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (workbench_id, name)
+) WITHOUT ROWID;
+CREATE INDEX files_by_name ON files(name);
 CREATE TABLE origins(workbench_id TEXT PRIMARY KEY, watch_id TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX by_watch ON origins(watch_id);
 CREATE TABLE runs(
@@ -161,6 +167,19 @@ class HomeIndex:
         with self._transaction() as execute:
             execute("UPDATE workbenches SET mark = ? WHERE id = ?", (mark, workbench_id))
 
+    def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
+        """Set why a workbench cannot be opened, though its log may be whole."""
+        with self._transaction() as execute:
+            query = "SELECT row FROM workbenches WHERE id = ?"
+            found = execute(query, (workbench_id,)).fetchone()
+            if found is not None:
+                row = msgspec.json.decode(found[0], type=WorkbenchRow)
+                row = msgspec.structs.replace(row, status="damaged", reason=reason)
+                execute(
+                    "UPDATE workbenches SET status = ?, row = ? WHERE id = ?",
+                    (row.status, msgspec.json.encode(row), workbench_id),
+                )
+
     def assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
         """Set by which watches workbenches are made; it may be before they are."""
         with self._transaction():
@@ -243,6 +262,11 @@ class HomeIndex:
                     each.disk_bytes, each.text, each.mark, each.row,
                 ),
             )  # fmt: skip
+            execute("DELETE FROM files WHERE workbench_id = ?", (each.workbench_id,))
+            self._connection.executemany(
+                "INSERT INTO files(workbench_id, name) VALUES (?, ?)",
+                [(each.workbench_id, name) for name in each.files],
+            )
             if each.is_whole:
                 execute("DELETE FROM runs WHERE workbench_id = ?", (each.workbench_id,))
             self._connection.executemany(
@@ -259,9 +283,13 @@ class HomeIndex:
 
     def _remove(self, workbench_ids: Iterable[WorkbenchId]) -> None:
         gone = [(each,) for each in workbench_ids]
-        self._connection.executemany("DELETE FROM workbenches WHERE id = ?", gone)
-        self._connection.executemany("DELETE FROM runs WHERE workbench_id = ?", gone)
-        self._connection.executemany("DELETE FROM origins WHERE workbench_id = ?", gone)
+        for sql in (
+            "DELETE FROM workbenches WHERE id = ?",
+            "DELETE FROM runs WHERE workbench_id = ?",
+            "DELETE FROM files WHERE workbench_id = ?",
+            "DELETE FROM origins WHERE workbench_id = ?",
+        ):
+            self._connection.executemany(sql, gone)
 
 
 def remove_index(path: Path) -> None:

@@ -93,6 +93,8 @@ def workbench_query(request: WorkbenchList) -> ListQuery:
     filters = _Filters()
     filters.one_of("status", request.status)
     filters.words("text", request.query)
+    if not isinstance(request.file, Unset):
+        filters.add("id IN (SELECT workbench_id FROM files WHERE name = ?)", request.file)
     if not isinstance(request.watch_id, Unset):
         made = "id IN (SELECT workbench_id FROM origins WHERE watch_id = ?)"
         filters.add(made, request.watch_id)

@@ -1,7 +1,7 @@
 """Rows of the index: what a list shows of a workbench and its runs, and what it is sorted by."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,10 +11,13 @@ from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.workbench.rows import run_info, run_row, unread_row, workbench_row
 from kbd.events.anchor import read_anchor
+from kbd.events.base import Recorded
 from kbd.events.segment import segment_names
-from kbd.types import Seq, WorkbenchId
+from kbd.events.workbenches import ConversationRewound
+from kbd.types import FileName, Seq, WorkbenchId
 
 __all__ = [
+    "ChangedRuns",
     "IndexedRun",
     "IndexedWorkbench",
     "fingerprint",
@@ -64,6 +67,7 @@ class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
         disk_bytes: What its folder takes.
         text: What a search looks through, case-folded.
         row: The answer's `WorkbenchRow` as JSON.
+        files: The names of its files, those of the draft among them.
         mark: The fingerprint of its log; empty while it is open, or was not read.
         runs: The rows of its runs.
         is_whole: Whether these are all of its runs, or those that changed.
@@ -80,9 +84,41 @@ class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
     disk_bytes: int
     text: str
     row: bytes
+    files: tuple[FileName, ...] = ()
     mark: bytes = b""
     runs: tuple[IndexedRun, ...] = ()
     is_whole: bool = True
+
+
+class ChangedRuns:
+    """The runs of a workbench whose rows are not those of its state any more.
+
+    Attributes:
+        is_whole: Whether that may be any of them.
+    """
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._numbers: set[int] = set()
+
+    def note(self, record: Recorded) -> None:
+        """Note an event of the workbench."""
+        # An undo is told of in the rows of all runs after the message.
+        if isinstance(record.data, ConversationRewound):
+            self.is_whole = True
+        elif record.run:
+            self._numbers.add(record.run)
+
+    def note_all(self) -> None:
+        """Note that any may have changed."""
+        self.is_whole = True
+
+    def numbers(self, state: WorkbenchState) -> Sequence[int]:
+        """Return which they are, in a state behind all that was noted."""
+        last = len(state.runs)
+        if self.is_whole:
+            return range(1, last + 1)
+        return sorted(number for number in self._numbers if number <= last)
 
 
 _encode = msgspec.json.Encoder().encode
@@ -127,7 +163,8 @@ def indexed_workbench(
         is_whole: Whether these are all of its runs.
     """
     row = workbench_row(known, state, size_bytes, damage)
-    words = "\n".join((row.name, *sorted(state.files)))
+    files = tuple(seen.name for seen in state.current_files())
+    words = "\n".join((row.name, *files))
     return IndexedWorkbench(
         workbench_id=known.workbench_id,
         name=row.name,
@@ -140,6 +177,7 @@ def indexed_workbench(
         disk_bytes=size_bytes,
         text=words[:MAX_TEXT].casefold(),
         row=_encode(row),
+        files=files,
         mark=mark,
         runs=tuple(indexed_run(row.name, state, run, damage) for run in runs),
         is_whole=is_whole,

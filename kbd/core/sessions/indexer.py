@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ from kbd.core.home_index.database import (
 from kbd.core.home_index.queries import run_query, workbench_query
 from kbd.core.home_index.reader_process import read_closed_logs
 from kbd.core.home_index.rows import (
+    ChangedRuns,
     IndexedRun,
     IndexedWorkbench,
     fingerprint,
@@ -41,11 +43,10 @@ from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper, Observer
 from kbd.core.workbench.rows import disk_bytes
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import FileReadFailed
+from kbd.errors import FileReadFailed, ToolWorkerUnavailable
 from kbd.events.base import Recorded
-from kbd.events.restores import WorkbenchRestored
 from kbd.events.watches import WatchRunStarted
-from kbd.events.workbenches import ConversationRewound, WorkbenchCreated, WorkbenchDeleted
+from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
 from kbd.types import Seq, WatchId, WorkbenchId
@@ -98,32 +99,13 @@ class ChangedLogs:
         return ids
 
 
-class _Change:
-    """What of an open workbench is not in the index yet.
-
-    Attributes:
-        runs: The runs that changed; None for all.
-    """
-
-    def __init__(self) -> None:
-        self.runs: set[int] | None = set()
-
-    def note(self, record: Recorded) -> None:
-        """Note an event of it."""
-        # These change runs other than their own.
-        if isinstance(record.data, ConversationRewound | WorkbenchRestored):
-            self.runs = None
-        elif record.run and self.runs is not None:
-            self.runs.add(record.run)
-
-
 class _Indexed:
     """An open workbench as the indexer knows it.
 
     Attributes:
         workbench: It.
         opened_at: Its last event when it was opened, before it was recovered.
-        change: What is not written yet; None if nothing.
+        change: The runs that are not written yet; None if nothing is.
         size_bytes: What its folder took when it was measured last.
         measure_at_s: When it may be measured again.
         is_compared: Whether it is known that the rows in the index are those of this log.
@@ -132,7 +114,7 @@ class _Indexed:
     def __init__(self, workbench: OpenWorkbench) -> None:
         self.workbench = workbench
         self.opened_at = workbench.state.seq
-        self.change: _Change | None = _Change()
+        self.change: ChangedRuns | None = ChangedRuns()
         self.size_bytes, self.measure_at_s = 0, float("-inf")
         self.is_compared = False
 
@@ -154,10 +136,11 @@ class HomeIndexer:
         self._open: dict[WorkbenchId, _Indexed] = {}
         self._listed: set[WorkbenchId] = set()
         self._watches: dict[WorkbenchId, WatchId] = {}
+        self._failed: dict[WorkbenchId, str] = {}
         self._changed, self._stale, self._read = Notifier(), Notifier(), Notifier()
         # Those that were opened since a reading of closed logs began: what it found may be old.
         self._taken_up: set[WorkbenchId] = set()
-        self._left = 0
+        self._left = self._replaced = 0
         self._followers: set[ChangedLogs] = set()
         daemon.observe(self._observe_daemon)
 
@@ -170,7 +153,7 @@ class HomeIndexer:
         def note(seq: Seq, record: Recorded) -> None:
             del seq
             if indexed.change is None:
-                indexed.change = _Change()
+                indexed.change = ChangedRuns()
                 self._changed.ring()
             indexed.change.note(record)
             self._announce(workbench.id)
@@ -183,13 +166,18 @@ class HomeIndexer:
         if indexed is None or indexed.workbench is not workbench:
             return
         indexed.measure_at_s = float("-inf")
-        indexed.change = indexed.change or _Change()
+        indexed.change = indexed.change or ChangedRuns()
         async with self._lock:
             await self._flush()
             del self._open[workbench.id]
             if self._index is not None and workbench.id in self._daemon.state.workbenches:
                 mark = await run_sync(fingerprint, workbench.folders.log)
                 await self._call(lambda index: index.mark(workbench.id, mark))
+
+    def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
+        """Take note of why a workbench cannot be opened; it is listed so until it is."""
+        self._failed[workbench_id] = reason
+        self._changed.ring()
 
     @contextmanager
     def followed(self) -> Iterator[ChangedLogs]:
@@ -231,6 +219,7 @@ class HomeIndexer:
         """Work for ever."""
         async with self._lock:
             await run_sync(self._open_index)
+            await self._count_unread()
             self._is_open.set()
         try:
             async with anyio.create_task_group() as tasks:
@@ -239,8 +228,9 @@ class HomeIndexer:
         finally:
             with anyio.CancelScope(shield=True):
                 async with self._lock:
-                    if self._index is not None:
-                        await run_sync(self._index.close)
+                    index, self._index = self._index, None
+                    if index is not None:
+                        await run_sync(index.close)
 
     def _observe_daemon(self, seq: Seq, record: Recorded) -> None:
         del seq
@@ -271,15 +261,29 @@ class HomeIndexer:
         """Ask the index, once it has all that was recorded before."""
         await self._is_open.wait()
         with anyio.move_on_after(PATIENCE_S):
-            while 0 < self._left <= PATIENT_UNREAD:
-                await self._read.wait()
+            while True:
+                while 0 < self._left <= PATIENT_UNREAD:
+                    await self._read.wait()
+                answer = await self._answer(question)
+                # An index that failed meanwhile is empty again.
+                if not 0 < self._left <= PATIENT_UNREAD:
+                    return answer
+        return await self._answer(question)
+
+    async def _answer(self, question: Callable[[HomeIndex], T]) -> T:
         async with self._lock:
-            await self._flush()
-            return await self._call(question)
+            while True:
+                replaced = self._replaced
+                await self._flush()
+                answer = await self._call(question)
+                # A new index lacks what was written into the one before.
+                if replaced == self._replaced:
+                    return answer
 
     async def _call(self, work: Callable[[HomeIndex], T]) -> T:
         """Have a thread work with the index, with a new one if this one fails."""
-        assert self._index is not None, "the index is open"
+        if self._index is None:
+            raise ToolWorkerUnavailable("the daemon is stopping")
         try:
             return await run_sync(work, self._index)
         except (sqlite3.Error, OSError) as fault:
@@ -293,11 +297,21 @@ class HomeIndexer:
     async def _replace(self, fault: str) -> None:
         """Replace the index by an empty one, and have all logs read again."""
         _log.warning("index_made_anew", fault=fault)
+        self._replaced += 1
         await run_sync(self._replace_file)
+        await self._count_unread()
         for indexed in self._open.values():
-            indexed.change, indexed.is_compared = indexed.change or _Change(), False
+            indexed.change, indexed.is_compared = indexed.change or ChangedRuns(), False
         self._stale.ring()
         self._changed.ring()
+
+    async def _count_unread(self) -> None:
+        """Count the closed logs that are to be read, so that lists wait for a few of them."""
+        if self._index is not None:
+            self._left = len(self._unread(await run_sync(self._index.marks)))
+
+    def _unread(self, marks: dict[WorkbenchId, bytes]) -> list[WorkbenchId]:
+        return [each for each, mark in marks.items() if not mark and each not in self._open]
 
     def _replace_file(self) -> None:
         if self._index is not None:
@@ -319,6 +333,7 @@ class HomeIndexer:
             return
         listed, self._listed = self._listed, set()
         watches, self._watches = self._watches, {}
+        failed, self._failed = self._failed, {}
         created = [known for each in listed if (known := self._known(each)) is not None]
         deleted = [each for each in listed if self._known(each) is None]
         changed = [each for each in self._open.values() if each.change is not None]
@@ -328,6 +343,8 @@ class HomeIndexer:
             await self._write_rows(changed[start : start + _BATCH])
         if watches:
             await self._call(lambda index: index.assign(watches))
+        for workbench_id, reason in failed.items():
+            await self._call(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
 
     async def _write_rows(self, changed: Sequence[_Indexed]) -> None:
         await run_sync(_measure, changed)
@@ -338,7 +355,7 @@ class HomeIndexer:
             for each in fresh:
                 # Another log than its rows are of, or one that went on without them.
                 if ends.get(each.workbench.id) != each.opened_at and each.change is not None:
-                    each.change.runs = None
+                    each.change.note_all()
                 each.is_compared = True
         rows = [row for each in changed if (row := await self._row(each)) is not None]
         await self._call(lambda index: index.put(rows))
@@ -353,12 +370,10 @@ class HomeIndexer:
         indexed.change = None
         state = workbench.state
         damage = workbench.damage.message if workbench.damage is not None else ""
-        is_whole = change.runs is None
-        numbers = range(1, len(state.runs) + 1) if change.runs is None else sorted(change.runs)
+        is_whole, numbers = change.is_whole, change.numbers(state)
         runs: list[IndexedRun] = []
         for count, number in enumerate(numbers, 1):
-            if number <= len(state.runs):
-                runs.append(indexed_run(state.name, state, state.run(number), damage))
+            runs.append(indexed_run(state.name, state, state.run(number), damage))
             if not count % _BATCH:
                 await anyio.lowlevel.checkpoint()
         row = indexed_workbench(known, state, damage, indexed.size_bytes, ())
@@ -372,7 +387,10 @@ class HomeIndexer:
             async with self._lock:
                 await self._flush()
                 marks = await self._call(lambda index: index.marks())
-            unread = [each for each, mark in marks.items() if not mark and each not in self._open]
+            unread = self._unread(marks)
+            # Some may have been opened since they were counted.
+            self._left = len(unread)
+            self._read.ring()
             if unread:
                 wait_s = 0.0 if await self._read_logs(unread) else RETRY_S
             elif not is_checked:

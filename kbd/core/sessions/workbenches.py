@@ -35,7 +35,7 @@ from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import KbdError, NotFound, ValidationFailed
+from kbd.errors import DiskFull, KbdError, NotFound, ValidationFailed
 from kbd.events.base import Actor, Recorded
 from kbd.events.log import EventLog
 from kbd.events.workbenches import WorkbenchDeleted
@@ -381,7 +381,13 @@ class Workbenches:
             entry = self.known(checked)
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
-            opened: ServedWorkbench = await self._tasks.start(self._serve, entry)
+            try:
+                opened: ServedWorkbench = await self._tasks.start(self._serve, entry)
+            except KbdError as error:
+                # A disk that is full says nothing of the workbench.
+                if not isinstance(error, DiskFull):
+                    self._context.index.fail(checked, error.message)
+                raise
             return opened
 
     def _lock(self, workbench_id: WorkbenchId) -> anyio.Lock:

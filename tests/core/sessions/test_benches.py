@@ -17,10 +17,10 @@ from kbd.core.server.dispatch import Stream, Synced
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.keeper import Observer
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, NotFound, ValidationFailed
+from kbd.errors import DiskFull, KbdError, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.requests import notifications as wire
-from kbd.requests.workbenches import WorkbenchList
+from kbd.requests.workbenches import WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList
 from kbd.types import FileName, Seq, WorkbenchId
 from quiet import Quiet
@@ -190,15 +190,16 @@ async def test_clients_are_told_after_the_fact(tmp_path: Path) -> None:
         assert [notice.seq for notice in told] == [2, 3, 3, 4, 5, 6]
 
 
-async def test_who_waits_for_any_log_is_woken(tmp_path: Path) -> None:
-    """`moved` is rung by what any log records, also for who comes to wait after that."""
+async def test_who_follows_all_logs_is_told_which_change(tmp_path: Path) -> None:
+    """By whatever is recorded in any, also before it comes to wait; each once."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench()
-        rings = running.benches.changed.rings
-        await add(bench, "a.txt", "x")
-        await running.benches.changed.wait(rings)
-
-        assert running.benches.changed.rings > rings
+        with running.context.index.followed() as changed:
+            await add(bench, "a.txt", "x")
+            await add(bench, "b.txt", "x")
+            assert await changed.take() == (bench.id,)
+            other = await running.bench()
+            assert set(await changed.take()) == {"daemon", other.id}
 
 
 async def test_observers_see_recovery(tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ def _failing(bench: OpenWorkbench) -> Observer:
 
 
 async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path) -> None:
-    """The list has it with the reason; runs and followers of all go on without it."""
+    """Once it was tried, the list has it with the reason; who follows all reads its log as well."""
     async with supervised(tmp_path / "h") as running:
         broken, whole = await running.bench(), await running.bench(a__txt="x")
     folder = running.folders(broken).draft
@@ -250,7 +251,10 @@ async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path
 
     async with supervised(tmp_path / "h") as again:
         table = handler_table(again.context, again.benches, again.runs, again.watcher)
-        rows = (await table[WorkbenchList](WorkbenchList(), _Nobody())).workbenches
+        with pytest.raises(KbdError):
+            await again.benches.open(broken.id)
+        found = (await table[WorkbenchList](WorkbenchList(), _Nobody())).workbenches
+        rows = [msgspec.json.decode(row, type=WorkbenchRow) for row in found]
         told = {row.id: (row.name, row.files, row.reason) for row in rows}
         assert told[whole.id] == ("test", 1, msgspec.UNSET)
         assert told[broken.id][:2] == ("test", 0)
@@ -261,7 +265,7 @@ async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path
         ) as stream:
             async for item in stream:
                 if isinstance(item, Synced):
-                    assert set(item.cursors) == {"daemon", whole.id}
+                    assert set(item.cursors) == {"daemon", broken.id, whole.id}
                     break
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import anyio
+import msgspec
 import pytest
 
 from kbd.core.api.commands import hold_workbenches
@@ -22,7 +23,7 @@ from kbd.core.sessions import workbenches
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
-from kbd.requests.workbenches import FilesFound, WorkbenchFilesList, WorkbenchList
+from kbd.requests.workbenches import FilesFound, WorkbenchFilesList, WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList
 from kbd.types import FileName, Seq
 from supervised import Supervised, add, supervised
@@ -192,67 +193,58 @@ async def test_who_closes_and_goes_away_leaves_no_log_open_twice(tmp_path: Path)
 
 
 @on_asyncio
-async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
-    """Each is told as it is, from a look or from what was seen before; none stays open for it."""
+async def test_a_list_opens_none(tmp_path: Path) -> None:
+    """Neither of workbenches nor of runs, under way or not; each row is as it is now."""
     async with supervised(tmp_path / "h") as making:
         ids = [(await making.bench(a__txt="x")).id for _ in range(3)]
     async with supervised(tmp_path / "h", ONE) as running:
-        methods = WorkbenchMethods(running.context, running.benches)
+        runs = WorkshopMethods(running.context, running.benches, running.runs)
         nobody = cast(Session, None)
 
         async def files() -> list[tuple[str, int]]:
-            found = await methods.list(WorkbenchList(), nobody)
-            return [(row.id, row.files) for row in found.workbenches]
+            return [(row.id, row.files) for row in await _rows(running)]
 
         assert await files() == [(bench_id, 1) for bench_id in ids]
-        assert len(_open(running)) == 1
-        closed = next(bench_id for bench_id in ids if bench_id not in _open(running))
-        before = running.folders(await running.benches.open(closed))
-        await add(await running.benches.open(closed), "b.txt", "y")
-        assert await files() == [(each, 2 if each == closed else 1) for each in ids]
-        assert before.open_mark.exists()  # it was used, so it stays
-        left_open = _open(running)
-        assert (
-            await WorkshopMethods(running.context, running.benches, running.runs).list(
-                RunList(running=True), nobody
-            )
-        ).runs == ()
-        assert _open(running) == left_open
-        assert (
-            await WorkshopMethods(running.context, running.benches, running.runs).list(
-                RunList(), nobody
-            )
-        ).runs == ()
-        assert len(_open(running)) <= 2
-        await running.benches.delete(closed)
-        assert [row[0] for row in await files()] == [each for each in ids if each != closed]
+        assert _open(running) == []
+        await add(await running.benches.open(ids[1]), "b.txt", "y")
+        assert await files() == [(each, 2 if each == ids[1] else 1) for each in ids]
+        for asked in (RunList(), RunList(running=True), RunList(workbench_id=ids[0])):
+            assert (await runs.list(asked, nobody)).runs == ()
+        assert _open(running) == [ids[1]]
+        await running.benches.delete(ids[1])
+        assert [row[0] for row in await files()] == [each for each in ids if each != ids[1]]
 
 
 @on_trio
-async def test_what_a_closed_workbench_takes_is_read_once(tmp_path: Path) -> None:
-    """Until it is opened again; an open one is read each time, and so are the own files of kbd."""
+async def test_what_a_workbench_takes_is_measured_with_what_it_records(tmp_path: Path) -> None:
+    """One that is closed or records nothing is not read for a list; the own files of kbd are."""
     async with supervised(tmp_path / "h") as making:
         bench_id = (await making.bench(a__txt="x")).id
     async with supervised(tmp_path / "h", ONE) as running:
-        other = await running.bench(b__txt="y")
-        methods = WorkbenchMethods(running.context, running.benches)
-        own = running.home.workbench(bench_id).published / "own"
 
-        async def disk_bytes() -> dict[str, int]:
-            found = await methods.list(WorkbenchList(), cast(Session, None))
-            assert found.daemon_disk_bytes > 0
-            assert found.landed_disk_bytes == 0
-            return {row.id: row.disk_bytes for row in found.workbenches}
+        async def disk_bytes() -> int:
+            (row,) = await _rows(running)
+            return row.disk_bytes
 
-        await disk_bytes()
         before = await disk_bytes()
-        assert bench_id not in _open(running)
-        own.write_bytes(bytes(100_000))
-        (running.folders(other).published / "own").write_bytes(bytes(100_000))
-        after = await disk_bytes()
-        assert (after[bench_id], after[other.id]) == (before[bench_id], before[other.id] + 102_400)
-        await running.benches.open(bench_id)
-        assert (await disk_bytes())[bench_id] >= before[bench_id] + 100_000
+        (running.home.workbench(bench_id).published / "own").write_bytes(bytes(100_000))
+        assert await disk_bytes() == before
+        bench = await running.benches.open(bench_id)
+        await add(bench, "b.txt", "y")
+        assert await disk_bytes() >= before + 100_000
+        methods = WorkbenchMethods(running.context, running.benches)
+        found = await methods.list(WorkbenchList(), cast(Session, None))
+        assert found.daemon_disk_bytes > 0
+        assert found.landed_disk_bytes == 0
+
+
+async def _rows(running: Supervised) -> list[WorkbenchRow]:
+    methods = WorkbenchMethods(running.context, running.benches)
+    found = await methods.list(WorkbenchList(), cast(Session, None))
+    return msgspec.convert(
+        [msgspec.json.decode(cast(msgspec.Raw, row)) for row in found.workbenches],
+        list[WorkbenchRow],
+    )
 
 
 @on_trio
