@@ -27,6 +27,7 @@ from kbd.events import log
 from kbd.events.frame import FRAME_LIMIT
 from kbd.messages import MAX_TOKENS
 from kbd.opc import guard
+from kbd.requests.pages import MAX_PAGE_ROWS
 from kbd.requests.watches import WatchAdd
 from kbd_openai import assembly, client_calls, event_stream
 
@@ -92,6 +93,7 @@ def test_limits_are_documented() -> None:
         "arguments of a tool call": [MAX_ARGUMENT_BYTES],
         "rows of a window of rows": [kbd_tables.read_tools._MAX_ROWS],
         "rows of a query": [kbd_tables.read_tools._MAX_WINDOW_ROWS],
+        "rows of a page of a list": [MAX_PAGE_ROWS],
         "name of a file": [MAX_COMPONENTS, MAX_COMPONENT_BYTES],
         "path of a folder that results go to": [MAX_LEVELS, MAX_MADE_LEVELS],
         "package (workbook, document, deck), unpacked": [

@@ -1,6 +1,7 @@
 """Every request that a client may send, with its answer; and every notification.
 
     base           what all requests, answers and notifications share
+    pages          pages of long lists, and the cursors that they begin at
     daemon         the daemon itself: its workers, plugins and tools; heads and checks of logs
     providers      providers and models: status, switches, defaults
     workbenches    workbenches and their files

@@ -8,6 +8,7 @@ and its order, for in another one the same place means something else.
 
 import base64
 import binascii
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 from zlib import crc32
@@ -123,7 +124,7 @@ def page_of(
     """
     if not isinstance(cursor, Unset):
         after = decode_cursor(cursor, of, kinds)
-        rows = [row for row in rows if place(row) > after]
+        rows = rows[bisect_right(rows, after, key=place) :]
     if isinstance(limit, Unset) or len(rows) <= limit:
         return rows, UNSET
     page = rows[:limit]
