@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
+from kbd.requests.pages import CursorParam, LimitParam
 from kbd.requests.reviews import ChangePlace
 from kbd.requests.workbenches import ExtractResult
 from kbd.types import BlobHash, FileName, FocusHint, RunId, Seq
@@ -340,17 +341,39 @@ class CheckpointRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckpointsFound(Answer):
-    """The checkpoints of a workbench, oldest first."""
+    """The checkpoints of a workbench, oldest first unless asked for otherwise.
+
+    Args:
+        checkpoints: All of them, or a page.
+        total: How many there are that match the filter, on all pages; only with a limit or cursor.
+        next_cursor: Where the next page begins, if there are more.
+    """
 
     checkpoints: tuple[CheckpointRow, ...]
+    total: int | Unset = UNSET
+    next_cursor: str | Unset = UNSET
 
 
 class CheckpointsList(_DraftRequest):
-    """List the checkpoints of a workbench."""
+    """List the checkpoints of a workbench.
+
+    None is ever removed, by an undo neither, and new ones come behind the others. So pages show
+    each checkpoint once that was there when the first page was asked for.
+
+    Args:
+        reason: Only checkpoints that were made for this: `publish`, `undo`, `manual`, …
+        descending: Whether the newest come first.
+        limit: How many checkpoints at most.
+        cursor: Where to begin.
+    """
 
     answer: ClassVar[type[Any]] = CheckpointsFound
 
     workbench_id: WorkbenchParam
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | Unset = UNSET
+    descending: bool = False
+    limit: LimitParam | Unset = UNSET
+    cursor: CursorParam | Unset = UNSET
 
 
 class CheckpointFile(msgspec.Struct, frozen=True, kw_only=True):

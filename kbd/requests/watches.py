@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, Unset, WatchParam
+from kbd.requests.pages import CursorParam, LimitParam, QueryParam
 from kbd.requests.providers import ModelParam
 from kbd.types import ReadAs, RunId, Seq, WatchId, WorkbenchId
 
@@ -418,22 +419,39 @@ class FailedFound(Answer):
     """What is parked, and which watches stand still.
 
     Args:
-        failed: The parked files, oldest first; at most 1,000.
-        total: How many there are.
+        failed: The parked files, oldest first unless asked for otherwise; at most 1,000 where no
+            limit is given.
+        total: How many there are that match the filters, on all pages.
         suspended: The watches that start no runs, with the reason of each.
+        next_cursor: Where the next page begins, if there are more.
     """
 
     failed: tuple[FailedRow, ...]
     total: int
     suspended: tuple[WatchRow, ...]
+    next_cursor: str | Unset = UNSET
 
 
 class WatchFailedList(_WatchRequest):
-    """List what failed and why, of one watch or of all."""
+    """List what failed and why, of one watch or of all.
+
+    Args:
+        watch_id: Only files of this watch.
+        error_code: Only files that failed with this code.
+        query: Only files in whose path or reason each of these words stands; case does not count.
+        descending: Whether the newest come first.
+        limit: How many files at most; 1,000 without it.
+        cursor: Where to begin. A file that is parked again keeps its place.
+    """
 
     answer: ClassVar[type[Any]] = FailedFound
 
     watch_id: WatchParam | Unset = UNSET
+    error_code: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | Unset = UNSET
+    query: QueryParam | Unset = UNSET
+    descending: bool = False
+    limit: LimitParam | Unset = UNSET
+    cursor: CursorParam | Unset = UNSET
 
 
 class WatchFailedChanged(Answer):

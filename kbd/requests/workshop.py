@@ -18,6 +18,7 @@ __all__ = [
     "ConversationCall",
     "ConversationFunction",
     "ConversationMessage",
+    "EntryType",
     "ImplementProgress",
     "MessageSent",
     "RunAnswered",
@@ -230,10 +231,14 @@ class ConversationCall(msgspec.Struct, frozen=True, kw_only=True):
     function: ConversationFunction
 
 
+EntryType = Literal["user_message", "assistant_message", "tool_result", "system_event"]
+"""What an entry of a conversation is; an `assistant_message` may be one of tool calls."""
+
+
 class ConversationMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a conversation; `seq` is the event that recorded it."""
 
-    type: Literal["user_message", "assistant_message", "tool_result", "system_event"]
+    type: EntryType
     message_id: str
     role: str
     text: str
@@ -246,17 +251,42 @@ class ConversationMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conversation(Answer):
-    """The conversation of a workbench as it stands, oldest first; what was undone is not in it."""
+    """The conversation of a workbench as it stands; what was undone is not in it.
+
+    Args:
+        messages: All entries, or a page, oldest first unless asked for otherwise.
+        total: How many entries match the filter, on all pages; only with a limit or a cursor.
+        next_cursor: Where the next page begins, if there are more.
+    """
 
     messages: tuple[ConversationMessage, ...]
+    total: int | Unset = UNSET
+    next_cursor: str | Unset = UNSET
 
 
 class WorkshopGetConversation(_WorkshopRequest):
-    """Ask for the conversation."""
+    """Ask for the conversation.
+
+    A cursor stands for the event of the last entry before it. After an undo to before that, the
+    next page goes on behind that event in the conversation as it is then, or, descending, before
+    it: what was shown and is undone is not told of again.
+
+    Args:
+        types: Only entries of these types.
+        descending: Whether the newest come first.
+        limit: How many entries at most.
+        cursor: Where to begin.
+    """
 
     answer: ClassVar[type[Any]] = Conversation
 
     workbench_id: WorkbenchParam
+    types: Annotated[tuple[EntryType, ...], msgspec.Meta(min_length=1, max_length=4)] | Unset = (
+        UNSET
+    )
+    descending: bool = False
+    limit: LimitParam | Unset = UNSET
+    cursor: CursorParam | Unset = UNSET
 
 
 class ActiveModel(Answer):

@@ -146,10 +146,10 @@ class Daemon:
         }
 
     def _conversation(self, _params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
-        branch = ConversationBranch()
+        branch = ConversationBranch(lambda entry: entry)
         for seq, record in self.events:
             branch.add(seq, record)
-        return {"messages": msgspec.to_builtins(branch.messages())}
+        return {"messages": msgspec.to_builtins(branch.entries())}
 
 
 def rendered() -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ PARAMETERS = {
     },
     "WatchResume": {"watch_id", "consent", "confirm"},
     "WatchTest": {"watch_id", "folder", "patterns", "mode", "model_id"},
-    "WatchFailedList": {"watch_id"},
+    "WatchFailedList": {"watch_id", "error_code", "query", "descending", "limit", "cursor"},
     "WatchFailedRetry": {"watch_id", "landing_ids"},
 }  # fmt: skip
 
@@ -56,7 +56,7 @@ ANSWERS = {
     "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults"},
     "BlobRead": {"base64", "size_bytes", "has_more"},
     "WatchAdd": {"watch_id", "passed_over", "waiting"},
-    "WatchFailedList": {"failed", "total", "suspended"},
+    "WatchFailedList": {"failed", "total", "suspended", "next_cursor"},
 }  # fmt: skip
 
 

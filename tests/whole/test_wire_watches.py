@@ -142,6 +142,44 @@ def test_what_cannot_be_taken_is_explained_and_can_be_dismissed(wire: Wired, inb
     wire.ask("WatchRemove", watch_id=watch_id)
 
 
+def test_what_failed_is_read_in_pages(wire: Wired, inbox: Path) -> None:
+    """Each file on one page, in both orders, though one is dismissed between; or by its words."""
+    with wire.daemon.client() as client:
+        heard = Heard(client)
+        watch_id = add(wire, inbox)["watch_id"]
+        client.send("WatchList")
+        for name in ("One.txt", "two.txt", "three.txt"):
+            (inbox / name).write_text(name * 1000)
+        numbers = sorted(told["seq"] for told in heard.until("WatchFileLanded", 3))
+    asked = {"watch_id": watch_id}
+    first = wire.ask("WatchFailedList", limit=2, **asked)
+    back = wire.ask("WatchFailedList", limit=2, descending=True, **asked)
+    found = wire.ask("WatchFailedList", query="ONE File_Bytes", **asked)
+    wire.ask("WatchFailedDismiss", landing_ids=[numbers[1]], **asked)
+    rest = wire.ask("WatchFailedList", limit=2, cursor=first["next_cursor"], **asked)
+    front = wire.ask(
+        "WatchFailedList", limit=2, descending=True, cursor=back["next_cursor"], **asked
+    )
+
+    pages = (first, rest, back, front)
+    assert [[row["landing_id"] for row in page["failed"]] for page in pages] == [
+        numbers[:2], numbers[2:], numbers[:0:-1], numbers[:1],
+    ]  # fmt: skip
+    assert [page["total"] for page in pages] == [3, 2, 3, 2]
+    assert [row["path"] for row in found["failed"]] == ["One.txt"]
+    assert wire.ask("WatchFailedList", error_code="DISK_FULL", **asked)["total"] == 0
+    wrong: list[dict[str, Any]] = [
+        {"cursor": "nonsense"}, {"cursor": first["next_cursor"], "descending": True},
+        {"cursor": first["next_cursor"], "query": "one"},
+    ]  # fmt: skip
+    for each in wrong:
+        refused = wire.refused("WatchFailedList", **asked, **each)
+        assert refused.data["error_code"] == "VALIDATION_FAILED"
+    for limit in (0, 10_001):
+        assert wire.refused("WatchFailedList", limit=limit).code == -32602
+    wire.ask("WatchRemove", watch_id=watch_id)
+
+
 def test_a_folder_is_tried_before_it_is_watched(wire: Wired, inbox: Path) -> None:
     """What is there would run; what is no folder to be watched cannot be tried."""
     tested = wire.ask("WatchTest", folder=str(inbox), patterns=["*.txt"])

@@ -30,8 +30,9 @@ from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
 from kbd.events.codec import format_time
 from kbd.requests import drafts as wire
-from kbd.requests.base import Request
+from kbd.requests.base import Request, Unset
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase
+from kbd.requests.pages import page_of
 
 __all__ = ["CheckpointMethods", "DraftMethods"]
 
@@ -189,11 +190,31 @@ class CheckpointMethods:
         }
 
     async def list(self, request: wire.CheckpointsList, session: Session) -> wire.CheckpointsFound:
-        """List the checkpoints, oldest first."""
+        """List the checkpoints, all or a page of them.
+
+        Raises:
+            ValidationFailed: The cursor is none of this list.
+        """
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        rows = tuple(_render_checkpoint(checkpoint) for checkpoint in workbench.state.checkpoints)
-        return wire.CheckpointsFound(checkpoints=rows)
+        # No event removes a checkpoint and each new one is appended, an undo's own, too. So its
+        # number in the whole list is its for ever, whatever filter it is listed with.
+        sign = -1 if request.descending else 1
+        rows = [
+            (sign * number, each)
+            for number, each in enumerate(workbench.state.checkpoints, 1)
+            if request.reason in (each.reason, msgspec.UNSET)
+        ][::sign]
+        of = (request.method, request.workbench_id, request.reason or "", request.descending)
+        page, next_cursor = page_of(
+            rows, lambda row: (row[0],), (int,), of, request.limit, request.cursor
+        )
+        is_page = not (isinstance(request.limit, Unset) and isinstance(request.cursor, Unset))
+        return wire.CheckpointsFound(
+            checkpoints=tuple(_render_checkpoint(checkpoint) for _, checkpoint in page),
+            total=len(rows) if is_page else msgspec.UNSET,
+            next_cursor=next_cursor,
+        )
 
     async def get(self, request: wire.CheckpointGet, session: Session) -> wire.CheckpointFound:
         """Describe a checkpoint with its files."""

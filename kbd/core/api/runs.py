@@ -17,13 +17,13 @@ from kbd.core.sessions.approvals import request_consent
 from kbd.core.sessions.recipes import requested_document
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.conversation import conversation
+from kbd.core.workbench.conversation import conversation, conversation_page
 from kbd.core.workbench.rewind import rewind_to
 from kbd.core.workbench.rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import EgressConsentRequired, NotFound, error_with_code
 from kbd.requests import workshop as wire
-from kbd.requests.base import UNSET, Request
+from kbd.requests.base import UNSET, Request, Unset
 
 __all__ = ["ConversationMethods", "WorkshopMethods", "wait_for_run"]
 
@@ -224,9 +224,17 @@ class ConversationMethods:
     async def get(
         self, request: wire.WorkshopGetConversation, session: Session
     ) -> wire.Conversation:
-        """Return the conversation with its tool traffic."""
+        """Return the conversation with its tool traffic, all or a page of it.
+
+        Raises:
+            ValidationFailed: The cursor is none of this conversation.
+        """
         del session
-        return await conversation(await self._workbenches.open(request.workbench_id))
+        workbench = await self._workbenches.open(request.workbench_id)
+        limits = (request.types, request.limit, request.cursor)
+        if request.descending or not all(isinstance(each, Unset) for each in limits):
+            return await conversation_page(workbench, request)
+        return await conversation(workbench)
 
     async def undo(self, request: wire.WorkshopUndoToMessage, session: Session) -> wire.Undone:
         """Undo everything after a message.

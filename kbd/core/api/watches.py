@@ -381,11 +381,16 @@ class WatchMethods:
         return wire.WatchRemoved()
 
     def failed(self, request: wire.WatchFailedList, session: Session) -> wire.FailedFound:
-        """List what failed and which watches stand still, of one watch or of all."""
+        """List what failed and which watches stand still, of one watch or of all.
+
+        Raises:
+            NotFound: There is no such watch.
+            ValidationFailed: The cursor is none of this list.
+        """
         session.name(DAEMON_LOG)
         named = request.watch_id
         watches = self._all() if isinstance(named, msgspec.UnsetType) else (self._watch(named),)
-        return failed_landings(watches, self._row)
+        return failed_landings(watches, self._row, request)
 
     async def retry(
         self, request: wire.WatchFailedRetry, session: Session

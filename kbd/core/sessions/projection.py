@@ -125,9 +125,9 @@ class ConversationCopy:
             _log.warning("copy_not_written", copy=_NAME, fault=str(fault))
 
     async def _write_all(self) -> None:
-        branch = ConversationBranch()
+        branch = ConversationBranch(lambda entry: entry)
         last = await self._read(Seq(0), branch.add)
-        await run_sync(_replace_copy, self._path, branch.messages())
+        await run_sync(_replace_copy, self._path, branch.entries())
         # What was noted meanwhile, and is written already.
         self._new = [message for message in self._new if message.seq > last]
 

@@ -2,11 +2,17 @@
 
 All that was ever said is a tree; the conversation is one branch of it. An undo makes an earlier
 entry the last one, so the entries are kept as such a tree, too, and read from the last one back.
+
+A page is read in two passes over the log: one for the branch, of which only numbers and types are
+kept, and one for the entries of the page. So no more texts are in memory than the page has.
 """
 
+from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import Recorded, ReplyCall
@@ -25,17 +31,22 @@ from kbd.events.workbenches import (
     UserMessageAdded,
     WorkbenchForked,
 )
+from kbd.requests.base import Unset
+from kbd.requests.pages import page_of
 from kbd.requests.workshop import (
     Conversation,
     ConversationCall,
     ConversationFunction,
     ConversationMessage,
+    WorkshopGetConversation,
 )
 from kbd.types import Seq
 
-__all__ = ["ConversationBranch", "conversation", "conversation_entry"]
+__all__ = ["ConversationBranch", "conversation", "conversation_entry", "conversation_page"]
 
 _PAGE = 1000
+
+T = TypeVar("T")
 
 _SHOWN_EVENTS = frozenset(
     {
@@ -46,34 +57,38 @@ _SHOWN_EVENTS = frozenset(
 )  # fmt: skip
 
 
-class ConversationBranch:
-    """The entries of a conversation, gathered from the log in order."""
+class ConversationBranch(Generic[T]):
+    """The entries of a conversation, gathered from the log in order.
 
-    def __init__(self) -> None:
-        self._entries: list[ConversationMessage] = []
-        # Of each entry the one before it, by place; and what was the last one after which event.
-        self._before: list[int] = []
-        self._ends: list[int] = []
-        self._seqs: list[Seq] = []
+    Args:
+        keep: What is kept of an entry: all of it, or what a page is chosen by.
+    """
+
+    def __init__(self, keep: Callable[[ConversationMessage], T]) -> None:
+        self._keep = keep
+        self._entries: list[T] = []
+        # Of each entry the one before it, by place, and its event.
+        self._before = array("q")
+        self._seqs = array("q")
         self._last = -1
 
     def add(self, seq: Seq, record: Recorded) -> None:
         """Add an event to the tree of entries."""
         if isinstance(record.data, ConversationRewound):
-            place = bisect_right(self._seqs, record.data.to_seq)
-            self._last = self._ends[place - 1] if place else -1
+            # Whatever is recorded goes behind the newest entry, and an undo is one itself: so the
+            # newest of all after an event was the last of the conversation then.
+            self._last = bisect_right(self._seqs, record.data.to_seq) - 1
         entry = conversation_entry(seq, record)
         if entry is None:
             return
         self._before.append(self._last)
-        self._entries.append(entry)
+        self._entries.append(self._keep(entry))
         self._last = len(self._entries) - 1
-        self._ends.append(self._last)
         self._seqs.append(seq)
 
-    def messages(self) -> Sequence[ConversationMessage]:
-        """Return the entries of the current branch, oldest first."""
-        found: list[ConversationMessage] = []
+    def entries(self) -> Sequence[T]:
+        """Return what is kept of the entries of the current branch, oldest first."""
+        found: list[T] = []
         place = self._last
         while place >= 0:
             found.append(self._entries[place])
@@ -86,12 +101,72 @@ async def conversation(workbench: OpenWorkbench) -> Conversation:
 
     What was undone is not in it, nor is what clients call themselves, without a run.
     """
-    branch, after = ConversationBranch(), Seq(0)
-    while page := await workbench.keeper.journal.read(after, _PAGE):
+    branch = ConversationBranch(lambda entry: entry)
+    await _read(workbench, branch.add)
+    return Conversation(messages=tuple(branch.entries()))
+
+
+async def conversation_page(
+    workbench: OpenWorkbench, asked: WorkshopGetConversation
+) -> Conversation:
+    """Return a page of the conversation; with neither limit nor cursor all that match.
+
+    After an undo to before its cursor, a page goes on behind the event of the cursor on the branch
+    that there is now; descending, before it.
+
+    Raises:
+        ValidationFailed: The cursor is none of this conversation.
+    """
+    branch = ConversationBranch(lambda entry: (entry.seq, entry.type))
+    await _read(workbench, branch.add)
+    types = None if isinstance(asked.types, Unset) else sorted(set(asked.types))
+    sign = -1 if asked.descending else 1
+    # An entry is behind the one before it in the log, too, so the events rise along a branch.
+    seqs = [seq for seq, kind in branch.entries() if types is None or kind in types][::sign]
+    of = (asked.method, asked.workbench_id, types, asked.descending)
+    page, next_cursor = page_of(
+        seqs, lambda seq: (sign * seq,), (int,), of, asked.limit, asked.cursor
+    )
+    is_page = not (isinstance(asked.limit, Unset) and isinstance(asked.cursor, Unset))
+    return Conversation(
+        messages=await _read_entries(workbench, page),
+        total=len(seqs) if is_page else msgspec.UNSET,
+        next_cursor=next_cursor,
+    )
+
+
+async def _read_entries(
+    workbench: OpenWorkbench, seqs: Sequence[Seq]
+) -> tuple[ConversationMessage, ...]:
+    """Return the entries of events, in the order of their numbers as given."""
+    if not seqs:
+        return ()
+    found: dict[Seq, ConversationMessage] = {}
+    wanted = frozenset(seqs)
+
+    def take(seq: Seq, record: Recorded) -> None:
+        if seq in wanted and (entry := conversation_entry(seq, record)) is not None:
+            found[seq] = entry
+
+    await _read(workbench, take, Seq(min(seqs) - 1), max(seqs))
+    return tuple(found[seq] for seq in seqs)
+
+
+async def _read(
+    workbench: OpenWorkbench,
+    take: Callable[[Seq, Recorded], None],
+    after: Seq = Seq(0),  # noqa: B008
+    until: Seq | None = None,
+) -> None:
+    """Pass the events behind `after` to `take`, up to `until` or all, so many at once."""
+    while until is None or after < until:
+        count = _PAGE if until is None else min(_PAGE, until - after)
+        page = await workbench.keeper.journal.read(after, count)
+        if not page:
+            return
         for seq, record in page:
-            branch.add(seq, record)
+            take(seq, record)
         after = page[-1][0]
-    return Conversation(messages=tuple(branch.messages()))
 
 
 def conversation_entry(seq: Seq, record: Recorded) -> ConversationMessage | None:

@@ -10,7 +10,7 @@ import msgspec
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
-from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.set_aside import SetAsideFiles
 from kbd.core.runtime.settings import Limits, RunLimits
@@ -25,6 +25,8 @@ from kbd.errors import (
 )
 from kbd.events.codec import format_time, utc_day
 from kbd.events.watches import WatchRule
+from kbd.requests.base import Unset
+from kbd.requests.pages import page_of
 from kbd.requests.watches import (
     FailedFound,
     FailedRow,
@@ -33,6 +35,7 @@ from kbd.requests.watches import (
     LimitsParam,
     OutcomeRow,
     WatchConsentParam,
+    WatchFailedList,
     WatchInfo,
     WatchRow,
     WatchRuleShown,
@@ -340,7 +343,7 @@ MAX_OUTCOME_PATHS = 100
 """The most paths that are listed of one outcome."""
 
 MAX_FAILED = 1000
-"""How many parked files one answer tells of; the others are counted."""
+"""How many parked files one answer tells of where no limit is given."""
 
 Hints = Literal["system", "scan", "missing"]
 """As in `WatchRow`."""
@@ -389,20 +392,48 @@ def watch_info(watch: Watch, hints: Hints, problem: str) -> WatchInfo:
     )
 
 
-def failed_landings(watches: tuple[Watch, ...], row: Callable[[Watch], WatchRow]) -> FailedFound:
-    """Return the failed landings of watches, each with its remedies, and the stalled watches.
+def failed_landings(
+    watches: tuple[Watch, ...], row: Callable[[Watch], WatchRow], asked: WatchFailedList
+) -> FailedFound:
+    """Return a page of the failed landings, each with its remedies, and the stalled watches.
 
     Args:
-        watches: The watches.
+        watches: The watches asked about.
         row: Makes the line of one.
+        asked: The filters, the order and the page.
+
+    Raises:
+        ValidationFailed: The cursor is none of this list.
     """
-    parked = [(each, watch) for watch in watches for each in watch.in_stage(LandingStage.PARKED)]
-    parked.sort(key=lambda pair: pair[0].landing_id)
+    words = () if isinstance(asked.query, Unset) else tuple(folded_name(asked.query).split())
+    parked = [
+        (each, watch)
+        for watch in watches
+        for each in watch.in_stage(LandingStage.PARKED)
+        if asked.error_code in (each.code, msgspec.UNSET) and _has_words(each, words)
+    ]
+    # A landing's number is that of its event, so no two share one, of different watches neither.
+    sign = -1 if asked.descending else 1
+    parked.sort(key=lambda pair: sign * pair[0].landing_id)
+    limit = MAX_FAILED if isinstance(asked.limit, Unset) else asked.limit
+    of = (asked.method, asked.watch_id or "", asked.error_code or "", words, asked.descending)
+    page, next_cursor = page_of(
+        parked, lambda pair: (sign * pair[0].landing_id,), (int,), of, limit, asked.cursor
+    )
     return FailedFound(
-        failed=tuple(_failed_row(watch, landing) for landing, watch in parked[:MAX_FAILED]),
+        failed=tuple(_failed_row(watch, landing) for landing, watch in page),
         total=len(parked),
         suspended=tuple(row(watch) for watch in watches if _is_stalled(watch)),
+        next_cursor=next_cursor,
     )
+
+
+def _has_words(landing: Landing, words: tuple[str, ...]) -> bool:
+    """Return whether each of the folded words stands in the path or the reason of a landing."""
+    if not words:
+        return True
+    text = folded_name(f"{landing.path}\n{landing.message}")
+    return all(word in text for word in words)
 
 
 def _failed_row(watch: Watch, landing: Landing) -> FailedRow:

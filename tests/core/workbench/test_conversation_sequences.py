@@ -2,7 +2,8 @@
 
 A run of a scripted model, edits and files of a person, publishes, discards, restores, undos back
 and forward, other answers and forks come in a seeded order. After each undo the workbench is
-compared with what it was after that message, with a fold of the log, and with both folders.
+compared with what it was after that message, with a fold of the log, and with both folders; and the
+pages of the conversation with all of it.
 """
 
 import random
@@ -93,7 +94,7 @@ class Conversation:
             self.regenerate: 2, self.fork: 1,
         }  # fmt: skip
         (chosen,) = self.chance.choices(list(weights), list(weights.values()))
-        before = self.stands()
+        before, checkpoints = self.stands(), list(self.bench.state.checkpoints)
         try:
             await chosen()
         except KbdError as refused:
@@ -102,6 +103,8 @@ class Conversation:
         else:
             self.done.append(chosen.__name__)
         assert files_in(self.bench.folders.published) == self.stands().files, self.done
+        # The cursors of their list rest on this: none goes, and none comes before another.
+        assert self.bench.state.checkpoints[: len(checkpoints)] == checkpoints, self.done
         self.check_shown()
 
     async def send(self) -> None:
@@ -211,6 +214,7 @@ class Conversation:
         folded = state_at(self.bench.folders.log, self.bench.state.heard[message_id].seq)
         assert (folded.files, folded.draft) == (self.bench.state.files, self.bench.state.draft)
         assert folded.said == self.bench.state.said
+        await self.check_pages()
 
     async def fork(self) -> None:
         """Make another workbench of what was after a message."""
@@ -225,6 +229,20 @@ class Conversation:
         assert files_in(other.folders.published) == wanted.files
         assert tuple(each.message_id for each in other.state.said) == wanted.said
         assert other.state.draft is None
+
+    async def check_pages(self) -> None:
+        """Check that the pages of the conversation are all of it, in both orders."""
+        methods = ConversationMethods(self.running.context, self.running.benches, self.running.runs)
+        asked = workshop.WorkshopGetConversation(workbench_id=self.bench.id)
+        whole = (await methods.get(asked, Quiet())).messages
+        for backward in (False, True):
+            page = msgspec.structs.replace(asked, limit=7, descending=backward)
+            found = [await methods.get(page, Quiet())]
+            while cursor := found[-1].next_cursor:
+                next_page = msgspec.structs.replace(page, cursor=cursor)
+                found.append(await methods.get(next_page, Quiet()))
+            entries = tuple(entry for each in found for entry in each.messages)
+            assert entries == (whole[::-1] if backward else whole), self.done
 
     def check_shown(self) -> None:
         """Check that draft/ and _rpi/ have what they have to have, to the byte, without a wait."""
