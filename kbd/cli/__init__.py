@@ -11,6 +11,7 @@ Shared modules:
     start         starts the daemon where it does not run
     patience      a word about what a command waits for
     terminal      terminal output: escaping, width, tables, questions
+    pages         long lists, read page by page
     names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`
     documents     jobs and recipes in the place of words

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
+from kbd.cli.pages import add_limit, all_pages, newest_rows, render_total
 from kbd.cli.terminal import ask, format_time, is_interactive, line, render_table, say, size
 from kbd.client.blocking import Client
 
@@ -20,6 +21,7 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     parser.epilog = """\
 examples:
   kbd checkpoints taxes                       each publish, undo and restore leaves one
+  kbd checkpoints taxes --limit 5             the newest
   kbd checkpoints taxes show c1f2e            its files
   kbd checkpoints taxes make "before March"
   kbd checkpoints taxes restore c1f2e         the published files are again what they were then
@@ -33,6 +35,7 @@ A restore leaves a checkpoint of what was there before it, and is refused while 
     parser.add_argument(
         "checkpoint", nargs="?", metavar="ID", help="a checkpoint's id; of `make`, what it is for"
     )
+    add_limit(parser, "of `list`")
     parser.add_argument("--yes", action="store_true", help="do not ask before `restore`")
     parser.add_argument("--json", action="store_true", help="`list` and `show` as JSON")
     return _checkpoints
@@ -67,7 +70,13 @@ def _checkpoints(arguments: argparse.Namespace) -> int:
 
 
 def _list(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
-    found = call(client, "CheckpointsList", {"workbench_id": workbench_id})["checkpoints"]
+    listing = ("CheckpointsList", {"workbench_id": workbench_id}, "checkpoints")
+    total = 0
+    if arguments.limit:
+        answer = newest_rows(client, *listing, arguments.limit)
+        found, total = answer["checkpoints"], answer["total"]
+    else:
+        found = all_pages(client, *listing)
     if arguments.json:
         say(json.dumps(found))
         return
@@ -82,6 +91,8 @@ def _list(client: Client, workbench_id: str, arguments: argparse.Namespace) -> N
         for each in found
     ]
     say(render_table(("checkpoint", "made (UTC)", "files", "size", "what for"), rows))
+    for text in render_total(len(found), total, "checkpoints"):
+        say(text)
 
 
 def _show(
@@ -119,7 +130,7 @@ def _find_checkpoint(client: Client, workbench_id: str, arguments: argparse.Name
     named = arguments.checkpoint
     if not named:
         raise Stop(f"which? kbd checkpoints WB {arguments.action} ID", USAGE)
-    found = call(client, "CheckpointsList", {"workbench_id": workbench_id})["checkpoints"]
+    found = all_pages(client, "CheckpointsList", {"workbench_id": workbench_id}, "checkpoints")
     meant = [c["checkpoint_id"] for c in found if c["checkpoint_id"].startswith(named)]
     # A whole id may also be the beginning of another.
     if len(meant) == 1 or named in meant:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kbd.cli.exits import FAILED, OK, Stop
-from kbd.cli.link import call, connect
+from kbd.cli.link import connect
 from kbd.cli.log_reader import event_title, read_events
 from kbd.cli.names import find_workbench
+from kbd.cli.pages import PAGE_ROWS, add_limit, all_pages, each_page, newest_rows, render_total
 from kbd.cli.terminal import clean, format_time, line, say, wrap
 from kbd.client.blocking import Client
 
@@ -25,13 +26,17 @@ TEXT_COLUMNS = 96
 
 _WHO = {"user": "You", "assistant": "kbd"}
 
+_SHOWN_TYPES = ("user_message", "assistant_message", "system_event")
+"""The types of what is shown without tool traffic; those of answers are also of calls."""
+
+_MIN_ROWS = 100
+"""How many entries are asked for at least: most may be calls, which are not shown."""
+
 
 def read_conversation(client: Client, workbench_id: str) -> list[dict[str, Any]]:
     """Return the entries of a conversation, as `WorkshopGetConversation` answers them."""
-    found: list[dict[str, Any]] = call(
-        client, "WorkshopGetConversation", {"workbench_id": workbench_id}, slow=True
-    )["messages"]
-    return found
+    params = {"workbench_id": workbench_id}
+    return all_pages(client, "WorkshopGetConversation", params, "messages", slow=True)
 
 
 def read_titles(client: Client, workbench_id: str, entries: list[dict[str, Any]]) -> dict[int, str]:
@@ -103,11 +108,13 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd conversation taxes
   kbd conversation taxes --tools
+  kbd conversation taxes --limit 4             the newest
 
 Each message has an id, by which `kbd undo`, `kbd regenerate` and `kbd fork` name it. What was
 undone is not shown, and can still be named: `kbd log taxes --type UserMessageAdded` has it."""
     parser.add_argument("workbench", metavar="WB", help="its id, the beginning of it, or its name")
     parser.add_argument("--tools", action="store_true", help="show tool calls and results, too")
+    add_limit(parser, "entries")
     parser.add_argument("--json", action="store_true", help="all of it as JSON")
     return _conversation
 
@@ -115,13 +122,45 @@ undone is not shown, and can still be named: `kbd log taxes --type UserMessageAd
 def _conversation(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
-        entries = read_conversation(client, workbench_id)
+        if arguments.limit:
+            entries, total = _read_newest(client, workbench_id, arguments)
+        else:
+            entries, total = read_conversation(client, workbench_id), 0
         titles = {} if arguments.json else read_titles(client, workbench_id, entries)
     if arguments.json:
         say(json.dumps(entries))
         return OK
     if not entries:
         say("Nothing was said yet.")
+    for text in render_total(len(entries), total, "entries"):
+        say(text)
     for text in render_conversation(entries, titles, with_tools=arguments.tools):
         say(text)
     return OK
+
+
+def _read_newest(
+    client: Client, workbench_id: str, arguments: argparse.Namespace
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the newest entries, and how many there are in all; 0 if none are left out.
+
+    Of what is not shown, calls of tools are counted in all, too: the daemon tells them from answers
+    only by what stands in them.
+    """
+    count, method = arguments.limit, "WorkshopGetConversation"
+    params = {"workbench_id": workbench_id}
+    if arguments.tools or arguments.json:
+        answer = newest_rows(client, method, params, "messages", count, slow=True)
+        return answer["messages"], answer["total"]
+    asked = {**params, "types": _SHOWN_TYPES, "descending": True}
+    newest: list[dict[str, Any]] = []
+    rows = min(max(count, _MIN_ROWS), PAGE_ROWS)
+    for page in each_page(client, method, asked, rows=rows, slow=True):
+        newest += (
+            entry
+            for entry in page["messages"]
+            if entry["type"] == "system_event" or is_message(entry)
+        )
+        if len(newest) > count:
+            return newest[:count][::-1], page["total"]
+    return newest[::-1], 0

@@ -247,9 +247,12 @@ class _CtrlC:
 
 def read_summary(client: Client, workbench_id: str) -> str:
     """Return the last answer in the workbench's conversation, or ""."""
-    messages = call(client, "WorkshopGetConversation", {"workbench_id": workbench_id})["messages"]
-    answers = [each["text"] for each in messages if each["type"] == "assistant_message"]
-    return str(answers[-1]) if answers else ""
+    params = {
+        "workbench_id": workbench_id, "types": ["assistant_message"], "descending": True,
+        "limit": 1,
+    }  # fmt: skip
+    answers = call(client, "WorkshopGetConversation", params)["messages"]
+    return str(answers[0]["text"]) if answers else ""
 
 
 def show_result(client: Client, run: dict[str, Any]) -> int:

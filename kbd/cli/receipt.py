@@ -13,6 +13,7 @@ from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect, resolve_home
 from kbd.cli.names import find_workbench
 from kbd.cli.new_file import refuse_home, write_below
+from kbd.cli.pages import all_pages
 from kbd.cli.terminal import line, note, say, size
 from kbd.client.blocking import Client
 
@@ -104,7 +105,7 @@ def _find_checkpoint(client: Client, workbench_id: str, named: str) -> str:
     Raises:
         Stop: None or several are meant.
     """
-    listed = call(client, "CheckpointsList", {"workbench_id": workbench_id})["checkpoints"]
+    listed = all_pages(client, "CheckpointsList", {"workbench_id": workbench_id}, "checkpoints")
     found = [str(each["checkpoint_id"]) for each in listed]
     meant = [each for each in found if each.startswith(named)]
     if named in meant or len(meant) == 1:

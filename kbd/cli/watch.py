@@ -5,10 +5,12 @@ import json
 import shlex
 import textwrap
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
+from kbd.cli.pages import add_limit, all_pages, each_page, newest_rows, render_total
 from kbd.cli.readings import add_reading_arguments, reading_params, settle_readings
 from kbd.cli.rule_confirmation import confirm_rule, render_acts
 from kbd.cli.start import connect_or_start
@@ -39,6 +41,7 @@ examples:
   kbd watch list
   kbd watch show inbox                         its rule, what waits, what became of files
   kbd watch failed                             what failed, why, and what helps
+  kbd watch failed --limit 5                   the newest
   kbd watch failed inbox --retry all
   kbd watch failed inbox --retry 22 --decimal ,   where its table had to be asked about
   kbd watch pause inbox; kbd watch resume inbox
@@ -64,6 +67,7 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     )  # fmt: skip
     _add_rule(parser.add_argument_group("options of add"))
     failed = parser.add_argument_group("options of failed")
+    add_limit(failed, "files")
     failed.add_argument("--retry", metavar="N", help="work on file N after all; N,N or all")
     failed.add_argument("--dismiss", metavar="N", help="forget file N; N,N or all")
 
@@ -183,9 +187,19 @@ def _failed(arguments: argparse.Namespace) -> int:
         watch = find_watch(client, arguments.named[0]) if arguments.named else None
         if arguments.retry or arguments.dismiss:
             return _retry_or_dismiss(client, watch, arguments)
-        found = call(client, "WatchFailedList", {"watch_id": watch["watch_id"]} if watch else {})
-    say(json.dumps(found) if arguments.json else render_failed(found))
+        found = _read_failed(client, watch, arguments.limit)
+    text = json.dumps if arguments.json else partial(render_failed, newest=bool(arguments.limit))
+    say(text(found))
     return OK
+
+
+def _read_failed(client: Client, watch: dict[str, Any] | None, limit: int | None) -> dict[str, Any]:
+    """Return one answer of `WatchFailedList` that has all files that failed, or the newest."""
+    params = {"watch_id": watch["watch_id"]} if watch else {}
+    if limit:
+        return newest_rows(client, "WatchFailedList", params, "failed", limit)
+    pages = list(each_page(client, "WatchFailedList", params))
+    return {**pages[-1], "failed": [row for page in pages for row in page["failed"]]}
 
 
 def _retry_or_dismiss(
@@ -218,7 +232,7 @@ def _retry_or_dismiss(
 
 def _settle(client: Client, params: dict[str, Any], given: dict[str, Any]) -> None:
     """Say how the tables of failed files are to be read, where their runs had to ask."""
-    failed = call(client, "WatchFailedList", {"watch_id": params["watch_id"]})["failed"]
+    failed = all_pages(client, "WatchFailedList", {"watch_id": params["watch_id"]}, "failed")
     numbers = params.get("landing_ids")
     meant = [row for row in failed if numbers is None or row["landing_id"] in numbers]
     found = dict.fromkeys(row["workbench_id"] for row in meant if row.get("workbench_id"))
@@ -290,18 +304,25 @@ def render_watch(watch: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def render_failed(found: dict[str, Any]) -> str:
+def render_failed(found: dict[str, Any], *, newest: bool = False) -> str:
     """Render the failed files with reasons and remedies, and the suspended watches.
 
     Files that failed together, or of one watch for the same reason, are told together.
+
+    Args:
+        found: An answer of `WatchFailedList`.
+        newest: Whether it has the newest files alone, as many as were asked for: all are rendered.
     """
     groups: dict[tuple[object, ...], list[dict[str, Any]]] = {}
     for row in found["failed"]:
         alike = (row["watch_id"], row.get("code"), row.get("message"), row.get("workbench_id"))
         groups.setdefault(alike, []).append(row)
-    listed = list(groups.values())[:MAX_LISTED]
+    listed = list(groups.values())[: None if newest else MAX_LISTED]
     parts = [text for group in listed for text in _render_failed(group)]
-    parts += _render_more(found["total"] - sum(len(group) for group in listed))
+    if newest:
+        parts += render_total(len(found["failed"]), found["total"], "files")
+    else:
+        parts += _render_more(found["total"] - sum(len(group) for group in listed))
     for watch in found["suspended"]:
         named = f"{line(watch['name'], 32)} ({watch['watch_id']})"
         parts += [

@@ -7,6 +7,7 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
 from kbd.cli.link import call
+from kbd.cli.pages import all_pages
 from kbd.cli.readings import reading_params
 from kbd.cli.terminal import ask, counted, is_interactive, line, note
 from kbd.client.blocking import Client
@@ -98,7 +99,7 @@ def select_failed(client: Client, watch: dict[str, Any] | None, asked: str) -> l
         raise Stop(f"{asked} is neither `all` nor a number, or several as 3,4", USAGE) from None
     if watch:
         return [{"watch_id": watch["watch_id"], "landing_ids": numbers}]
-    failed = call(client, "WatchFailedList")["failed"]
+    failed = all_pages(client, "WatchFailedList", None, "failed")
     of_watch = {row["landing_id"]: row["watch_id"] for row in failed}
     requests: dict[str, list[int]] = {}
     for number in numbers:
