@@ -1,7 +1,8 @@
 """A daemon that answers from a script: what the command line is tested against.
 
 It speaks the real transport (JSON-RPC, a line a message, a Unix socket); only its answers are
-written down beforehand.
+written down beforehand. Of a list a script has the rows, oldest first, as far as a test is about
+them: filters, order and the first page are made here.
 """
 
 import json
@@ -94,6 +95,8 @@ class ScriptedDaemon:
         except AnswerError as failure:
             error = {"code": -32000, "message": failure.message, "data": failure.data}
             return {"id": request["id"], "error": error}
+        if method in _LISTS:
+            result = _LISTS[method](params, result)
         return {"id": request["id"], "result": result}
 
     def methods(self) -> list[str]:
@@ -110,3 +113,58 @@ class ScriptedDaemon:
         self._server.server_close()
         self._thread.join()
         self.path.unlink(missing_ok=True)
+
+
+Rows = list[dict[str, Any]]
+
+
+def _workbenches(params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    rows: Rows = [
+        {
+            "has_draft": False, "disk_bytes": 0, "files": 0, "last_seq": 0, "status": "idle",
+            "runs": 0, "approvals": 0, "name": "", "created_at": "", "updated_at": "", **row,
+        }
+        for row in result["workbenches"]
+    ]  # fmt: skip
+    counts = {
+        "drafts": sum(row["has_draft"] for row in rows),
+        "damaged": sum("reason" in row for row in rows),
+        "unread": 0,
+        "disk_bytes": sum(row["disk_bytes"] for row in rows),
+        "daemon_disk_bytes": 0,
+        "landed_disk_bytes": 0,
+    }
+    if "named" in params:
+        rows = _named(rows, params["named"])
+    if params.get("status"):
+        rows = [row for row in rows if row["status"] in params["status"]]
+    key = {"updated": "updated_at", "name": "name", "size": "disk_bytes"}
+    if params.get("order") in key:
+        rows.sort(key=lambda row: row[key[params["order"]]])
+    return {**counts, **result, **_first_page(params, rows, "workbenches")}
+
+
+def _named(rows: Rows, named: str) -> Rows:
+    for meant in (
+        [row for row in rows if row["id"] == named],
+        [row for row in rows if row["name"] == named],
+        [row for row in rows if row["id"].startswith(named)],
+    ):
+        if meant:
+            return meant
+    return []
+
+
+def _runs(params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    rows: Rows = [{"workbench_name": "", **row} for row in result["runs"]]
+    return {"unread": 0, **result, **_first_page(params, rows, "runs")}
+
+
+def _first_page(params: dict[str, Any], rows: Rows, field: str) -> dict[str, Any]:
+    total = len(rows)
+    if params.get("descending"):
+        rows = rows[::-1]
+    return {field: rows[: params.get("limit")], "total": total}
+
+
+_LISTS = {"WorkbenchList": _workbenches, "RunList": _runs}

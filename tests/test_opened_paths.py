@@ -77,6 +77,7 @@ BY_PATH = MappingProxyType(
             "api/files.py": 1,
             "audit/backup.py": 2,
             "audit/differences.py": 3,
+            "home_index/database.py": 1,
             "runtime/own_output.py": 2,
             "runtime/paths.py": 4,
             "runtime/private_files.py": 4,

@@ -1,12 +1,13 @@
 """The core: how a command becomes an event, and how a run does its work.
 
-Thirteen rooms; a module imports from its own room and those below it. From the bottom up:
+Fourteen rooms; a module imports from its own room and those below it. From the bottom up:
 
     runtime     event loop, time, folders, settings, keys
     domain      state and decisions, pure
     store       logs of events, their one writer, snapshots, redaction
     plugins     loading, the catalog, and the processes that plugins' code runs in
     workbench   one workbench: files, draft, publishing, and what clients read of it
+    home_index  what there is in a home: a row a workbench and a run
     gateway     what may leave the machine, and what it may cost
     search      documents, their index, and the tools over it
     agent       a run, from its message to its summary

@@ -147,7 +147,7 @@ def test_wb_makes_lists_and_fills(
     assert kbd("wb", "new", "taxes", "a.csv") == 0
     assert capsys.readouterr().out == f"{WORKBENCH}\n"
     assert kbd("wb", "list") == 0
-    assert f"{WORKBENCH}  taxes  1      yes    2.0 KiB" in capsys.readouterr().out
+    assert f"{WORKBENCH}  taxes  1      idle    2.0 KiB" in capsys.readouterr().out
     assert kbd("wb", "add", "taxes", "b.csv") == 0
     assert kbd("wb", "extract", "taxes", "--out", str(tmp_path)) == 0
     assert capsys.readouterr().out.endswith(f"{tmp_path}/a.csv\n")

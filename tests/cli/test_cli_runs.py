@@ -17,11 +17,16 @@ ITEMS = [{"index": n, "label": "x", "state": state} for n, state in enumerate(["
 FAILED = run_info(
     "failed", items=ITEMS, usage={"input_tokens": 12345, "output_tokens": 67}, cost=0.1234,
     started_at="2026-01-02T03:04:05.5Z", ended_at="2026-01-02T03:06:10.5Z",
+    workbench_name="taxes",
 )  # fmt: skip
 LATER = run_info(
     run_id=f"{WORKBENCH}-2", request="two\x1b[2J", started_at="2026-01-03T03:04:05Z",
-    ended_at="2026-01-03T03:04:06Z", usage={}, cost=0.0,
+    ended_at="2026-01-03T03:04:06Z", usage={}, cost=0.0, workbench_name="taxes",
 )  # fmt: skip
+
+
+NEWEST = {"status": [], "query": "", "descending": True}
+"""The newest first, of whatever status and words."""
 
 
 @pytest.fixture
@@ -45,7 +50,7 @@ def test_a_run_is_a_row(ran: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None
         RUN, "failed", "summary", "1/2", "!1", "2026-01-02", "03:04", "2", "min", "5", "s",
         "taxes", "offline:planner", "12,345", "67", "$0.1234", "one", "sheet", "per", "category",
     ]  # fmt: skip
-    assert ran.params_of("RunList") == {"workbench_id": WORKBENCH}
+    assert ran.params_of("RunList") == {**NEWEST, "workbench_id": WORKBENCH, "limit": 50}
 
 
 @pytest.mark.usefixtures("ran")
@@ -66,11 +71,31 @@ def test_a_narrow_terminal_loses_nothing(
 
 
 def test_all_of_it_is_in_json(ran: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """Each run as the daemon tells it, with its workbench's name; of all without a workbench."""
+    """Each run as the daemon tells it; of all without a workbench, page by page."""
     assert kbd("runs", "--json") == 0
     told: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["runs"]
-    assert told == [{**run, "workbench_name": "taxes"} for run in (LATER, FAILED)]
-    assert ran.params_of("RunList") == {}
+    assert told == [LATER, FAILED]
+    assert ran.params_of("RunList") == {**NEWEST, "limit": 1000}
+
+
+def test_filters_are_the_daemons(ran: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """What is searched for is asked of the daemon, and what is left out is counted."""
+    assert kbd("runs", "--search", "one sheet", "--status", "failed", "--limit", "1") == 0
+    asked = {**NEWEST, "query": "one sheet", "status": ["failed"], "limit": 1}
+    assert ran.params_of("RunList") == asked
+    assert capsys.readouterr().out.endswith("… the newest 1 of 2 runs\n")
+    ran.answers["RunList"] = {"runs": []}
+    assert kbd("runs", "--search", "nothing") == 0
+    assert capsys.readouterr().out == "No run is like that.\n"
+
+
+def test_a_damaged_workbench_shows(ran: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Its runs are damaged, whatever their last event says, and scripts learn it from the code."""
+    ran.answers["RunList"] = {"runs": [{**LATER, "status": "interrupted", "damage": "a bit"}]}
+    assert kbd("runs") == 1
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].split()[1] == "damaged"
+    assert told.err == f"workbench {WORKBENCH} is damaged: a bit\n"
 
 
 @pytest.mark.usefixtures("daemon")

@@ -90,10 +90,11 @@ def test_a_command_that_needs_all_rows_reads_page_by_page(
 def test_pages_leave_the_parameters_and_refusals_as_they_are(daemon: ScriptedDaemon) -> None:
     """A list that has no pages is one; what is refused on the way is refused."""
     params = {"running": True}
-    daemon.answers["RunList"] = {"runs": [{"run_id": "1"}]}
+    run = {"run_id": "1", "workbench_name": "w"}
+    daemon.answers["RunList"] = {"runs": [run]}
     with Client(str(daemon.path)) as client:
-        assert all_pages(client, "RunList", params, "runs") == [{"run_id": "1"}]
-        assert all_pages(client, "RunList", None, "runs") == [{"run_id": "1"}]
+        assert all_pages(client, "RunList", params, "runs") == [run]
+        assert all_pages(client, "RunList", None, "runs") == [run]
         assert params == {"running": True}
 
         def refuse(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:

@@ -250,9 +250,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
-                    _log.info(
-                        "listening", socket=str(home.socket), pid=os.getpid(), backend=given.backend
-                    )
+                    _report_listening(home, given.backend)
                     await stop.asked.wait()
                     _log.info("stopping")
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -266,6 +264,10 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await context.egress.aclose()
         # The Keeper of the daemon's log, and others in this group, work until they are canceled.
         tasks.cancel_scope.cancel()
+
+
+def _report_listening(home: Home, backend: str) -> None:
+    _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=backend)
 
 
 @asynccontextmanager
