@@ -54,7 +54,10 @@ class ApprovalMethods:
             )
         rows: list[wire.ApprovalRow] = []
         unread: list[WorkbenchId] = []
-        for workbench_id in await self._context.index.waiting():
+        for workbench_id, status in (await self._context.index.waiting()).items():
+            if status == "unread":
+                unread.append(workbench_id)
+                continue
             # One that cannot be opened does not hide the others.
             try:
                 async with self._workbenches.glance(workbench_id) as workbench:

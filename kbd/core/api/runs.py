@@ -151,15 +151,21 @@ class WorkshopMethods:
         return self._info(workbench, run)
 
     async def list(self, request: wire.RunList, session: Session) -> wire.RunsFound:
-        """List the runs of a workbench, or of all, by the index: no log is opened.
+        """List the runs of a workbench, or of all, by the index.
+
+        No log is opened but that of one which was not read since it was found.
 
         Raises:
             NotFound: There is no such workbench.
             ValidationFailed: The cursor is of another list.
         """
         del session
-        if not isinstance(request.workbench_id, msgspec.UnsetType):
-            self._workbenches.known(request.workbench_id)
+        one = request.workbench_id
+        if not isinstance(one, msgspec.UnsetType):
+            self._workbenches.known(one)
+            # In a large home it may be long before it is; for one, nobody waits for all.
+            if not await self._context.index.is_read(one):
+                await self._workbenches.open(one)
         page, totals = await self._context.index.runs(request)
         return wire.RunsFound(
             runs=tuple(self._row(*row) for row in page.rows),

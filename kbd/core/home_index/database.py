@@ -205,13 +205,18 @@ class HomeIndex:
         )
         return {each: row[0] for each, row in found if row is not None}
 
-    def waiting(self) -> tuple[WorkbenchId, ...]:
-        """Return the workbenches in which decisions wait, or may wait, for a person."""
+    def waiting(self) -> dict[WorkbenchId, str]:
+        """Return the workbenches in which decisions wait, or may wait, with how they stand."""
         query = (
-            "SELECT id FROM workbenches WHERE approvals > 0 OR status IN ('unread', 'damaged')"
-            " ORDER BY created_at_us, id"
+            "SELECT id, status FROM workbenches"
+            " WHERE approvals > 0 OR status IN ('unread', 'damaged') ORDER BY created_at_us, id"
         )
-        return tuple(row[0] for row in self._connection.execute(query))
+        return dict(self._connection.execute(query).fetchall())
+
+    def is_read(self, workbench_id: WorkbenchId) -> bool:
+        """Return whether a workbench's log was read since it was found."""
+        query = "SELECT 1 FROM workbenches WHERE id = ? AND status != 'unread'"
+        return self._connection.execute(query, (workbench_id,)).fetchone() is not None
 
     def page(self, query: ListQuery) -> FoundPage:
         """Return a page of a list."""

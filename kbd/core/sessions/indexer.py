@@ -207,9 +207,13 @@ class HomeIndexer:
         query = run_query(request)
         return await self._ask(lambda index: (index.page(query), index.totals()))
 
-    async def waiting(self) -> tuple[WorkbenchId, ...]:
-        """Return the workbenches in which decisions wait, or may wait, for a person."""
+    async def waiting(self) -> dict[WorkbenchId, str]:
+        """Return the workbenches in which decisions wait, or may wait, with how they stand."""
         return await self._ask(lambda index: index.waiting())
+
+    async def is_read(self, workbench_id: WorkbenchId) -> bool:
+        """Return whether a workbench's log was read since it was found."""
+        return await self._ask(lambda index: index.is_read(workbench_id))
 
     async def ends(self) -> dict[WorkbenchId, Seq]:
         """Return the last events of all logs but those that were not read yet."""

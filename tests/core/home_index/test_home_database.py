@@ -212,7 +212,12 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     index.reconcile(known)
     index.put([made(1, has_draft=True, disk_bytes=5), made(2, status="damaged", disk_bytes=7)])
     assert index.totals() == database.IndexTotals(1, 1, 1, 12)
-    assert index.waiting() == (known[1].workbench_id, known[2].workbench_id)
+    assert index.waiting() == {
+        known[1].workbench_id: "damaged",
+        known[2].workbench_id: "unread",
+    }
+    assert index.is_read(known[1].workbench_id)
+    assert not index.is_read(known[2].workbench_id)
 
 
 def test_reconciling_adds_and_removes_and_keeps(index: HomeIndex) -> None:

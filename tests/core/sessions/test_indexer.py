@@ -13,6 +13,7 @@ import anyio
 import msgspec
 import pytest
 
+from kbd.core.api.daemon import handler_table
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
@@ -28,6 +29,7 @@ from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import indexer
 from kbd.events.approvals import ApprovalRequested
 from kbd.events.scan import read_log
+from kbd.requests.approvals import ApprovalList
 from kbd.requests.workbenches import WorkbenchesFound, WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList, RunRow, RunsFound
 from kbd.types import Seq, WorkbenchId
@@ -37,6 +39,8 @@ from supervised import Supervised, add, crashed, draft, supervised
 pytestmark = pytest.mark.anyio
 
 NOBODY = cast(Session, None)
+
+OF_WORKBENCHES = [history for history in HISTORIES if history.shape is WorkbenchState]
 
 FEW_OPEN = Settings(watch=WatchSettings(open_workbenches=1))
 
@@ -138,11 +142,9 @@ async def test_rows_of_runs_are_those_of_run_get(tmp_path: Path) -> None:
         assert again.benches.running() == ()
 
 
-@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
+@pytest.mark.parametrize("history", OF_WORKBENCHES, ids=lambda history: history.name)
 def test_the_runs_that_an_event_changes_are_known(history: Any) -> None:
     """Rows that are only written where `ChangedRuns` says so are those of the state at the end."""
-    if history.shape is not WorkbenchState:
-        pytest.skip("the daemon's log has no runs")
     state, rows, events = WorkbenchState(), {}, []
     read_log(HERE / history.name, lambda seq, record: events.append((seq, record)))
     for seq, record in events:
@@ -154,11 +156,9 @@ def test_the_runs_that_an_event_changes_are_known(history: Any) -> None:
     assert rows == {run.number: indexed_run("w", state, run, "") for run in state.runs}
 
 
-@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
+@pytest.mark.parametrize("history", OF_WORKBENCHES, ids=lambda history: history.name)
 def test_a_closed_log_is_read_as_an_open_one(history: Any, tmp_path: Path) -> None:
     """The reader's row is that of the state; it writes nothing."""
-    if history.shape is not WorkbenchState:
-        pytest.skip("it is the daemon's log")
     home = Home(folder=tmp_path, socket=tmp_path / "s")
     known = KnownWorkbench(WorkbenchId("1" * 16), "w", 5)
     shutil.copytree(HERE / history.name, home.workbench(known.workbench_id).log)
@@ -277,7 +277,7 @@ async def test_decisions_that_wait_show(tmp_path: Path) -> None:
         asked = ApprovalRequested("p1", "publish")
         await bench.keeper.submit(RecordFacts((asked,)))
         assert [row.status for row in await listed(running)] == ["waiting", "idle"]
-        assert await running.context.index.waiting() == (bench.id,)
+        assert await running.context.index.waiting() == {bench.id: "waiting"}
 
 
 async def test_following_all_opens_none(tmp_path: Path) -> None:
@@ -332,6 +332,11 @@ async def test_a_start_waits_for_no_reading(
         bench = await again.benches.open(rows[0].id)
         await add(bench, "b.txt", "y")
         assert [row.files for row in await listed(again)] == [2, 0, 0]
+        table = handler_table(again.context, again.benches, again.runs, again.watcher)
+        approvals = await table[ApprovalList](ApprovalList(), NOBODY)
+        assert approvals.unread == (rows[1].id, rows[2].id)
+        assert await runs_of(again, workbench_id=rows[1].id) == []
+        assert {each.id for each in again.benches.running()} == {rows[0].id, rows[1].id}
         go_on.set()
         await _until_listed(again, [2, 1, 1])
 
