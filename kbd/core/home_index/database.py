@@ -10,12 +10,15 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
 from kbd import __version__
 from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.domain.workbench_state import folded_name
 from kbd.core.home_index.queries import ListQuery
 from kbd.core.home_index.rows import IndexedWorkbench, unread_workbench
 from kbd.requests.pages import encode_cursor
@@ -40,7 +43,8 @@ CREATE TABLE workbenches(
     disk_bytes INTEGER NOT NULL,
     text TEXT NOT NULL,
     mark BLOB NOT NULL,
-    row BLOB NOT NULL
+    row BLOB NOT NULL,
+    checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX by_creation ON workbenches(created_at_us, id);
 CREATE INDEX by_change ON workbenches(updated_at_us, id);
@@ -63,12 +67,24 @@ CREATE TABLE runs(
     cost REAL NOT NULL,
     text TEXT NOT NULL,
     row BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (workbench_id, number)
 ) WITHOUT ROWID;
 CREATE INDEX by_start ON runs(started_at_us, workbench_id, number);
 CREATE INDEX by_cost ON runs(cost, started_at_us, workbench_id, number);
 CREATE INDEX runs_by_status ON runs(status);
 """
+
+_COLUMNS = MappingProxyType(
+    {
+        "workbenches": (
+            "id", "name", "folded_name", "created_at_us", "updated_at_us", "status", "has_draft",
+            "approvals", "seq", "disk_bytes", "text", "row",
+        ),
+        "runs": ("workbench_id", "number", "started_at_us", "status", "cost", "text", "row"),
+    }
+)  # fmt: skip
+"""The columns of each table that its rows' checksums are over."""
 
 _CACHE_KIB = 8192
 """What SQLite keeps of the file in memory: the same for a hundred workbenches and for all."""
@@ -128,13 +144,18 @@ class HomeIndex:
             self._connection.close()
 
     def is_sound(self) -> bool:
-        """Return whether the file is sound; it is read whole, beside whoever uses the index."""
+        """Return whether the file is sound; it is read whole, beside whoever uses the index.
+
+        SQLite has no checksums: a byte that changed within a row is found by those of the rows.
+        """
         if self._path is None:
             return True
         try:
             with contextlib.closing(sqlite3.connect(self._path)) as connection:
-                return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
-        except (sqlite3.Error, OSError):
+                # Not quick_check, which does not compare what is sorted by with the rows.
+                is_whole = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+                return is_whole and all(_are_sound(connection, table) for table in _COLUMNS)
+        except (sqlite3.Error, OSError, ValueError):
             return False
 
     def reconcile(self, known: Sequence[KnownWorkbench]) -> None:
@@ -175,10 +196,13 @@ class HomeIndex:
             if found is not None:
                 row = msgspec.json.decode(found[0], type=WorkbenchRow)
                 row = msgspec.structs.replace(row, status="damaged", reason=reason)
-                execute(
-                    "UPDATE workbenches SET status = ?, row = ? WHERE id = ?",
-                    (row.status, msgspec.json.encode(row), workbench_id),
-                )
+                update = "UPDATE workbenches SET status = ?, row = ? WHERE id = ?"
+                execute(update, (row.status, msgspec.json.encode(row), workbench_id))
+                columns = ", ".join(_COLUMNS["workbenches"])
+                query = f"SELECT {columns} FROM workbenches WHERE id = ?"
+                values = execute(query, (workbench_id,)).fetchone()
+                update = "UPDATE workbenches SET checksum = ? WHERE id = ?"
+                execute(update, (_checksum(values), workbench_id))
 
     def assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
         """Set by which watches workbenches are made; it may be before they are."""
@@ -250,41 +274,36 @@ class HomeIndex:
         self._connection.execute("COMMIT")
 
     def _put(self, rows: Iterable[IndexedWorkbench]) -> None:
-        execute = self._connection.execute
+        execute, many = self._connection.execute, self._connection.executemany
         for each in rows:
-            execute(
-                "INSERT INTO workbenches(id, name, folded_name, created_at_us, updated_at_us,"
-                " status, has_draft, approvals, seq, disk_bytes, text, mark, row)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT(id) DO UPDATE SET (name, folded_name, created_at_us, updated_at_us,"
-                " status, has_draft, approvals, seq, disk_bytes, text, mark, row) ="
-                " (excluded.name, excluded.folded_name, excluded.created_at_us,"
-                " excluded.updated_at_us, excluded.status, excluded.has_draft, excluded.approvals,"
-                " excluded.seq, excluded.disk_bytes, excluded.text, excluded.mark, excluded.row)",
-                (
-                    each.workbench_id, each.name, each.name.casefold(), each.created_at_us,
-                    each.updated_at_us, each.status, each.has_draft, each.approvals, each.seq,
-                    each.disk_bytes, each.text, each.mark, each.row,
-                ),
+            values = (
+                each.workbench_id, each.name, folded_name(each.name), each.created_at_us,
+                each.updated_at_us, each.status, int(each.has_draft), each.approvals, each.seq,
+                each.disk_bytes, each.text, each.row,
             )  # fmt: skip
+            named, holes = ", ".join(_COLUMNS["workbenches"]), ", ".join("?" * len(values))
+            execute(
+                f"INSERT OR REPLACE INTO workbenches({named}, mark, checksum)"
+                f" VALUES ({holes}, ?, ?)",
+                (*values, each.mark, _checksum(values)),
+            )
             execute("DELETE FROM files WHERE workbench_id = ?", (each.workbench_id,))
-            self._connection.executemany(
+            many(
                 "INSERT INTO files(workbench_id, name) VALUES (?, ?)",
                 [(each.workbench_id, name) for name in each.files],
             )
             if each.is_whole:
                 execute("DELETE FROM runs WHERE workbench_id = ?", (each.workbench_id,))
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO runs(workbench_id, number, started_at_us, status, cost,"
-                " text, row) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        each.workbench_id, run.number, run.started_at_us, run.status,
-                        float(run.cost), run.text, run.row,
-                    )
-                    for run in each.runs
-                ],
-            )  # fmt: skip
+            for run in each.runs:
+                run_values = (
+                    each.workbench_id, run.number, run.started_at_us, run.status, float(run.cost),
+                    run.text, run.row,
+                )  # fmt: skip
+                named, holes = ", ".join(_COLUMNS["runs"]), ", ".join("?" * len(run_values))
+                execute(
+                    f"INSERT OR REPLACE INTO runs({named}, checksum) VALUES ({holes}, ?)",
+                    (*run_values, _checksum(run_values)),
+                )
 
     def _remove(self, workbench_ids: Iterable[WorkbenchId]) -> None:
         gone = [(each,) for each in workbench_ids]
@@ -295,6 +314,18 @@ class HomeIndex:
             "DELETE FROM origins WHERE workbench_id = ?",
         ):
             self._connection.executemany(sql, gone)
+
+
+def _checksum(values: Sequence[Any]) -> int:
+    """Return the checksum of what a row holds, as SQLite gives it back."""
+    return crc32(msgspec.msgpack.encode(values))
+
+
+def _are_sound(connection: sqlite3.Connection, table: str) -> bool:
+    """Return whether each row of a table has its checksum."""
+    columns = ", ".join(_COLUMNS[table])
+    found = connection.execute(f"SELECT {columns}, checksum FROM {table}")
+    return all(_checksum(row[:-1]) == row[-1] for row in found)
 
 
 def remove_index(path: Path) -> None:

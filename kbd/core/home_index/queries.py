@@ -5,6 +5,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from kbd.core.domain.workbench_state import folded_name
 from kbd.requests.base import Unset
 from kbd.requests.pages import Place, decode_cursor
 from kbd.requests.workbenches import WorkbenchList
@@ -73,7 +74,7 @@ class _Filters:
 
     def words(self, column: str, query: str) -> None:
         """Have a column contain all words of a query."""
-        for word in query.casefold().split():
+        for word in folded_name(query).split():
             # Not LIKE, in which a user's % and _ would stand for anything.
             self.add(f"instr({column}, ?)", word)
 

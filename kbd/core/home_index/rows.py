@@ -8,7 +8,7 @@ import msgspec
 
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.run_state import Run
-from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.workbench.rows import run_info, run_row, unread_row, workbench_row
 from kbd.events.anchor import read_anchor
 from kbd.events.base import Recorded
@@ -136,7 +136,7 @@ def unread_workbench(known: KnownWorkbench) -> IndexedWorkbench:
         approvals=0,
         seq=Seq(0),
         disk_bytes=0,
-        text=known.name.casefold(),
+        text=folded_name(known.name),
         row=_encode(unread_row(known)),
     )
 
@@ -175,7 +175,7 @@ def indexed_workbench(
         approvals=len(state.approvals),
         seq=state.seq,
         disk_bytes=size_bytes,
-        text=words[:MAX_TEXT].casefold(),
+        text=folded_name(words[:MAX_TEXT]),
         row=_encode(row),
         files=files,
         mark=mark,
@@ -203,7 +203,7 @@ def indexed_run(name: str, state: WorkbenchState, run: Run, damage: str) -> Inde
         status=info.status,
         model_id=run.model_id,
         cost=info.cost,
-        text="\n".join(words)[:MAX_TEXT].casefold(),
+        text=folded_name("\n".join(words)[:MAX_TEXT]),
         row=_encode(run_row(info, name)),
     )
 

@@ -1,6 +1,8 @@
 """Database of the index: pages, filters, orders, cursors that hold, files that cannot be used."""
 
 import os
+import random
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.home_index import database
 from kbd.core.home_index.database import HomeIndex
 from kbd.core.home_index.queries import run_query, workbench_query
-from kbd.core.home_index.rows import IndexedRun, IndexedWorkbench
+from kbd.core.home_index.rows import IndexedRun, IndexedWorkbench, unread_workbench
 from kbd.errors import ValidationFailed
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
@@ -301,6 +303,40 @@ def test_damage_within_is_found(tmp_path: Path) -> None:
     data[8192:12288] = bytes(4096)
     (tmp_path / "index").write_bytes(data)
     assert not HomeIndex.open(tmp_path / "index").is_sound()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_byte_that_changes_is_found(seed: int, tmp_path: Path) -> None:
+    """Wherever it lies in a row: what would be told is another figure, or another order."""
+    draw = random.Random(seed)
+    index = HomeIndex.open(tmp_path / "index")
+    index.put([made(n, "x" * 200, runs=(a_run(1, text="y" * 200),)) for n in range(1, 120)])
+    assert index.is_sound()
+    index.close()
+    whole = (tmp_path / "index").read_bytes()
+    texts = [at for found in re.finditer(b"x{20,}|y{20,}", whole) for at in range(*found.span())]
+    for _ in range(10):
+        place = draw.choice(texts)
+        data = bytearray(whole)
+        data[place] ^= 1 << draw.randrange(8)
+        (tmp_path / "index").write_bytes(data)
+        changed = HomeIndex.open(tmp_path / "index")
+        assert not changed.is_sound()
+        changed.close()
+
+
+def test_what_cannot_be_opened_says_why(index: HomeIndex) -> None:
+    """In its row, which stays sound, until its log is written again."""
+    known = KnownWorkbench(WorkbenchId(f"{1:016x}"), "w", 1)
+    index.reconcile([known])
+    index.fail(known.workbench_id, "its folder is a link")
+    index.fail(WorkbenchId("f" * 16), "nobody knows it")
+    ((status, row),) = index.page(workbench_query(WorkbenchList())).rows
+    assert status == "damaged"
+    assert b"its folder is a link" in row
+    assert index.is_sound()
+    index.put([unread_workbench(known)])
+    assert index.totals().damaged == 0
 
 
 def test_rows_are_written_together(index: HomeIndex, tmp_path: Path) -> None:
