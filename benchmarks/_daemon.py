@@ -15,7 +15,10 @@ import msgspec
 
 from kbd.client.blocking import Client, ConnectionLostError
 
-__all__ = ["Daemon", "PeakMemory", "started"]
+__all__ = ["Daemon", "PeakMemory", "running", "started"]
+
+_POLL_S = 0.01
+"""How exactly the time of a start is seen."""
 
 
 class Daemon(msgspec.Struct, frozen=True):
@@ -30,21 +33,33 @@ class Daemon(msgspec.Struct, frozen=True):
 @contextmanager
 def started(environment: Mapping[str, str] | None = None) -> Iterator[Daemon]:
     """Start a daemon, wait until it answers, and end it."""
-    with tempfile.TemporaryDirectory() as folder:
-        home, log = Path(folder, "h"), Path(folder, "log")
-        path = str(home / "kbd.sock")
-        command = [sys.executable, "-m", "kbd", "--home", str(home), "daemon"]
-        variables = {**os.environ, **(environment or {})}
-        with (
-            log.open("wb") as said,
-            subprocess.Popen(command, stderr=said, env=variables) as daemon,
-        ):
-            try:
-                while not _answers(path):
-                    time.sleep(0.05)
-                yield Daemon(path, daemon.pid, home, log)
-            finally:
-                daemon.terminate()
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder, "h"), environment) as daemon:
+        yield daemon
+
+
+@contextmanager
+def running(home: Path, environment: Mapping[str, str] | None = None) -> Iterator[Daemon]:
+    """Start the daemon of a home that stays, wait until it answers, and end it in order.
+
+    Args:
+        home: The home; what the daemon says is written beside it.
+        environment: What it gets beside this process's own.
+    """
+    path, log = str(home / "kbd.sock"), home.with_name("log")
+    command = [sys.executable, "-m", "kbd", "--home", str(home), "daemon"]
+    variables = {**os.environ, **(environment or {})}
+    with (
+        log.open("wb") as said,
+        subprocess.Popen(command, stderr=said, env=variables) as daemon,
+    ):
+        try:
+            while not _answers(path):
+                if daemon.poll() is not None:
+                    sys.exit(f"the daemon did not start: {log.read_text(errors='replace')}")
+                time.sleep(_POLL_S)
+            yield Daemon(path, daemon.pid, home, log)
+        finally:
+            daemon.terminate()
 
 
 def _answers(path: str) -> bool:
