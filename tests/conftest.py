@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
-BACKENDS = ("asyncio", "trio")
+from backends import BACKENDS, WHOLE, Stride, share_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -30,7 +30,7 @@ gc.set_threshold(50_000, 20, 100)
 THINNED = frozenset(
     (
         "test_alignment.py", "test_answer_limits.py", "test_answers.py", "test_carrying_out.py",
-        "test_checks.py", "test_clock_times.py", "test_crash_states.py", "test_csv_comparison.py",
+        "test_checks.py", "test_clock_times.py", "test_csv_comparison.py",
         "test_dependents_shown.py", "test_disk_faults.py", "test_docx_comparison.py",
         "test_docx_hostile.py", "test_docx_styles_hostile.py", "test_equality.py",
         "test_examples.py", "test_expression_sql.py", "test_failures.py", "test_faults.py",
@@ -49,7 +49,7 @@ THINNED = frozenset(
         "test_table_export.py", "test_table_looking.py", "test_table_query.py",
         "test_table_types.py", "test_told_readings.py", "test_totals.py", "test_trials.py",
         "test_understanding.py", "test_unlabeled_totals.py", "test_watch_inbox.py", "test_words.py",
-        "test_work_faults.py", "test_xlsx_charts.py", "test_xlsx_comparison.py",
+        "test_xlsx_charts.py", "test_xlsx_comparison.py",
         "test_xlsx_comparison_counts.py", "test_xlsx_hostile_parts.py",
     )
 )  # fmt: skip
@@ -71,6 +71,12 @@ def _backend_of(item: pytest.Item) -> str:
     return str(item.callspec.params.get("anyio_backend", "")) if hasattr(item, "callspec") else ""
 
 
+def _loop_of(item: pytest.Item) -> str:
+    """Return the backend that a test runs on, by whatever fixture; "" if it runs on none."""
+    params = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return next((str(value) for value in params if value in BACKENDS), "")
+
+
 def _on_any_backend(item: pytest.Item) -> str:
     """Return a test's name without its backend; "" if it runs on none."""
     backend = _backend_of(item)
@@ -79,7 +85,7 @@ def _on_any_backend(item: pytest.Item) -> str:
 
 # First, for by the marks that are set here pytest then chooses what to run.
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what is sampled to the second tier, and have the files of whole jobs begun first.
 
     So are the second backend of a test, and most tests of some files. At the end one
@@ -105,7 +111,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[item.path.name] % ONE_OF:
                 item.add_marker(pytest.mark.full)
             seen[item.path.name] += 1
+    _leave_to_soak(config, items)
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})
+
+
+def _leave_to_soak(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the third tier what the second has a part of; a run of the third has all.
+
+    Of a halved test's cases each backend has every other one; counted through a file, so that tests
+    of one case take turns. Of a seeded test's each n-th is chosen by the seed of the run.
+    """
+    is_soak = config.getoption("markexpr") == "soak"
+    draw = crc32(str(config.getoption("hypothesis_seed", None)).encode())
+    numbers: dict[str, dict[str, int]] = {}
+    for item in items:
+        loop, seeded = _loop_of(item), item.get_closest_marker("seeded")
+        if loop and item.get_closest_marker("halved") is not None:
+            within, case = str(item.path), item.nodeid.replace(loop, "*", 1)
+            every, wanted = len(BACKENDS), BACKENDS.index(loop)
+        elif seeded is not None:
+            within, case = item.nodeid.partition("[")[0], item.nodeid
+            every, wanted = seeded.args[0], draw % seeded.args[0]
+        else:
+            continue
+        cases = numbers.setdefault(within, {})
+        number = cases.setdefault(case, len(cases))
+        # The first tier keeps its own.
+        is_left = number % every != wanted and item.get_closest_marker("full") is not None
+        if is_left or is_soak:
+            item.add_marker(pytest.mark.soak)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -123,6 +157,12 @@ def _is_thinned(item: pytest.Item) -> bool:
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Run every async test on both backends: in the first tier on one of them, by its name."""
     return str(request.param)
+
+
+@pytest.fixture(params=["share", pytest.param("whole", marks=pytest.mark.soak)])
+def stride(request: pytest.FixtureRequest, anyio_backend: str) -> Stride:
+    """Which points of a walk a backend takes: its share in the second tier, all in the third."""
+    return WHOLE if request.param == "whole" else share_of(anyio_backend)
 
 
 @pytest.fixture

@@ -4,6 +4,9 @@ That is a publish, an undo, a restore, a recovery of a draft and a rebase. Each 
 built as a disk may have it then, in two models (`crash_states`), opened and recovered by the real
 code, and looked at. A second power cut during the recovery is one of the moments, too. Rules taken
 out in turn show that the tests see them.
+
+What a disk holds does not hang on the event loop. So the first tier takes some moments, the second
+each one on one of the loops, and the third all of them on both (`stride`).
 """
 
 import errno
@@ -17,6 +20,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from backends import BACKENDS, WHOLE, Stride, on_trio, share_of
 from crash_states import CrashStates, Lie, Model, TracedDisk
 from crash_works import (
     CHANGED,
@@ -83,9 +87,9 @@ async def _traced(root: Path, works: tuple[Work, ...], lie: Lie) -> Traced:
 
 
 async def _explore(
-    place: Path, name: str, model: Model, seed: int, *, step: int = 1, lie: Lie | None = None
+    place: Path, name: str, model: Model, seed: int, stride: Stride, lie: Lie | None = None
 ) -> Explored:
-    """Look at each n-th moment of a work, in one model."""
+    """Look at some moments of a work, in one model; of a short one at all or at a loop's share."""
     made, works = WORKS[name]
     root = place / "root"
     root.parent.mkdir(exist_ok=True)
@@ -95,10 +99,11 @@ async def _explore(
     assert views[0] != views[1]
     assert views[-1].published == views[-1].stated
     coin, found = random.Random(seed), Explored()
-    # Of a short work each moment, with more than one outcome.
-    moments = (
-        [*range(seed % step, len(trace), step)] if len(trace) > 60 else [*range(len(trace))] * 3
-    )
+    moments = [*range(stride.start, len(trace), stride.step)]
+    # Of a short work more than one outcome each.
+    if len(trace) <= 60:
+        start, step = stride if stride.step <= len(BACKENDS) else WHOLE
+        moments = [*range(start, len(trace), step)] * 3
     # The last one always: what was acknowledged is there, whatever the cut takes.
     for moment in (*moments, len(trace)):
         crashed = place / "crashed"
@@ -157,13 +162,17 @@ def _differences(found: View, wanted: View) -> str:
     return ", ".join(part for part in parts if getattr(found, part) != getattr(wanted, part))
 
 
+SOME: list[tuple[str, Model]] = [
+    ("edit and publish", "weak"), ("undo", "ordered"), ("rebase", "weak")
+]  # fmt: skip
+"""Works for the first tier, with their models."""
+
+
 @pytest.mark.anyio
-@pytest.mark.sampled(12)
-@pytest.mark.parametrize("model", ["ordered", "weak"])
-@pytest.mark.parametrize("name", WORKS)
+@pytest.mark.parametrize(("name", "model"), SOME)
 async def test_a_power_cut_leaves_all_or_nothing(place: Path, name: str, model: Model) -> None:
-    """Some moments of each work here; `make test-full` looks at each."""
-    found = await _explore(place, name, model, seed=5, step=6)
+    """Some moments of some works here; `make test-full` looks at each of all."""
+    found = await _explore(place, name, model, 5, Stride(5, 6))
 
     assert found.bad == []
     assert found.states > 10
@@ -177,10 +186,11 @@ async def test_a_power_cut_leaves_all_or_nothing(place: Path, name: str, model: 
 @pytest.mark.parametrize("model", ["ordered", "weak"])
 @pytest.mark.parametrize("name", WORKS)
 async def test_a_power_cut_at_each_moment_leaves_all_or_nothing(
-    place: Path, name: str, model: Model, seed: int
+    place: Path, anyio_backend: str, name: str, model: Model, seed: int
 ) -> None:
-    """At every write, sync and rename."""
-    found = await _explore(place, name, model, seed)
+    """At every write, sync and rename: with the first seed on one of the loops, else on both."""
+    stride = WHOLE if seed else share_of(anyio_backend)
+    found = await _explore(place, name, model, seed, stride)
 
     assert found.bad == []
 
@@ -203,14 +213,15 @@ RULES: dict[str, tuple[str, Lie]] = {
 """Each with the work that needs it, and the syncs that it is."""
 
 
+@on_trio
 @pytest.mark.anyio
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rule", RULES)
 async def test_a_rule_taken_out_is_seen(place: Path, rule: str) -> None:
-    """Without one of its syncs, a work leaves states that are bad."""
+    """Without one of its syncs, a work leaves states that are bad, and the look at them sees it."""
     (name, lie), bad = RULES[rule], list[str]()
     for seed in range(12):
-        found = await _explore(place / str(seed), name, "weak", seed, step=40, lie=lie)
+        found = await _explore(place / str(seed), name, "weak", seed, Stride(seed, 40), lie)
         bad += found.bad
         if bad:
             break
@@ -306,12 +317,14 @@ async def _fail_at(root: Path, after: int, *, is_lasting: bool, ends: str) -> bo
 @pytest.mark.full
 @pytest.mark.parametrize("ends", ["discard", "publish"])
 @pytest.mark.parametrize("is_lasting", [False, True])
-async def test_a_full_disk_leaves_all_or_nothing(place: Path, is_lasting: bool, ends: str) -> None:
+async def test_a_full_disk_leaves_all_or_nothing(
+    place: Path, stride: Stride, is_lasting: bool, ends: str
+) -> None:
     """At whatever call it is full: nothing is published or all is; then a discard works."""
-    after = 0
+    after = stride.start
     while await _fail_at(place / str(after), after, is_lasting=is_lasting, ends=ends):
         shutil.rmtree(place / str(after))
-        after += 1
+        after += stride.step
 
     assert after > 50
 
@@ -351,20 +364,21 @@ async def _fail_work_at(root: Path, name: str, after: int, *, is_lasting: bool) 
     return found if disk.has_failed else None
 
 
-async def _fill_at_each(place: Path, name: str, *, is_lasting: bool, step: int) -> int:
-    """Have the disk full at each n-th call of a work; return at how many."""
-    ends: list[View] = []
+async def _fill_at_each(place: Path, name: str, stride: Stride, *, is_lasting: bool) -> int:
+    """Have the disk full at calls of a work; return at how many it can be, rounded up to a step."""
+    after, ends = stride.start, list[View]()
     while True:
-        root = place / str(len(ends))
-        found = await _fail_work_at(root, name, len(ends) * step, is_lasting=is_lasting)
+        root = place / str(after)
+        found = await _fail_work_at(root, name, after, is_lasting=is_lasting)
         shutil.rmtree(root)
         if found is None:
             break
+        after += stride.step
         # A new draft has a new name each time.
         drafted = ("", found.draft[1]) if found.draft else None
         ends.append(msgspec.structs.replace(found, draft=drafted))
     assert all(end == ends[0] for end in ends)
-    return len(ends)
+    return after
 
 
 FILLED = {"undo": 50, "discard and recover": 1, "rebase": 8}
@@ -378,9 +392,9 @@ FILLED = {"undo": 50, "discard and recover": 1, "rebase": 8}
 async def test_a_full_disk_takes_nothing_of_a_draft(
     place: Path, name: str, is_lasting: bool
 ) -> None:
-    """Refused, all is as it was; once there is room the same is made of it."""
-    step = {"undo": 12, "rebase": 4}.get(name, 1)
-    assert await _fill_at_each(place, name, is_lasting=is_lasting, step=step) >= 1
+    """Refused, all is as it was; once there is room the same is made of it. Here at some calls."""
+    stride = Stride(0, {"undo": 12, "rebase": 4}.get(name, 1))
+    assert await _fill_at_each(place, name, stride, is_lasting=is_lasting) >= 1
 
 
 @pytest.mark.full
@@ -388,9 +402,9 @@ async def test_a_full_disk_takes_nothing_of_a_draft(
 @pytest.mark.parametrize("name", FILLED)
 @pytest.mark.parametrize("is_lasting", [False, True])
 async def test_a_full_disk_at_each_call_takes_nothing_of_a_draft(
-    place: Path, name: str, is_lasting: bool
+    place: Path, stride: Stride, name: str, is_lasting: bool
 ) -> None:
     """At every call that may need room."""
-    calls = await _fill_at_each(place, name, is_lasting=is_lasting, step=1)
+    calls = await _fill_at_each(place, name, stride, is_lasting=is_lasting)
     print(f"{name}: {calls} calls")
     assert calls >= FILLED[name]
