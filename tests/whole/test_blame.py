@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from backends import mostly
+from backends import halved, mostly
 from model_server import Reply, call, calls, phase_of, text, turn_of
 from whole.blamed_files import KINDS, BlamedFile, Part, make_file
 from wired import Wired, wired
@@ -311,6 +311,7 @@ def _check_seed(bench: Wired, seed: int, runs: int) -> int:
     return blamed.checked
 
 
+@halved
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_seeded_runs_are_blamed_for_what_they_did(bench: Wired, seed: int) -> None:

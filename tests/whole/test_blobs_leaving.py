@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from backends import mostly
+from backends import WHOLE, halved, mostly, share_of
 from kbd.client.blocking import RemoteError
 from model_server import Reply, call, calls, phase_of, text, turn_of
 from real_daemon import START_S, RealDaemon
@@ -257,10 +257,14 @@ def _written(folder: Path) -> bytes:
     return found
 
 
+@halved
 @pytest.mark.sampled(29)
 @pytest.mark.parametrize(("harm", "place"), [(harm, place) for harm in HARMS for place in PLACES])
 def test_it_is_told_at_each_place(wire: Wired, tmp_path: Path, harm: str, place: str) -> None:
-    """Whatever lies in a blob's place: it is said in time, and nothing wrong is handed out."""
+    """Whatever lies in a blob's place: it is said in time, and nothing wrong is handed out.
+
+    What lies on the disk does not hang on the event loop, so each pair is tried on one of them.
+    """
     where = PLACES[place]
     workbench_id = wire.workbench(a__txt=OLD)
     wire.draft(workbench_id, a__txt=NEW)
@@ -382,17 +386,21 @@ def _ask_everything(daemon: RealDaemon, workbench_id: str, blobs: list[str], out
     "every", [pytest.param(8, marks=pytest.mark.full), pytest.param(1, marks=pytest.mark.soak)]
 )
 def test_any_blob_damaged_in_turn(wire: Wired, tmp_path: Path, every: int) -> None:
-    """Of a whole workbench: it is named, and no answer, file or prompt has a byte of it."""
+    """Of a whole workbench: it is named, and no answer, file or prompt has a byte of it.
+
+    The second tier damages one in so many, one half of them on each event loop.
+    """
     workbench_id = _history(wire)
     wire.daemon.stop()
     root = Path("workbenches") / workbench_id
     blobs = sorted(path.name for path in (wire.daemon.home / root / "blobs").glob("*/*"))
     assert len(blobs) >= 20
+    stride = WHOLE if every == 1 else share_of(wire.daemon.backend).wider(every)
     # Other tests have harmed blobs of theirs; what is forked here is none of these.
     known = {path.name for path in (wire.daemon.home / "workbenches").iterdir()}
     home = wire.folder / "copy"
     try:
-        for blob in blobs[::every]:
+        for blob in blobs[stride.start :: stride.step]:
             shutil.copytree(wire.daemon.home, home, ignore=_left_out)
             _mark(home / root / "blobs" / blob[:2] / blob)
             wire.script.forget()

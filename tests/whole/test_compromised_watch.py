@@ -17,7 +17,7 @@ import openpyxl
 import pytest
 from docx.opc.constants import RELATIONSHIP_TYPE
 
-from backends import mostly
+from backends import halved, mostly
 from model_server import Reply, call, calls, phase_of, text, turn_of
 from whole.hostile_calls import (
     HIDDEN_NAMES,
@@ -253,6 +253,7 @@ def _check_fields(text: str) -> None:
             assert not [field for field in row if re.match(r"\s*([=@]|[-+].*[|(])", field)], text
 
 
+@halved
 @pytest.mark.full
 def test_nothing_that_runs_or_hides_is_led_out(led: Wired, tmp_path: Path) -> None:
     """The results of harmless runs are delivered, those of all others wait for a person."""

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from backends import halved
 from kbd.events.codec import wrap_event
 from kbd.events.drafts import CheckpointCreated
 from kbd.events.log import EventLog
 from real_daemon import RealDaemon
 
-pytestmark = [pytest.mark.full, pytest.mark.timeout(180)]
+pytestmark = [halved, pytest.mark.full, pytest.mark.timeout(180)]
 
 
 @contextmanager

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from backends import mostly
+from backends import halved, mostly
 from kbd.types import BlobHash
 from wired import Wired, wired
+
+pytestmark = halved
 
 OLD, NEW = "old " * 50, "new " * 50
 

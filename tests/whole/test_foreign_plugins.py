@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import pytest
 
+from backends import halved
 from kbd.client.blocking import RemoteError
 from real_daemon import RealDaemon
 
-pytestmark = [pytest.mark.full, pytest.mark.timeout(180)]
+pytestmark = [halved, pytest.mark.full, pytest.mark.timeout(180)]
 
 FORMAT = """
 from kbd import hookimpl
