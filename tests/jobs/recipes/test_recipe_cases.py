@@ -89,12 +89,14 @@ async def test_a_few_runs_are_right_or_refused() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.seeded(2)
+@pytest.mark.parametrize("part", [0, 1])
 @on_asyncio
-async def test_some_runs_are_right_or_refused() -> None:
-    """A fixed sample of all runs: none is wrong, and none of the same shape is refused."""
-    done = await done_runs(list(all_runs())[::19])
+async def test_some_runs_are_right_or_refused(part: int) -> None:
+    """A sample of all runs: none is wrong, and none of the same shape is refused."""
+    done = await done_runs(list(all_runs())[part * 19 :: 38])
 
-    assert len(done) >= 100
+    assert len(done) >= 50
     assert wrong(done) == []
     assert {outcome.kind for run, outcome in done if run.change == SAME} == {"right"}
 
