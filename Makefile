@@ -33,7 +33,7 @@ help:
 	@echo "make demo       install into .venv and watch kbd do a job on a sample file"
 	@echo "make test       the tests, in at most 4 minutes"
 	@echo "make test-full  the tests on both event loops and on all samples, in at most 40 minutes"
-	@echo "make test-rest  the same, without what make test has just run alike"
+	@echo "make test-rest  the same, without what make test and make lint have just run alike"
 	@echo "make soak       kills, floods and every byte of a file; hours"
 	@echo "make lint       style, types and the floors of the house"
 	@echo "make bench      what kbd costs, against the raw limits and against peers"
@@ -50,10 +50,10 @@ test: $(VENV)/.dev
 
 # A test alone may go to another process: the samples of one file take minutes. Of the first tier the
 # rest has what draws its examples (a mark of the plugin of hypothesis), for it draws others.
-test-full: TIER := not soak
-test-rest: TIER := (full or hypothesis) and not soak
+test-full: TIER := -m "not soak"
+test-rest: TIER := -m "(full or hypothesis) and not soak" $(HOUSE:%=--ignore=%)
 test-full test-rest: $(VENV)/.dev
-	$(BIN)/pytest -q -n 3 --dist worksteal -m "$(TIER)" --timeout 900 $(ANEW)
+	$(BIN)/pytest -q -n 3 --dist worksteal $(TIER) --timeout 900 $(ANEW)
 
 # Kills and floods have the machine to themselves.
 soak: $(VENV)/.dev

@@ -1,9 +1,9 @@
 """For tests whose promise does not hang on the event loop, which therefore need not be run on both.
 
 `make test` runs such a test on one backend. Where several tests of a file show one thing, they
-share the backends among them, so that both are still proven by `make test`. Long walks, and tables
-of many cases, the backends share in `make test-full`: each point and each case is tried on one of
-them. `make soak` has all on both.
+share the backends among them, so that both are still proven by `make test`. Long walks and tables
+of many cases they share in `make test-full`, too: each point and each case is tried on one of them.
+`make soak` has all on both.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 on_trio = pytest.mark.parametrize("anyio_backend", ["trio"])
 
 halved = pytest.mark.halved
-"""Of a test's cases each backend has every other one, so that together they have all."""
+"""Each case of a test is tried on one of the backends: about half on each."""
 
 
 def mostly(backend: str) -> list[Any]:

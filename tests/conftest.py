@@ -77,6 +77,22 @@ def _loop_of(item: pytest.Item) -> str:
     return next((str(value) for value in params if value in BACKENDS), "")
 
 
+def _on_any_loop(item: pytest.Item) -> str:
+    """Return a test's name without that backend."""
+    loop = _loop_of(item)
+    return item.nodeid.replace(loop, "*", 1) if loop else item.nodeid
+
+
+def _is_halved(item: pytest.Item) -> bool:
+    """Tell whether a test's promise does not hang on the event loop.
+
+    What tools make of files does not. What is asked over the wire goes through the same few
+    functions, which the tests of the server and the conformance prove on both.
+    """
+    is_asked = item.path.name.startswith("test_wire_") or "tools" in item.path.parts
+    return is_asked or item.get_closest_marker("halved") is not None
+
+
 def _on_any_backend(item: pytest.Item) -> str:
     """Return a test's name without its backend; "" if it runs on none."""
     backend = _backend_of(item)
@@ -118,17 +134,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _leave_to_soak(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to the third tier what the second has a part of; a run of the third has all.
 
-    Of a halved test's cases each backend has every other one; counted through a file, so that tests
-    of one case take turns. Of a seeded test's each n-th is chosen by the seed of the run.
+    A halved test's case is tried on one backend: that of the first tier if it is there, else they
+    take turns, counted through a file, so that tests of one case do, too. Of a seeded test's cases
+    each n-th is chosen by the seed of the run.
     """
     is_soak = config.getoption("markexpr") == "soak"
     draw = crc32(str(config.getoption("hypothesis_seed", None)).encode())
     numbers: dict[str, dict[str, int]] = {}
+    firsts = {_on_any_loop(item) for item in items if item.get_closest_marker("full") is None}
     for item in items:
         loop, seeded = _loop_of(item), item.get_closest_marker("seeded")
-        if loop and item.get_closest_marker("halved") is not None:
-            within, case = str(item.path), item.nodeid.replace(loop, "*", 1)
-            every, wanted = len(BACKENDS), BACKENDS.index(loop)
+        if loop and _is_halved(item):
+            within, case = str(item.path), _on_any_loop(item)
+            every, wanted = len(BACKENDS), -1 if case in firsts else BACKENDS.index(loop)
         elif seeded is not None:
             within, case = item.nodeid.partition("[")[0], item.nodeid
             every, wanted = seeded.args[0], draw % seeded.args[0]

@@ -38,7 +38,7 @@ from whole.both_sides import (
 )
 from wired import Wired, wired
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.seeded(2)]
 
 
 @pytest.fixture(scope="module")

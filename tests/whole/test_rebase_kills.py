@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from backends import on_trio
+from backends import halved, on_trio
 from whole.struck import ALL, PUBLISHED, SHOWN, Struck, struck
 from wired import Wired
 
@@ -54,6 +54,7 @@ def _rebase_at_each(daemon: Struck, steps: Sequence[int]) -> int:
 
 
 @on_trio
+@halved
 @pytest.mark.full
 def test_a_rebase_survives_two_kills(anyio_backend: str) -> None:
     """Two kills: while what is published is copied in, and while its new versions are."""

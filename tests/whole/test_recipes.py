@@ -13,11 +13,13 @@ from typing import Any
 import openpyxl
 import pytest
 
-from backends import mostly
+from backends import halved, mostly
 from kbd.jobs.recipes.documents import decode_recipe
 from model_server import call, calls, phase_of, text, turn_of
 from whole.watched import Watched, eventually
 from wired import MODEL, Wired, wired
+
+pytestmark = halved
 
 JOB = """
 title = "Revenue by region, without what was cancelled"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backends import on_trio
+from backends import halved, on_trio
 from whole.struck import ALL, SHOWN, Struck, struck
 from wired import Wired
 
@@ -78,6 +78,7 @@ def _extract_at_each(daemon: Struck, steps: Sequence[int]) -> int:
 
 
 @on_trio
+@halved
 @pytest.mark.full
 def test_a_recovery_survives_kills(anyio_backend: str) -> None:
     """Before and after it is recorded, and while draft/ is written; and between two copies."""

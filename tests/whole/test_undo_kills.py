@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from backends import on_trio
+from backends import halved, on_trio
 from whole.struck import ALL, Struck, struck
 from wired import Wired
 
@@ -85,6 +85,7 @@ def _fork_at_each(daemon: Struck, steps: Sequence[int]) -> int:
 
 
 @on_trio
+@halved
 @pytest.mark.full
 def test_an_undo_survives_two_kills(anyio_backend: str) -> None:
     """Two kills: while it is staged, and when files have changed places."""

@@ -18,7 +18,7 @@ from office_trials import APPENDED, TITLE, Way, meant, written
 pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.full]
 
 SAMPLE_SEED = 89
-SIZES = [24, pytest.param(60, marks=pytest.mark.soak)]
+SIZES = [12, pytest.param(60, marks=pytest.mark.soak)]
 """Files of each kind that are opened: a file takes some seconds."""
 SPARE = 4
 """Some few are edited besides that LibreOffice does not open, before or after."""
