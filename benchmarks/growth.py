@@ -43,7 +43,7 @@ from benchmarks._growth import (
 from benchmarks._homes import MadeHome, make_home
 from kbd.client.blocking import Client, RemoteError
 
-SIZES = "100,1000,10000"
+SIZES = "100,1000"
 TURNS, CALLS, EVENTS = 3, 15, 200
 FEW = 1000
 """Up to so many workbenches what goes over all of them is done more than once, and backed up."""

@@ -17,12 +17,11 @@ from kbd.core.workbench.approval_rows import approval_rows
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import KbdError, NotFound
+from kbd.errors import NotFound
 from kbd.requests import approvals as wire
 from kbd.requests.base import UNSET, Request
 from kbd.requests.drafts import DraftPublished
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase
-from kbd.types import WorkbenchId
 
 __all__ = ["ApprovalMethods"]
 
@@ -52,35 +51,18 @@ class ApprovalMethods:
                 approvals=tuple(self._rows(workbench)),
                 unread=(workbench.id,) if is_damaged else UNSET,
             )
-        rows: list[wire.ApprovalRow] = []
-        unread: list[WorkbenchId] = []
-        for workbench_id, status in (await self._context.index.waiting()).items():
-            if status == "unread":
-                unread.append(workbench_id)
-                continue
-            # One that cannot be opened does not hide the others.
-            try:
-                async with self._workbenches.glance(workbench_id) as workbench:
-                    rows += self._rows(workbench)
-                    if workbench.damage is not None:
-                        unread.append(workbench_id)
-            except NotFound:
-                continue  # It was deleted meanwhile.
-            except KbdError:
-                unread.append(workbench_id)
+        found, unread = await self._context.index.approvals()
+        rows = (msgspec.json.decode(row, type=wire.ApprovalRow) for row in found)
         return wire.ApprovalsFound(
-            approvals=tuple(sorted(rows, key=lambda row: row.asked_at)),
-            unread=tuple(unread) or UNSET,
+            approvals=tuple(row for row in rows if self._is_asked(row)), unread=unread or UNSET
         )
 
     def _rows(self, workbench: OpenWorkbench) -> Iterator[wire.ApprovalRow]:
+        return filter(self._is_asked, approval_rows(workbench.state))
+
+    def _is_asked(self, row: wire.ApprovalRow) -> bool:
         # Where everything is allowed by now, nobody has to agree to what was asked before.
-        is_asking = self._context.egress.mode == "ask"
-        return (
-            row
-            for row in approval_rows(workbench.state)
-            if is_asking or row.kind not in ("consent", "call")
-        )
+        return self._context.egress.mode == "ask" or row.kind not in ("consent", "call")
 
     async def request(self, request: wire.ApprovalRequest, session: Session) -> wire.ApprovalsFound:
         """Ask a person to publish the draft.

@@ -38,11 +38,10 @@ CREATE TABLE workbenches(
     updated_at_us INTEGER NOT NULL,
     status TEXT NOT NULL,
     has_draft INTEGER NOT NULL,
-    approvals INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     disk_bytes INTEGER NOT NULL,
     text TEXT NOT NULL,
-    mark BLOB NOT NULL,
+    mark BLOB NOT NULL DEFAULT x'',
     row BLOB NOT NULL,
     checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -50,10 +49,11 @@ CREATE INDEX by_creation ON workbenches(created_at_us, id);
 CREATE INDEX by_change ON workbenches(updated_at_us, id);
 CREATE INDEX by_name ON workbenches(folded_name, id);
 CREATE INDEX by_size ON workbenches(disk_bytes, id);
-CREATE INDEX by_status ON workbenches(status);
+CREATE INDEX by_status ON workbenches(status, has_draft, disk_bytes);
 CREATE TABLE files(
     workbench_id TEXT NOT NULL,
     name TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (workbench_id, name)
 ) WITHOUT ROWID;
 CREATE INDEX files_by_name ON files(name);
@@ -72,16 +72,26 @@ CREATE TABLE runs(
 ) WITHOUT ROWID;
 CREATE INDEX by_start ON runs(started_at_us, workbench_id, number);
 CREATE INDEX by_cost ON runs(cost, started_at_us, workbench_id, number);
-CREATE INDEX runs_by_status ON runs(status);
+CREATE INDEX runs_by_status ON runs(status, started_at_us, workbench_id, number);
+CREATE TABLE approvals(
+    workbench_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    asked_at_us INTEGER NOT NULL,
+    row BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (workbench_id, number)
+) WITHOUT ROWID;
 """
 
 _COLUMNS = MappingProxyType(
     {
         "workbenches": (
             "id", "name", "folded_name", "created_at_us", "updated_at_us", "status", "has_draft",
-            "approvals", "seq", "disk_bytes", "text", "row",
+            "seq", "disk_bytes", "text", "row",
         ),
         "runs": ("workbench_id", "number", "started_at_us", "status", "cost", "text", "row"),
+        "files": ("workbench_id", "name"),
+        "approvals": ("workbench_id", "number", "asked_at_us", "row"),
     }
 )  # fmt: skip
 """The columns of each table that its rows' checksums are over."""
@@ -123,6 +133,7 @@ class HomeIndex:
 
     def __init__(self, connection: sqlite3.Connection, path: Path | None) -> None:
         self._connection, self._path = connection, path
+        self._totals: IndexTotals | None = None
 
     @classmethod
     def open(cls, path: Path) -> "HomeIndex":
@@ -185,8 +196,8 @@ class HomeIndex:
 
     def mark(self, workbench_id: WorkbenchId, mark: bytes) -> None:
         """Set the fingerprint of a log; empty while it is open."""
-        with self._transaction() as execute:
-            execute("UPDATE workbenches SET mark = ? WHERE id = ?", (mark, workbench_id))
+        with self._transaction():
+            self._mark(workbench_id, mark)
 
     def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
         """Set why a workbench cannot be opened, though its log may be whole."""
@@ -198,8 +209,7 @@ class HomeIndex:
                 row = msgspec.structs.replace(row, status="damaged", reason=reason)
                 update = "UPDATE workbenches SET status = ?, row = ? WHERE id = ?"
                 execute(update, (row.status, msgspec.json.encode(row), workbench_id))
-                columns = ", ".join(_COLUMNS["workbenches"])
-                query = f"SELECT {columns} FROM workbenches WHERE id = ?"
+                query = f"SELECT {', '.join(_COLUMNS['workbenches'])} FROM workbenches WHERE id = ?"
                 values = execute(query, (workbench_id,)).fetchone()
                 update = "UPDATE workbenches SET checksum = ? WHERE id = ?"
                 execute(update, (_checksum(values), workbench_id))
@@ -229,13 +239,18 @@ class HomeIndex:
         )
         return {each: row[0] for each, row in found if row is not None}
 
-    def waiting(self) -> dict[WorkbenchId, str]:
-        """Return the workbenches in which decisions wait, or may wait, with how they stand."""
+    def approvals(self) -> tuple[bytes, ...]:
+        """Return the decisions that wait for a person, as JSON, oldest first."""
+        query = "SELECT row FROM approvals ORDER BY asked_at_us, workbench_id, number"
+        return tuple(row[0] for row in self._connection.execute(query))
+
+    def unreadable(self) -> tuple[WorkbenchId, ...]:
+        """Return the workbenches that are damaged or were not read yet, oldest first."""
         query = (
-            "SELECT id, status FROM workbenches"
-            " WHERE approvals > 0 OR status IN ('unread', 'damaged') ORDER BY created_at_us, id"
+            "SELECT id FROM workbenches WHERE status IN ('damaged', 'unread')"
+            " ORDER BY created_at_us, id"
         )
-        return dict(self._connection.execute(query).fetchall())
+        return tuple(row[0] for row in self._connection.execute(query))
 
     def is_read(self, workbench_id: WorkbenchId) -> bool:
         """Return whether a workbench's log was read since it was found."""
@@ -259,11 +274,15 @@ class HomeIndex:
             "SELECT COALESCE(SUM(has_draft), 0), COALESCE(SUM(status = 'damaged'), 0),"
             " COALESCE(SUM(status = 'unread'), 0), COALESCE(SUM(disk_bytes), 0) FROM workbenches"
         )
-        return IndexTotals(*self._connection.execute(query).fetchone())
+        # Each list asks, and most rows are as they were at the one before.
+        if self._totals is None:
+            self._totals = IndexTotals(*self._connection.execute(query).fetchone())
+        return self._totals
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
         """Begin a transaction: all that is written inside is there, or nothing of it."""
+        self._totals = None
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield self._connection.execute
@@ -274,36 +293,38 @@ class HomeIndex:
         self._connection.execute("COMMIT")
 
     def _put(self, rows: Iterable[IndexedWorkbench]) -> None:
-        execute, many = self._connection.execute, self._connection.executemany
+        execute = self._connection.execute
         for each in rows:
-            values = (
+            self._insert(
+                "workbenches",
                 each.workbench_id, each.name, folded_name(each.name), each.created_at_us,
-                each.updated_at_us, each.status, int(each.has_draft), each.approvals, each.seq,
-                each.disk_bytes, each.text, each.row,
+                each.updated_at_us, each.status, int(each.has_draft), each.seq, each.disk_bytes,
+                each.text, each.row,
             )  # fmt: skip
-            named, holes = ", ".join(_COLUMNS["workbenches"]), ", ".join("?" * len(values))
-            execute(
-                f"INSERT OR REPLACE INTO workbenches({named}, mark, checksum)"
-                f" VALUES ({holes}, ?, ?)",
-                (*values, each.mark, _checksum(values)),
-            )
-            execute("DELETE FROM files WHERE workbench_id = ?", (each.workbench_id,))
-            many(
-                "INSERT INTO files(workbench_id, name) VALUES (?, ?)",
-                [(each.workbench_id, name) for name in each.files],
-            )
-            if each.is_whole:
-                execute("DELETE FROM runs WHERE workbench_id = ?", (each.workbench_id,))
-            for run in each.runs:
-                run_values = (
-                    each.workbench_id, run.number, run.started_at_us, run.status, float(run.cost),
-                    run.text, run.row,
-                )  # fmt: skip
-                named, holes = ", ".join(_COLUMNS["runs"]), ", ".join("?" * len(run_values))
-                execute(
-                    f"INSERT OR REPLACE INTO runs({named}, checksum) VALUES ({holes}, ?)",
-                    (*run_values, _checksum(run_values)),
+            self._mark(each.workbench_id, each.mark)
+            for table in ("files", "approvals", *(("runs",) if each.is_whole else ())):
+                execute(f"DELETE FROM {table} WHERE workbench_id = ?", (each.workbench_id,))
+            for name in each.files:
+                self._insert("files", each.workbench_id, name)
+            for number, approval in enumerate(each.approvals):
+                self._insert(
+                    "approvals", each.workbench_id, number, approval.asked_at_us, approval.row
                 )
+            for run in each.runs:
+                self._insert(
+                    "runs", each.workbench_id, run.number, run.started_at_us, run.status,
+                    float(run.cost), run.text, run.row,
+                )  # fmt: skip
+
+    def _insert(self, table: str, *values: Any) -> None:
+        """Insert a row with its checksum, in the place of one with the same key."""
+        named, holes = ", ".join(_COLUMNS[table]), ", ".join("?" * len(values))
+        sql = f"INSERT OR REPLACE INTO {table}({named}, checksum) VALUES ({holes}, ?)"
+        self._connection.execute(sql, (*values, _checksum(values)))
+
+    def _mark(self, workbench_id: WorkbenchId, mark: bytes) -> None:
+        sql = "UPDATE workbenches SET mark = ? WHERE id = ?"
+        self._connection.execute(sql, (mark, workbench_id))
 
     def _remove(self, workbench_ids: Iterable[WorkbenchId]) -> None:
         gone = [(each,) for each in workbench_ids]
@@ -311,6 +332,7 @@ class HomeIndex:
             "DELETE FROM workbenches WHERE id = ?",
             "DELETE FROM runs WHERE workbench_id = ?",
             "DELETE FROM files WHERE workbench_id = ?",
+            "DELETE FROM approvals WHERE workbench_id = ?",
             "DELETE FROM origins WHERE workbench_id = ?",
         ):
             self._connection.executemany(sql, gone)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from kbd.core.domain.approval_decisions import pending_approvals
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
+from kbd.core.workbench.approval_rows import approval_row
 from kbd.core.workbench.rows import run_info, run_row, unread_row, workbench_row
 from kbd.events.anchor import read_anchor
 from kbd.events.base import Recorded
@@ -18,6 +20,7 @@ from kbd.types import FileName, Seq, WorkbenchId
 
 __all__ = [
     "ChangedRuns",
+    "IndexedApproval",
     "IndexedRun",
     "IndexedWorkbench",
     "fingerprint",
@@ -52,6 +55,18 @@ class IndexedRun(msgspec.Struct, frozen=True, array_like=True):
     row: bytes
 
 
+class IndexedApproval(msgspec.Struct, frozen=True, array_like=True):
+    """Row of a decision that waits for a person.
+
+    Args:
+        asked_at_us: When it was asked for.
+        row: The answer's `ApprovalRow` as JSON.
+    """
+
+    asked_at_us: int
+    row: bytes
+
+
 class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
     """Row of a workbench, with those of its runs that changed.
 
@@ -62,7 +77,7 @@ class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
         updated_at_us: When its last event was recorded.
         status: As in `WorkbenchRow`.
         has_draft: Whether changes wait for review.
-        approvals: How many decisions wait for a person.
+        approvals: The decisions that wait for a person.
         seq: Its last event.
         disk_bytes: What its folder takes.
         text: What a search looks through, case-folded.
@@ -79,7 +94,7 @@ class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
     updated_at_us: int
     status: str
     has_draft: bool
-    approvals: int
+    approvals: tuple[IndexedApproval, ...]
     seq: Seq
     disk_bytes: int
     text: str
@@ -133,7 +148,7 @@ def unread_workbench(known: KnownWorkbench) -> IndexedWorkbench:
         updated_at_us=known.created_at_us,
         status="unread",
         has_draft=False,
-        approvals=0,
+        approvals=(),
         seq=Seq(0),
         disk_bytes=0,
         text=folded_name(known.name),
@@ -172,7 +187,10 @@ def indexed_workbench(
         updated_at_us=state.updated_at_us or known.created_at_us,
         status=row.status,
         has_draft=row.has_draft,
-        approvals=len(state.approvals),
+        approvals=tuple(
+            IndexedApproval(each.asked_at_us, _encode(approval_row(state, each)))
+            for each in pending_approvals(state)
+        ),
         seq=state.seq,
         disk_bytes=size_bytes,
         text=folded_name(words[:MAX_TEXT]),

@@ -207,9 +207,12 @@ class HomeIndexer:
         query = run_query(request)
         return await self._ask(lambda index: (index.page(query), index.totals()))
 
-    async def waiting(self) -> dict[WorkbenchId, str]:
-        """Return the workbenches in which decisions wait, or may wait, with how they stand."""
-        return await self._ask(lambda index: index.waiting())
+    async def approvals(self) -> tuple[tuple[bytes, ...], tuple[WorkbenchId, ...]]:
+        """Return the decisions that wait for a person, as JSON, oldest first.
+
+        And the workbenches in which others may: those that are damaged, or were not read yet.
+        """
+        return await self._ask(lambda index: (index.approvals(), index.unreadable()))
 
     async def is_read(self, workbench_id: WorkbenchId) -> bool:
         """Return whether a workbench's log was read since it was found."""

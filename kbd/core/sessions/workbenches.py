@@ -6,7 +6,7 @@ a list of all opens them all: too many to keep open.
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -19,7 +19,7 @@ from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
-from kbd.core.runtime.paths import checked_id
+from kbd.core.runtime.paths import Home, checked_id
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
@@ -326,13 +326,11 @@ class Workbenches:
         Every workbench that was open is opened, and what is left of deleted ones is removed.
         """
         await self._sweep()
-        for workbench_id in self.ids():
-            folders = self._context.home.workbench(workbench_id)
-            if await run_sync(folders.open_mark.exists):
-                try:
-                    await self.open(workbench_id)
-                except KbdError as error:
-                    _log.error("not_recovered", workbench=workbench_id, error=error.message)
+        for workbench_id in await run_sync(_marked, self._context.home, self.ids()):
+            try:
+                await self.open(workbench_id)
+            except KbdError as error:
+                _log.error("not_recovered", workbench=workbench_id, error=error.message)
 
     async def _sweep(self) -> None:
         left = set(await run_sync(self._context.home.workbench_ids)) - set(self.ids())
@@ -499,6 +497,11 @@ def _check_unused(workbench: OpenWorkbench) -> None:
     if workbench.state.draft is not None:
         msg = "a draft is open in this workbench: publish or discard it first"
         raise ValidationFailed(msg)
+
+
+def _marked(home: Home, ids: Sequence[WorkbenchId]) -> list[WorkbenchId]:
+    """Return the workbenches that were open when the daemon died. Blocks."""
+    return [each for each in ids if home.workbench(each).open_mark.exists()]
 
 
 def _remove_folder(folder: Path) -> None:

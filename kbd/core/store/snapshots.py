@@ -16,6 +16,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import (
     Any,
@@ -270,9 +271,14 @@ class Snapshots(Generic[S]):
 
     def _schema(self) -> str:
         """Name the shape of the state: of another shape, or another kbd's, none is used."""
-        shape = msgspec.json.encode(msgspec.json.schema(self._shape))
-        # With the version, for a fold can change while the shape stays.
-        return f"{__version__}-{hashlib.sha256(shape).hexdigest()[:16]}"
+        return _name_of(self._shape)
+
+
+@cache  # 5 ms each, and every log that is opened or read asks
+def _name_of(shape: type) -> str:
+    described = msgspec.json.encode(msgspec.json.schema(shape))
+    # With the version, for a fold can change while the shape stays.
+    return f"{__version__}-{hashlib.sha256(described).hexdigest()[:16]}"
 
 
 def workbench_snapshots(log_dir: Path, folder: Path) -> Snapshots[WorkbenchState]:

@@ -7,6 +7,7 @@ from typing import Literal, assert_never, cast
 
 import msgspec
 
+from kbd.core.domain.approval_decisions import pending_approvals
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
@@ -117,7 +118,7 @@ def workbench_row(
         disk_bytes=size_bytes,
         status=_workbench_status(state, damage),
         runs=len(state.runs),
-        approvals=len(state.approvals),
+        approvals=sum(1 for _ in pending_approvals(state)),
         reason=damage or msgspec.UNSET,
         parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
     )
@@ -129,7 +130,7 @@ def _workbench_status(state: WorkbenchState, damage: str) -> WorkbenchStatus:
         return "damaged"
     if state.active_run() is not None:
         return "running"
-    if state.approvals:
+    if any(pending_approvals(state)):
         return "waiting"
     return "draft" if state.draft is not None else "idle"
 

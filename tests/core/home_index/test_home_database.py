@@ -17,7 +17,12 @@ from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.home_index import database
 from kbd.core.home_index.database import HomeIndex
 from kbd.core.home_index.queries import run_query, workbench_query
-from kbd.core.home_index.rows import IndexedRun, IndexedWorkbench, unread_workbench
+from kbd.core.home_index.rows import (
+    IndexedApproval,
+    IndexedRun,
+    IndexedWorkbench,
+    unread_workbench,
+)
 from kbd.errors import ValidationFailed
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
@@ -35,7 +40,7 @@ def made(number: int, name: str = "", **fields: Any) -> IndexedWorkbench:
         name=name or f"w{number}",
         status=given_.pop("status", "idle"),
         has_draft=given_.pop("has_draft", False),
-        approvals=given_.pop("approvals", 0),
+        approvals=given_.pop("approvals", ()),
         seq=Seq(number),
         text=given_.pop("text", name.casefold()),
         row=str(number).encode(),
@@ -214,12 +219,18 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     index.reconcile(known)
     index.put([made(1, has_draft=True, disk_bytes=5), made(2, status="damaged", disk_bytes=7)])
     assert index.totals() == database.IndexTotals(1, 1, 1, 12)
-    assert index.waiting() == {
-        known[1].workbench_id: "damaged",
-        known[2].workbench_id: "unread",
-    }
+    assert index.unreadable() == (known[1].workbench_id, known[2].workbench_id)
     assert index.is_read(known[1].workbench_id)
     assert not index.is_read(known[2].workbench_id)
+
+
+def test_decisions_that_wait_are_listed_oldest_first(index: HomeIndex) -> None:
+    """Of all workbenches, until their rows say otherwise."""
+    asked = [IndexedApproval(second, str(second).encode()) for second in (3, 1, 2)]
+    index.put([made(1, approvals=(asked[0], asked[1])), made(2, approvals=(asked[2],))])
+    assert index.approvals() == (b"1", b"2", b"3")
+    index.put([made(1)])
+    assert index.approvals() == (b"2",)
 
 
 def test_reconciling_adds_and_removes_and_keeps(index: HomeIndex) -> None:

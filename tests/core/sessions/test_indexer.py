@@ -17,7 +17,7 @@ from kbd.core.api.daemon import handler_table
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
-from kbd.core.domain.commands import RecordFacts, SendMessage, StartRun
+from kbd.core.domain.commands import SendMessage, StartRun
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.home_index.reader import read_workbench
@@ -27,7 +27,7 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import indexer
-from kbd.events.approvals import ApprovalRequested
+from kbd.core.sessions.approvals import request_publish
 from kbd.events.scan import read_log
 from kbd.requests.approvals import ApprovalList
 from kbd.requests.workbenches import WorkbenchesFound, WorkbenchList, WorkbenchRow
@@ -270,14 +270,28 @@ async def test_a_damaged_workbench_is_listed_as_damaged(tmp_path: Path) -> None:
 
 
 async def test_decisions_that_wait_show(tmp_path: Path) -> None:
-    """In the status, until they are decided, and in those that a list of approvals looks into."""
+    """In the status and in the list of approvals, which opens nothing, until they are decided."""
+
+    async def asked(running: Supervised) -> list[str]:
+        table = handler_table(running.context, running.benches, running.runs, running.watcher)
+        found = await table[ApprovalList](ApprovalList(), NOBODY)
+        return [row.workbench_id for row in found.approvals]
+
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="x")
         await running.bench()
-        asked = ApprovalRequested("p1", "publish")
-        await bench.keeper.submit(RecordFacts((asked,)))
+        await draft(bench, a__txt="y")
+        assert await asked(running) == []
+        await request_publish(running.context, bench, None)
         assert [row.status for row in await listed(running)] == ["waiting", "idle"]
-        assert await running.context.index.waiting() == {bench.id: "waiting"}
+        assert await asked(running) == [bench.id]
+    async with supervised(tmp_path / "h") as again:
+        assert await asked(again) == [bench.id]
+        assert again.benches.running() == ()
+        # What was asked is not there to be decided any more.
+        await draft(await again.benches.open(bench.id), a__txt="z")
+        assert await asked(again) == []
+        assert [row.status for row in await listed(again)] == ["draft", "idle"]
 
 
 async def test_following_all_opens_none(tmp_path: Path) -> None:
