@@ -365,6 +365,7 @@ def test_a_document_is_taken_in_only_if_it_explains_itself(wire: Wired) -> None:
     assert wire.ask("RecipeGet", name="shared")["request"].startswith("Other")
 
 
+@pytest.mark.full
 def test_jobs_are_all_done_or_none(wire: Wired) -> None:
     """Where the second job fails on what the first one wrote, that is taken back."""
     saved(wire, "single")
@@ -471,6 +472,7 @@ SUMS = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 def test_jobs_that_read_what_others_wrote_are_learned(wire: Wired) -> None:
     """The recipe passes the table on, writes both files again, and its checks come before both.
 

@@ -215,7 +215,7 @@ RULES: dict[str, tuple[str, Lie]] = {
 
 @on_trio
 @pytest.mark.anyio
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", RULES)
 async def test_a_rule_taken_out_is_seen(place: Path, rule: str) -> None:
     """Without one of its syncs, a work leaves states that are bad, and the look at them sees it."""
