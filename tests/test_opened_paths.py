@@ -73,12 +73,12 @@ BY_PATH = MappingProxyType(
             "workbench/sandbox.py": 1,
         },
         _HOME: {
-            "api/daemon.py": 1,
             "api/files.py": 1,
             "audit/backup.py": 2,
             "audit/differences.py": 3,
             "home_index/database.py": 1,
             "runtime/own_output.py": 2,
+            "runtime/home_lock.py": 2,
             "runtime/paths.py": 4,
             "runtime/private_files.py": 4,
             "runtime/settings.py": 1,

@@ -6,7 +6,7 @@ from kbd.cli.exits import FAILED, Stop
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["find_run", "find_workbench"]
+__all__ = ["find_run", "find_workbench", "several_match"]
 
 
 def find_workbench(client: Client, named: str) -> dict[str, Any]:
@@ -55,10 +55,14 @@ def _find_matches(client: Client, named: str) -> list[dict[str, Any]]:
     return found
 
 
+def several_match(named: str, ids: list[str]) -> str:
+    """Say that a name means several workbenches."""
+    return f"several workbenches are called {named}; name one by its id: {', '.join(ids)}"
+
+
 def _single_match(meant: list[dict[str, Any]], named: str) -> dict[str, Any]:
     if len(meant) == 1:
         return meant[0]
     if meant:
-        ids = ", ".join(each["id"] for each in meant)
-        raise Stop(f"several workbenches are called {named}; name one by its id: {ids}", FAILED)
+        raise Stop(several_match(named, [each["id"] for each in meant]), FAILED)
     raise Stop(f"there is no workbench {named}; `kbd wb list` shows all", FAILED)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.exits import FAILED, OK, USAGE, Stop
-from kbd.cli.link import call, connect
-from kbd.cli.names import find_workbench
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
+from kbd.cli.link import call, connect, resolve_home
+from kbd.cli.names import find_workbench, several_match
 from kbd.cli.pages import all_pages
 from kbd.cli.terminal import line, say
 from kbd.client.blocking import Client
@@ -57,6 +57,7 @@ examples:
                                        one that `kbd export` printed
   kbd verify ./backup-2026-11          a backup
 
+Where no daemon answers the logs are read without one, and nothing is written.
 No program is run that a file or a backup brings: check a stranger's so, not with python3.
 Reads everything again and compares checksums, sequence, hash chain, anchor and file versions.
 Exits with 1 if something is wrong, and says what sort of harm it is, in which file, at which byte
@@ -109,7 +110,15 @@ def _parse_head(text: str | None) -> dict[str, Any]:
 
 
 def _verify_logs(arguments: argparse.Namespace, named: str | None, head: dict[str, Any]) -> _Found:
-    with connect(arguments) as client:
+    try:
+        client = connect(arguments)
+    except Stop as stop:
+        # Where no daemon ever was there is nothing to check.
+        log = os.path.join(resolve_home(arguments.home), "daemon", "log")
+        if stop.code != UNREACHABLE or not os.path.isdir(log):
+            raise
+        return _verify_home(arguments, named, head)
+    with client:
         return [
             (
                 log,
@@ -130,6 +139,58 @@ def _select_logs(client: Client, named: str | None) -> list[tuple[str, str]]:
         return [own]
     workbench = find_workbench(client, named)
     return [(str(workbench["id"]), str(workbench["name"]))]
+
+
+def _verify_home(arguments: argparse.Namespace, named: str | None, head: dict[str, Any]) -> _Found:
+    """Check logs of a home that no daemon has; none may start meanwhile, and nothing is written.
+
+    Raises:
+        Stop: No such log is there, or somebody has the home and does not answer.
+    """
+    import msgspec  # noqa: PLC0415 - 30 ms, which asking a daemon does not need
+
+    from kbd.core.audit.home_logs import list_logs, verify_home_log  # noqa: PLC0415 - 200 ms
+    from kbd.core.runtime.home_lock import HomeLockedError, share_home  # noqa: PLC0415 - with it
+    from kbd.core.runtime.paths import Home  # noqa: PLC0415 - likewise
+    from kbd.events.anchor import Anchor  # noqa: PLC0415 - likewise
+
+    home = Home.find(os.environ, socket=arguments.socket, home=arguments.home)
+    kept = Anchor(head["seq"], bytes.fromhex(head["hash"])) if head else None
+    own, found = ("daemon", "the daemon's own"), []
+    try:
+        with share_home(home):
+            logs = list_logs(home)
+            meant = logs.workbenches if named is None else logs.named(named)
+            if len(meant) > 1 and named is not None:
+                raise Stop(several_match(named, [each.log_id for each in meant]), FAILED)
+            rows = [(each.log_id, each.name or "name unknown", each.is_there) for each in meant]
+            if named is None or (named == "daemon" and not rows):
+                rows.append((*own, True))
+            if not rows:
+                raise Stop(f"there is no workbench {named} in {home.folder}", FAILED)
+            for log_id, name, is_there in rows:
+                checked = verify_home_log(home, log_id, expected_head=kept) if is_there else None
+                verified = _NOT_THERE if checked is None else msgspec.to_builtins(checked)
+                found.append((log_id, name, verified))
+    except HomeLockedError as error:
+        raise Stop(f"{error}, but nothing answers at {home.socket}", UNREACHABLE) from error
+    except KbdError as error:
+        raise Stop(f"{error.code}: {error.message}", FAILED) from error
+    except OSError as error:
+        raise Stop(f"the home {home.folder} cannot be read: {error.strerror}", FAILED) from error
+    return found
+
+
+_NOT_THERE = {
+    "ok": False, "seq": 0, "frames": 0, "segments": 0, "blobs": 0, "head": "",
+    "faults": [
+        {
+            "kind": "missing", "file": "log", "offset": 0, "seq": 0,
+            "message": "the workbench has no folder, though the daemon's log names it",
+        }
+    ],
+}  # fmt: skip
+"""What is told of a workbench without a folder."""
 
 
 def _verify_copy_first(named: str, head: dict[str, Any]) -> _Found | None:

@@ -7,13 +7,12 @@ acknowledged is safe; the next start looks at what is there), 75 if another daem
 """
 
 import ctypes
-import fcntl
 import os
 import resource
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -54,6 +53,7 @@ from kbd.core.plugins.running_code import PluginCode
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.home_lock import HomeLockedError, lock_home
 from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
@@ -84,7 +84,7 @@ from kbd.events.workbenches import DaemonStopped
 from kbd.requests.base import Request
 from kbd.types import Seq
 
-__all__ = ["EXIT_DISK", "EXIT_LOCKED", "HomeLockedError", "handler_table", "main"]
+__all__ = ["EXIT_DISK", "EXIT_LOCKED", "handler_table", "main"]
 
 
 EXIT_FAILED = 1
@@ -96,10 +96,6 @@ _SWITCH_INTERVAL_S = 0.0005
 after each call to the system: a tenth of Python's own choice, which clients would feel."""
 
 _log = diagnostics.get_logger(__name__)
-
-
-class HomeLockedError(Exception):
-    """Error of a home that another daemon has locked; the message names its process if known."""
 
 
 def main(home: str, socket: str, backend: str, log_format: str) -> int:
@@ -122,7 +118,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
     try:
         place = Home.find(environment, socket=socket, home=home, umask=umask)
         place.create()
-        with _lock_home(place):
+        with lock_home(place):
             tighten(place.daemon_log, place.daemon_log.parent, place.landings)
             # An editor may have saved the settings anew, and a key may be in them.
             tighten_files(place.folder, (place.settings_file.name, place.lock_file.name))
@@ -342,33 +338,6 @@ async def _stop_on_signal(stop: _StopRequest) -> None:
         async for _ in received:
             # The loop goes on, so that a second signal does not kill a daemon that closes its logs.
             stop.ask()
-
-
-@contextmanager
-def _lock_home(home: Home) -> Iterator[None]:
-    """Hold the lock of the home; a second daemon fails with the process id of the first.
-
-    Raises:
-        HomeLockedError: Another daemon has it.
-    """
-    # O_CLOEXEC: a child that inherits the descriptor would hold the lock after we are gone
-    # (reliability, R12).
-    held = os.open(home.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            # Not lockf, which lets the same process lock a file twice (reliability, R12).
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            owner = os.pread(held, 32, 0).decode(errors="replace").strip()
-            msg = f"another daemon (process {owner or 'unknown'}) has this home already"
-            raise HomeLockedError(msg) from None
-        # Only with the lock: before that the file names the process that has it.
-        os.ftruncate(held, 0)
-        os.pwrite(held, str(os.getpid()).encode(), 0)
-        yield
-    finally:
-        # The file stays: were it removed, two daemons could each lock a file of that name.
-        os.close(held)
 
 
 def _raise_open_files() -> None:

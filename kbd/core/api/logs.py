@@ -1,7 +1,6 @@
 """Methods of logs: read, follow and verify them, and the blobs that they name."""
 
 import base64
-import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
@@ -9,7 +8,7 @@ from functools import partial
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.log_inspection import event_objection
+from kbd.core.audit.home_logs import verify_home_log
 from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
@@ -17,10 +16,8 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
-from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed
+from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.anchor import Anchor
-from kbd.events.blobs import BlobStore
-from kbd.events.verification import Verification, verify_log
 from kbd.requests import daemon as wire_daemon
 from kbd.requests import events as wire
 from kbd.requests.base import UNSET, Request
@@ -89,25 +86,14 @@ class LogMethods:
             ValidationFailed: Of a head that was kept, only the number or only the hash is given.
         """
         del session
-        home, blobs = self._context.home, None
-        if request.workbench_id == "daemon":
-            folder = home.daemon_log
-        else:
-            folders = await run_sync(home.existing, request.workbench_id)
-            folder, blobs = folders.log, BlobStore(folders.blobs)
         checked = partial(
-            verify_log,
-            folder,
-            blobs,
+            verify_home_log,
+            self._context.home,
+            request.workbench_id,
             durable=self._end(request.workbench_id),
             expected_head=_parse_head(request),
-            objection=partial(event_objection, request.workbench_id),
         )
-        try:
-            return _render_verification(await read_in_turn(checked))
-        except OSError as error:
-            reason = os.strerror(error.errno or 0)
-            raise FileReadFailed(f"the log cannot be read: {reason}") from error
+        return await read_in_turn(checked)
 
     def _end(self, log_id: str) -> Anchor | None:
         """Return the end of a log that is open: its anchor on disk may lag behind."""
@@ -240,24 +226,3 @@ def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:
         msg = "a head that was kept is both: `seq`, and the `hash` behind it"
         raise ValidationFailed(msg)
     return Anchor(seq, bytes.fromhex(value))
-
-
-def _render_verification(found: Verification) -> wire_daemon.LogVerified:
-    return wire_daemon.LogVerified(
-        ok=found.is_whole,
-        seq=found.seq,
-        frames=found.frames,
-        segments=found.segments,
-        blobs=found.blobs_checked,
-        head=found.head,
-        faults=tuple(
-            wire_daemon.LogFault(
-                kind=fault.kind,
-                file=fault.file,
-                offset=fault.offset,
-                message=fault.reason,
-                seq=fault.seq,
-            )
-            for fault in found.faults
-        ),
-    )

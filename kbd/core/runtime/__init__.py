@@ -5,6 +5,7 @@
     held_folder    folders held open, and what is opened below them through no link
     folder_trees   folders that somebody else has filled, measured and removed
     paths          `$KBD_HOME`, its folders and those of each workbench
+    home_lock      who has a home: a daemon or a repair alone, or checks together
     private_files  files of an older kbd, made their owner's alone
     own_output     what is written to descriptors 1 and 2, told in the log
     settings       `settings.toml` and the environment

@@ -1,0 +1,179 @@
+"""Logs of a home, listed and verified; without a daemon, too.
+
+Which workbenches there are the daemon's log says. Where it is damaged, a folder of a workbench
+says by its own first event whose it is. Reads only, and blocks.
+"""
+
+import os
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+from kbd.core.audit.log_inspection import event_objection
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.runtime.paths import Home, WorkbenchFolders
+from kbd.errors import FileReadFailed, LogCorrupt
+from kbd.events.anchor import Anchor
+from kbd.events.base import Recorded
+from kbd.events.blobs import BlobStore
+from kbd.events.scan import read_log, survey_log
+from kbd.events.segment import segment_names
+from kbd.events.verification import Verification, verify_log
+from kbd.events.workbenches import WorkbenchCreated
+from kbd.requests.daemon import LogFault, LogVerified
+from kbd.types import Seq
+
+__all__ = ["HomeLog", "HomeLogs", "list_logs", "quick_damage", "read_first", "verify_home_log"]
+
+
+class HomeLog(NamedTuple):
+    """A log of a home.
+
+    Args:
+        log_id: Its workbench's id, or "daemon".
+        name: Its workbench's name; "" if nothing that can be read says it.
+        is_there: Whether its folder is.
+    """
+
+    log_id: str
+    name: str
+    is_there: bool
+
+
+class HomeLogs(NamedTuple):
+    """The logs of a home.
+
+    Args:
+        workbenches: Those of workbenches, oldest first; those that the daemon's log does not name
+            come last.
+        damage: Why the daemon's log cannot be read to its end; None if it can.
+    """
+
+    workbenches: tuple[HomeLog, ...]
+    damage: LogCorrupt | None
+
+    def named(self, name: str) -> tuple[HomeLog, ...]:
+        """Return which are meant: a whole id, else a name, else the beginning of an id."""
+        tests = (
+            lambda each: each.log_id == name,
+            lambda each: each.name == name,
+            lambda each: bool(name) and each.log_id.startswith(name),
+        )
+        found = (tuple(filter(test, self.workbenches)) for test in tests)
+        return next((each for each in found if each), ())
+
+
+def list_logs(home: Home) -> HomeLogs:
+    """List the logs of workbenches of a home that no daemon has.
+
+    Raises:
+        OSError: The daemon's log cannot be read.
+    """
+    state = DaemonState()
+    damage = read_log(home.daemon_log, partial(fold_daemon, state)).fault
+    known = [
+        HomeLog(workbench.workbench_id, workbench.name, home.workbench(workbench_id).exists())
+        for workbench_id, workbench in state.workbenches.items()
+    ]
+    # Of a log that is whole they are what is left of a deleted one, or somebody else's.
+    hidden = set(home.workbench_ids()) - set(state.workbenches) if damage is not None else set()
+    for workbench_id in sorted(hidden):
+        folders = home.workbench(workbench_id)
+        if folders.exists():
+            first = read_first(folders)
+            known.append(HomeLog(workbench_id, first.name if first else "", is_there=True))
+    return HomeLogs(tuple(known), damage)
+
+
+class _ReadError(Exception):
+    """The event that was wanted is read: the rest of the log is left alone."""
+
+
+def read_first(folders: WorkbenchFolders) -> WorkbenchCreated | None:
+    """Return the first event of a workbench's log, which says whose it is; None if none says it."""
+    found: list[Recorded] = []
+
+    def note(_seq: Seq, record: Recorded) -> None:
+        found.append(record)
+        raise _ReadError
+
+    with suppress(_ReadError, OSError):
+        read_log(folders.log, note)
+    data = found[0].data if found else None
+    # Another one's log in this folder says nothing of this folder.
+    is_own = isinstance(data, WorkbenchCreated) and data.workbench_id == folders.id
+    return data if is_own else None
+
+
+def verify_home_log(
+    home: Home,
+    log_id: str,
+    *,
+    durable: Anchor | None = None,
+    expected_head: Anchor | None = None,
+) -> LogVerified:
+    """Verify a log of a home and all blobs that it names; it may be in use.
+
+    Args:
+        home: The home.
+        log_id: A workbench's id, or "daemon".
+        durable: Its end, as whoever has it open knows it.
+        expected_head: A head of it from earlier, which somebody kept elsewhere.
+
+    Raises:
+        FileReadFailed: A file of the log cannot be read.
+        NotFound: There is no such workbench.
+        ValidationFailed: The id is ill-formed.
+    """
+    if log_id == "daemon":
+        folder, blobs = home.daemon_log, None
+    else:
+        folders = home.existing(log_id)
+        folder, blobs = folders.log, BlobStore(folders.blobs)
+    try:
+        found = verify_log(
+            folder,
+            blobs,
+            durable=durable,
+            expected_head=expected_head,
+            objection=partial(event_objection, log_id),
+        )
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise FileReadFailed(f"the log cannot be read: {reason}") from error
+    return _render_verification(found)
+
+
+def _render_verification(found: Verification) -> LogVerified:
+    return LogVerified(
+        ok=found.is_whole,
+        seq=found.seq,
+        frames=found.frames,
+        segments=found.segments,
+        blobs=found.blobs_checked,
+        head=found.head,
+        faults=tuple(
+            LogFault(
+                kind=fault.kind,
+                file=fault.file,
+                offset=fault.offset,
+                message=fault.reason,
+                seq=fault.seq,
+            )
+            for fault in found.faults
+        ),
+    )
+
+
+def quick_damage(folders: WorkbenchFolders) -> LogCorrupt | None:
+    """Return the damage that a quick look at a workbench's log meets; None if it meets none.
+
+    The look is at the headers of all segments, at the frames of the last one and at the anchor.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    names = segment_names(folders.log)
+    # What lies before the last segment is taken as read, as if a snapshot had it.
+    trusted = int(names[-1].partition(".")[0]) - 1 if names else 0
+    return survey_log(folders.log, trusted=trusted).fault
