@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from kbd import __version__
@@ -24,6 +25,9 @@ MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES = 1024**3
 """Less free space than this is worth a word: a job keeps every version of every file."""
 
+
+MAX_DAMAGED = 20
+"""So many damaged logs are told one by one; `kbd verify` tells of all."""
 
 GOOD = "ok"
 WRONG = "WRONG"
@@ -46,8 +50,8 @@ class _Finding(NamedTuple):
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Add the arguments of `kbd doctor` and return what runs it."""
     parser.epilog = """\
-Exits with 1 if something is wrong. With the daemon running it also tells how the daemon sees its
-plugins, providers and workers."""
+Exits with 1 if something is wrong, damage of a log included: `kbd verify` looks closer. With
+the daemon running it also tells how the daemon sees its plugins, providers and workers."""
     return _doctor
 
 
@@ -62,6 +66,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         else:
             findings += [
                 _Finding(KNOWN, "daemon", "not running; `kbd up` starts it"),
+                *_check_logs(arguments),
                 *_check_without_daemon(arguments),
                 _check_renderer(arguments),
             ]
@@ -154,6 +159,7 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
         yield _Finding(WRONG, "daemon", msg)
     if warning := info.get("home_warning"):
         yield _Finding(WRONG if "is a copy" in warning else KNOWN, "home", warning)
+    yield _damaged_finding(call(client, "WorkbenchList", {"limit": 1})["damaged"])
     embedder, reason = info["search"]["embedder"], info["search"].get("reason", "")
     how = f"by words and by meaning ({embedder})" if embedder else f"by words alone: {reason}"
     yield _Finding(GOOD if embedder else KNOWN, "search", how)
@@ -180,6 +186,14 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
         text = "files of every workbench may leave unasked: kbd egress --mode ask"
         yield _Finding(KNOWN, "consent", text)
     yield from _worker_findings(call(client, "ToolWorkerGetStatus"))
+
+
+def _damaged_finding(count: int) -> _Finding:
+    if not count:
+        return _Finding(GOOD, "logs", "no workbench is known to be damaged")
+    noun = "workbench is" if count == 1 else "workbenches are"
+    text = f"{count} {noun} damaged: `kbd wb list --status damaged`, `kbd verify`"
+    return _Finding(WRONG, "logs", text)
 
 
 def _worker_findings(workers: dict[str, Any]) -> Iterator[_Finding]:
@@ -224,6 +238,36 @@ def _program_finding(tool: str, name: str, program: str) -> _Finding:
 
 def _reason_suffix(row: dict[str, Any]) -> str:
     return f": {row['reason']}" if row.get("reason") else ""
+
+
+def _check_logs(arguments: argparse.Namespace) -> Iterator[_Finding]:
+    """Tell which logs are damaged as far as a quick look shows: no file version is read."""
+    from kbd.core.audit.home_logs import list_logs, quick_damage  # noqa: PLC0415 - 200 ms
+    from kbd.core.runtime.paths import Home  # noqa: PLC0415 - loaded with it
+
+    home = Home(folder=Path(resolve_home(arguments.home)), socket=Path())
+    if not home.daemon_log.is_dir():
+        return
+    try:
+        logs = list_logs(home)
+    except OSError as error:
+        yield _Finding(WRONG, "logs", f"the daemon's log cannot be read: {error.strerror}")
+        return
+    if logs.damage is not None:
+        text = f"the daemon's own log: {logs.damage.message}; `kbd verify daemon` tells more"
+        yield _Finding(WRONG, "logs", text)
+    there = [each for each in logs.workbenches if each.is_there]
+    looked = ((each, quick_damage(home.workbench(each.log_id))) for each in there)
+    damaged = [(each, reason) for each, reason in looked if reason]
+    for each, reason in damaged[:MAX_DAMAGED]:
+        title = f"{each.log_id} ({line(each.name, 40)})"
+        yield _Finding(WRONG, "logs", f"{title}: {reason}; `kbd verify {each.log_id}` tells more")
+    if len(damaged) > MAX_DAMAGED:
+        more = len(damaged) - MAX_DAMAGED
+        yield _Finding(WRONG, "logs", f"{more} more workbenches are damaged: `kbd verify`")
+    if logs.damage is None and not damaged:
+        text = f"{len(there) + 1} logs begin and end as they should; `kbd verify` reads all of them"
+        yield _Finding(GOOD, "logs", text)
 
 
 def _check_without_daemon(arguments: argparse.Namespace) -> Iterator[_Finding]:

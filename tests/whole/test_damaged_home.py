@@ -100,3 +100,52 @@ def test_verify_waits_for_nobody_who_has_the_home(
     refused = pytest.raises(HomeLockedError, match="kbd verify")
     with share_home(home), share_home(home), refused, lock_home(home):
         pytest.fail("two have the home")
+
+
+def test_doctor_tells_of_damage_without_a_daemon(
+    daemon: RealDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """A flipped bit in either log ends it with 1 and is told with its place; whole ones with 0."""
+    taxes = daemon.workbench(_source(daemon), name="taxes")
+    daemon.stop()
+
+    def told() -> tuple[int, list[str]]:
+        code = kbd("doctor")
+        return code, [row for row in capsys.readouterr().out.splitlines() if "logs " in row]
+
+    code, rows = told()
+    assert code == 0
+    assert rows == [
+        "ok    logs      2 logs begin and end as they should; `kbd verify` reads all of them"
+    ]
+    segment = last_segment(daemon.home / "workbenches" / taxes / "log")
+    at, seq = frame_of(segment, "FileAdded")
+    flip(segment, at + BODY_AT + 1)
+
+    code, (row,) = told()
+    assert code == 1
+    assert row.startswith(f"WRONG logs      {taxes} (taxes): the log is damaged: ")
+    assert f"event {seq})" in row
+    _damage_daemon(daemon)
+    code, rows = told()
+    assert code == 1
+    assert rows[0].startswith("WRONG logs      the daemon's own log: the log is damaged: ")
+    assert rows[1].startswith(f"WRONG logs      {taxes} (taxes): ")
+
+
+def test_doctor_tells_of_damage_that_the_daemon_knows(
+    daemon: RealDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """A workbench that is listed as damaged is something that is wrong."""
+    taxes = daemon.workbench(_source(daemon), name="taxes")
+    assert kbd("doctor") == 0
+    assert "no workbench is known to be damaged" in capsys.readouterr().out
+    daemon.stop()
+    segment = last_segment(daemon.home / "workbenches" / taxes / "log")
+    flip(segment, frame_of(segment, "FileAdded")[0] + BODY_AT + 1)
+    daemon.start()
+
+    kbd("wb", "show", taxes)
+    capsys.readouterr()
+    assert kbd("doctor") == 1
+    assert "WRONG logs      1 workbench is damaged" in capsys.readouterr().out

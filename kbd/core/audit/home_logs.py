@@ -165,15 +165,16 @@ def _render_verification(found: Verification) -> LogVerified:
     )
 
 
-def quick_damage(folders: WorkbenchFolders) -> LogCorrupt | None:
-    """Return the damage that a quick look at a workbench's log meets; None if it meets none.
+def quick_damage(folders: WorkbenchFolders) -> str:
+    """Return the damage that a quick look at a workbench's log meets; "" if it meets none.
 
     The look is at the headers of all segments, at the frames of the last one and at the anchor.
-
-    Raises:
-        OSError: The log cannot be read.
     """
-    names = segment_names(folders.log)
-    # What lies before the last segment is taken as read, as if a snapshot had it.
-    trusted = int(names[-1].partition(".")[0]) - 1 if names else 0
-    return survey_log(folders.log, trusted=trusted).fault
+    try:
+        names = segment_names(folders.log)
+        # What lies before the last segment is taken as read, as if a snapshot had it.
+        trusted = int(names[-1].partition(".")[0]) - 1 if names else 0
+        fault = survey_log(folders.log, trusted=trusted).fault
+    except OSError as error:
+        return f"the log cannot be read: {os.strerror(error.errno or 0)}"
+    return "" if fault is None else fault.message

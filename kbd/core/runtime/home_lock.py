@@ -76,4 +76,4 @@ def _held_by(held: int) -> str:
     except BlockingIOError:
         owner = os.pread(held, 32, 0).decode(errors="replace").strip()
         return f"another daemon (process {owner or 'unknown'}) has this home already"
-    return "this home is being checked by `kbd verify` or `kbd doctor`: try again when it is done"
+    return "this home is being checked by `kbd verify`: try again when it is done"
