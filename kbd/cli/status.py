@@ -29,7 +29,8 @@ examples:
   kbd status
   kbd status --json | python -m json.tool
 
-Exits with 69 if no daemon answers, with 1 if a workbench is damaged."""
+Exits with 69 if no daemon answers, with 1 if a workbench or the daemon's own
+log is damaged."""
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _status
 
@@ -53,14 +54,16 @@ def _status(arguments: argparse.Namespace) -> int:
         watches = call(client, "WatchList")["watches"]
     disk = _disk_usage(found)
     counts = {name: found[name] for name in ("drafts", "damaged", "unread")}
+    is_damaged = bool(counts["damaged"] or info.get("damage"))
     if arguments.json:
         active = {"runs": [run["run_id"] for run in runs], "watches": watches, **counts}
         say(json.dumps({"running": True, **info, **active, "disk": disk}))
-        return FAILED if counts["damaged"] else OK
+        return FAILED if is_damaged else OK
     say(f"kbd {info['engine_version']} is running")
     say(f"  home         {info['home']}")
-    if warning := info.get("home_warning"):
-        say(f"               {line(warning, 1000)}")
+    for field in ("home_warning", "damage"):
+        if warning := info.get(field):
+            say(f"               {line(warning, 1000)}")
     say(f"  process      {info['pid']}, up {duration(info['uptime_s'])}, on {info['backend']}")
     told = {
         "drafts": "with a draft",
@@ -77,7 +80,7 @@ def _status(arguments: argparse.Namespace) -> int:
         parts += [f"{still} not active"] if still else []
         say(f"  watches      {', '.join([str(len(watches)), *parts])}")
     _print_disk_usage(disk, found["total"])
-    return FAILED if counts["damaged"] else OK
+    return FAILED if is_damaged else OK
 
 
 def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":

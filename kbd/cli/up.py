@@ -38,7 +38,8 @@ def _up(arguments: argparse.Namespace) -> int:
         already = ""
     with client:
         info = call(client, "EngineGetInfo")
-    if warning := info.get("home_warning"):
-        note(line(warning, 1000))
+    for field in ("home_warning", "damage"):
+        if warning := info.get(field):
+            note(line(warning, 1000))
     say(f"kbd {info['engine_version']} is{already} running (process {info['pid']}).")
     return OK

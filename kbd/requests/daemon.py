@@ -71,6 +71,7 @@ class EngineInfo(Answer):
         uptime_s: Seconds since the start.
         search: How documents are searched.
         home_warning: That the home is a copy of another one, or not where it was known.
+        damage: What is wrong with the daemon's own log; then nothing is recorded in it.
     """
 
     engine_version: str
@@ -83,6 +84,7 @@ class EngineInfo(Answer):
     uptime_s: float
     search: SearchInfo
     home_warning: str | Unset = UNSET
+    damage: str | Unset = UNSET
 
 
 class EngineGetInfo(Request):

@@ -98,7 +98,8 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
             only id, name and time of creation are known.
         runs: How many runs it had.
         approvals: How many decisions wait for a person.
-        reason: Why it can only be read; then the rest is as far as its log can be read.
+        reason: Why it can only be read; then the rest is as far as its log can be read. Of one that
+            is not damaged: what a damaged log of the daemon leaves open.
         parent_workbench_id: What it was forked from.
     """
 

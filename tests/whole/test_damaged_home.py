@@ -1,17 +1,23 @@
 """A home whose logs are damaged: what is checked, told and kept, with a daemon and without."""
 
 import json
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from damaged_logs import contents, flip, frame_of, last_segment
 from kbd.cli import main
+from kbd.client.blocking import RemoteError
 from kbd.core.runtime.home_lock import HomeLockedError, lock_home, share_home
 from kbd.core.runtime.paths import Home
 from kbd.events.frame import BODY_AT
+from model_server import Reply, model_server, text
 from real_daemon import RealDaemon
+from wired import MODEL
 
 Captured = pytest.CaptureFixture[str]
 Kbd = Callable[..., int]
@@ -149,3 +155,149 @@ def test_doctor_tells_of_damage_that_the_daemon_knows(
     capsys.readouterr()
     assert kbd("doctor") == 1
     assert "WRONG logs      1 workbench is damaged" in capsys.readouterr().out
+
+
+def _refused(daemon: RealDaemon, method: str, **params: Any) -> str:
+    """Ask for what the daemon's log would have to take; return why it is refused."""
+    with pytest.raises(RemoteError) as refused:
+        daemon.ask(method, **params)
+    assert refused.value.data["error_code"] == "LOG_CORRUPT"
+    return str(refused.value)
+
+
+def test_a_daemon_starts_with_a_damaged_log_of_its_own(
+    daemon: RealDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """What is before the damage works as always; what must be recorded is refused with what helps.
+
+    The damaged log is not written, and workbenches that it hides are listed with their doubt.
+    """
+    one, two, three = (daemon.workbench(_source(daemon), name=each) for each in "123")
+    daemon.ask("WorkbenchDelete", workbench_id=daemon.workbench(name="gone"))
+    daemon.stop()
+    seq = _damage_daemon(daemon, nth=1)
+    before = contents(daemon.home / "daemon" / "log")
+    daemon.start()
+
+    rows = {row["id"]: row for row in daemon.ask("WorkbenchList")["workbenches"]}
+    assert [(row["name"], row["status"]) for row in rows.values()] == [
+        ("1", "idle"), ("2", "idle"), ("3", "idle")
+    ]  # fmt: skip
+    assert list(rows) == [one, two, three]
+    assert "reason" not in rows[one]
+    assert "may have been deleted" in rows[two]["reason"]
+    for workbench_id in rows:
+        run = daemon.run_prompt(workbench_id, "only rows where Shop is Baker")
+        assert run["status"] == "finished"
+
+    said = _refused(daemon, "WorkbenchCreate", name="4")
+    assert f"event {seq})" in said
+    assert "`kbd verify daemon`" in said
+    assert "`kbd repair daemon`" in said
+    inbox = daemon.home.parent / "inbox"
+    inbox.mkdir()
+    daemon.ask("DraftDiscard", workbench_id=one)
+    _refused(daemon, "WorkbenchFork", source_workbench_id=one, mode="clone_all", name="5")
+    _refused(daemon, "WorkbenchDelete", workbench_id=one)
+    _refused(daemon, "WatchAdd", folder=str(inbox), prompt="x", patterns=["*.csv"])
+    _refused(daemon, "UserSetConsentMode", mode="allow_all", approved=True)
+    assert daemon.ask("EngineGetInfo")["damage"] == said
+    assert sorted(path.name for path in (daemon.home / "workbenches").iterdir()) == sorted(rows)
+    assert kbd("status") == 1
+    assert said[:80] in capsys.readouterr().out
+    assert kbd("doctor") == 1
+    assert "WRONG logs      the daemon's own log is damaged" in capsys.readouterr().out
+    assert kbd("up") == 0
+    assert said[:80] in capsys.readouterr().err
+    assert kbd("verify") == 1
+    assert daemon.stop() == 0
+    assert contents(daemon.home / "daemon" / "log") == before
+
+
+def test_a_start_with_a_damaged_log_removes_no_folder_and_brings_none_back(
+    daemon: RealDaemon,
+) -> None:
+    """What a crash left of a deleted workbench stays where it is, and is not listed.
+
+    Nor is one whose folder is gone: its deletion may be what is damaged, and to open it would make
+    an empty one.
+    """
+    left, gone, kept = (daemon.workbench(_source(daemon), name=name) for name in "abc")
+    folders = daemon.home / "workbenches"
+    shutil.copytree(folders / left, daemon.home.parent / "left")
+    daemon.ask("WorkbenchDelete", workbench_id=left)
+    daemon.ask("WorkbenchDelete", workbench_id=gone)
+    daemon.stop()
+    shutil.copytree(daemon.home.parent / "left", folders / left)
+    (folders / "0123456789abcdef").mkdir()
+    _damage_daemon(daemon, "WorkbenchDeleted", nth=1)
+    daemon.start()
+
+    listed = [row["id"] for row in daemon.ask("WorkbenchList")["workbenches"]]
+    assert listed == [kept]
+    with pytest.raises(RemoteError, match="there is no workbench"):
+        daemon.ask("WorkbenchOpen", workbench_id=gone)
+    assert sorted(path.name for path in folders.iterdir()) == sorted(
+        ["0123456789abcdef", left, kept]
+    )
+
+
+def test_watched_folders_stand_still_while_the_daemon_s_log_is_damaged(
+    daemon: RealDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Nothing lands, nothing that landed is removed, and each row says why."""
+    folder = daemon.home.parent / "inbox"
+    folder.mkdir()
+    watch = daemon.ask(
+        "WatchAdd", folder=str(folder), prompt="total Amount by Shop", patterns=["*.csv"]
+    )
+    daemon.workbench(name="later")
+    daemon.stop()
+    copies = daemon.home / "landed" / watch["watch_id"]
+    copies.mkdir(mode=0o700, exist_ok=True)
+    (copies / "00").mkdir()
+    (copies / "00" / ("00" + "1" * 62)).write_text("a copy that no landing needs")
+    before = contents(copies)
+    _damage_daemon(daemon)
+    daemon.start()
+    (folder / "a.csv").write_text("Shop,Amount\nBaker,1\n")
+    time.sleep(1.5)
+
+    (row,) = daemon.ask("WatchList")["watches"]
+    assert (row["status"], row["code"], row["landed"]) == ("suspended", "LOG_CORRUPT", 0)
+    assert "`kbd repair daemon`" in row["reason"]
+    _refused(daemon, "WatchResume", watch_id=watch["watch_id"])
+    assert contents(copies) == before
+    assert kbd("watch", "list") in {0, 1}
+    assert "suspended" in capsys.readouterr().out
+
+
+def test_no_model_that_money_goes_to_is_asked_while_the_daemon_s_log_is_damaged(
+    short_dir: Path, anyio_backend: str
+) -> None:
+    """A turn reserves its part of the day's budget first, which cannot be recorded."""
+    asked: list[dict[str, Any]] = []
+
+    def play(body: dict[str, Any]) -> Reply:
+        asked.append(body)
+        return text("All done.")
+
+    with model_server(play) as server:
+        environment = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test"}
+        daemon = RealDaemon(short_dir / "home", anyio_backend, environment)
+        daemon.start()
+        try:
+            daemon.ask("UserSetConsentMode", mode="allow_all", approved=True)
+            taxes = daemon.workbench(_source(daemon), name="taxes")
+            daemon.ask("WorkbenchSetDefaultModel", workbench_id=taxes, model_id=MODEL)
+            daemon.workbench(name="later")
+            daemon.stop()
+            _damage_daemon(daemon, nth=1)
+            daemon.start()
+            run = daemon.run_prompt(taxes, "say something")
+
+            assert run["status"] == "failed"
+            assert "`kbd repair daemon`" in run["error"]["message"]
+            assert asked == []
+        finally:
+            daemon.stop()

@@ -2,6 +2,7 @@
 
 daemon          takes the home, assembles the parts bottom up, with the table of all handlers
 daemon_start    a start as the daemon's log has it: its home's place, its plugins
+damaged_start   a start with a damaged log of the daemon: what can be read, and what is hidden
 commands        a command recorded for a handler, and its workbench kept open meanwhile
 administration  the daemon itself, its plugins and its workers
 workbenches     make, list, delete and fork workbenches

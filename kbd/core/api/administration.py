@@ -46,6 +46,7 @@ class DaemonMethods:
         """Describe the running daemon."""
         del request, session
         context, chosen = self._context, self._context.egress.embedder()
+        damage = self._workbenches.daemon.journal.log.damage
         return wire.EngineInfo(
             engine_version=__version__,
             api_version=API_VERSION,
@@ -59,6 +60,7 @@ class DaemonMethods:
             uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
             home_warning=context.home_warning or msgspec.UNSET,
+            damage=damage.message if damage is not None else msgspec.UNSET,
         )
 
     async def workers(

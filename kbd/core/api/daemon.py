@@ -25,6 +25,7 @@ from kbd.core.api.approvals import ApprovalMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
 from kbd.core.api.commands import hold_workbenches
 from kbd.core.api.daemon_start import load_plugins, look_at_start, record_start
+from kbd.core.api.damaged_start import load_readable
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
@@ -256,7 +257,8 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 server.stop()
             await workbenches.aclose()
             # Last: whoever reads the log sees that this daemon closed all workbenches in order.
-            await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)), stop.actor)
+            if daemon.journal.log.damage is None:
+                await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)), stop.actor)
             await context.egress.aclose()
         # The Keeper of the daemon's log, and others in this group, work until they are canceled.
         tasks.cancel_scope.cancel()
@@ -303,13 +305,13 @@ async def _open_daemon_log(
 ) -> AsyncIterator[Keeper[DaemonState, DaemonCommand]]:
     """Hold the daemon's own log open, with its Keeper at work.
 
+    One that is damaged is open for reading what comes before the damage; see `damaged_start`.
+
     Raises:
-        LogCorrupt: It is damaged: which workbenches there are cannot be said.
+        NotUnderstood: A newer kbd wrote an event in it that must be understood.
     """
     snapshots = daemon_snapshots(home.daemon_log, home.daemon_snap)
     log, copies = await run_sync(snapshots.open)
-    if log.damage is not None:
-        raise log.damage
     keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
         Journal(log),
         blank=DaemonState,
@@ -318,7 +320,7 @@ async def _open_daemon_log(
         clock=clock,
         redact=Redaction(secrets).event,
     )
-    await keeper.load(copies)
+    await load_readable(keeper, home, copies)
     renewal = SnapshotScheduler(snapshots, log)
     keeper.observe(renewal.observe)
     tasks.start_soon(keeper.run)
@@ -328,7 +330,8 @@ async def _open_daemon_log(
             await keeper.submit(RecordDaemon(log.repairs))
         yield keeper
         # Not reached when an error passes: the next start then has an older snapshot, or none.
-        await run_sync(snapshots.save_last, keeper.state, log.head)
+        if log.damage is None:
+            await run_sync(snapshots.save_last, keeper.state, log.head)
     finally:
         await keeper.journal.aclose()
 

@@ -7,6 +7,7 @@ earlier start saw, and whether that one is still there (reliability, H12).
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from kbd.core.plugins.host import Plugins, PluginStatus
 from kbd.core.plugins.running_code import PluginCode, RunningCode
 from kbd.core.runtime import diagnostics
 from kbd.core.store.keeper import Keeper
+from kbd.errors import LogCorrupt
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import (
     DaemonStarted,
@@ -92,7 +94,8 @@ async def load_plugins(
     """
     running = await run_sync(RunningCode, running_file)
     if (left := running.left) is not None:
-        await daemon.submit(RecordDaemon((PluginEndedDaemon(left.name, left.version),)))
+        if daemon.journal.log.damage is None:
+            await daemon.submit(RecordDaemon((PluginEndedDaemon(left.name, left.version),)))
         _log.error("plugin_ended_daemon", plugin=left.name, version=left.version)
     running.clear()
     ended = {
@@ -112,9 +115,14 @@ async def record_start(
     plugins: Plugins,
     tasks: TaskGroup,
 ) -> None:
-    """Record the start, which plugins are not as they were, and those that are left out later."""
+    """Record the start, which plugins are not as they were, and those that are left out later.
+
+    Where the daemon's log is damaged nothing is recorded: the facts of an earlier start stand.
+    """
     if warning := home_warning(started):
         _log.warning("home_known_elsewhere", message=warning)
+    if daemon.journal.log.damage is not None:
+        return
     facts = [started, *_plugin_facts(daemon.state.plugins, plugins.statuses)]
     await daemon.submit(RecordDaemon(tuple(facts)))
     plugins.faults.observe(partial(_record_left_out, daemon, tasks))
@@ -145,6 +153,8 @@ def _record_left_out(
     """Record that a plugin is called no more, as soon as the Keeper comes to it."""
 
     async def record() -> None:
-        await daemon.submit(RecordDaemon((PluginLeftOut(plugin, reason),)))
+        # Damage that a reader met since: the plugin is left out all the same.
+        with suppress(LogCorrupt):
+            await daemon.submit(RecordDaemon((PluginLeftOut(plugin, reason),)))
 
     tasks.start_soon(record)

@@ -501,8 +501,14 @@ class WatchMethods:
         return await run_sync(work, limiter=self._scan_threads, abandon_on_cancel=True)
 
     def _all(self) -> tuple[Watch, ...]:
-        watches = self._workbenches.daemon.state.watching.watches.values()
-        return tuple(each for each in watches if each.status is not WatchStatus.REMOVED)
+        daemon = self._workbenches.daemon
+        watches = daemon.state.watching.watches.values()
+        there = tuple(each for each in watches if each.status is not WatchStatus.REMOVED)
+        if (damage := daemon.journal.log.damage) is None:
+            return there
+        # They stand still whatever the readable part of the log says, and no resume helps.
+        still = {"status": WatchStatus.SUSPENDED, "code": damage.code, "reason": damage.message}
+        return tuple(msgspec.structs.replace(each, **still) for each in there)
 
     def _watch(self, watch_id: WatchId) -> Watch:
         for watch in self._all():

@@ -5,6 +5,7 @@ says by its own first event whose it is. Reads only, and blocks.
 """
 
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -19,11 +20,19 @@ from kbd.events.blobs import BlobStore
 from kbd.events.scan import read_log, survey_log
 from kbd.events.segment import segment_names
 from kbd.events.verification import Verification, verify_log
-from kbd.events.workbenches import WorkbenchCreated
+from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
 from kbd.requests.daemon import LogFault, LogVerified
-from kbd.types import Seq
+from kbd.types import Seq, WorkbenchId
 
-__all__ = ["HomeLog", "HomeLogs", "list_logs", "quick_damage", "read_first", "verify_home_log"]
+__all__ = [
+    "HomeLog",
+    "HomeLogs",
+    "hidden_workbenches",
+    "list_logs",
+    "note_deleted",
+    "quick_damage",
+    "verify_home_log",
+]
 
 
 class HomeLog(NamedTuple):
@@ -69,19 +78,21 @@ def list_logs(home: Home) -> HomeLogs:
     Raises:
         OSError: The daemon's log cannot be read.
     """
-    state = DaemonState()
-    damage = read_log(home.daemon_log, partial(fold_daemon, state)).fault
+    state, deleted = DaemonState(), set[WorkbenchId]()
+
+    def apply(seq: Seq, record: Recorded) -> None:
+        fold_daemon(state, seq, record)
+        note_deleted(deleted, record)
+
+    damage = read_log(home.daemon_log, apply).fault
     known = [
         HomeLog(workbench.workbench_id, workbench.name, home.workbench(workbench_id).exists())
         for workbench_id, workbench in state.workbenches.items()
     ]
-    # Of a log that is whole they are what is left of a deleted one, or somebody else's.
-    hidden = set(home.workbench_ids()) - set(state.workbenches) if damage is not None else set()
-    for workbench_id in sorted(hidden):
-        folders = home.workbench(workbench_id)
-        if folders.exists():
-            first = read_first(folders)
-            known.append(HomeLog(workbench_id, first.name if first else "", is_there=True))
+    if damage is not None:
+        for folders, first in hidden_workbenches(home, {*state.workbenches, *deleted}):
+            name = first.data.name if first is not None else ""
+            known.append(HomeLog(folders.id, name, is_there=True))
     return HomeLogs(tuple(known), damage)
 
 
@@ -89,8 +100,35 @@ class _ReadError(Exception):
     """The event that was wanted is read: the rest of the log is left alone."""
 
 
-def read_first(folders: WorkbenchFolders) -> WorkbenchCreated | None:
-    """Return the first event of a workbench's log, which says whose it is; None if none says it."""
+def hidden_workbenches(
+    home: Home, known: Collection[WorkbenchId]
+) -> list[tuple[WorkbenchFolders, Recorded | None]]:
+    """Return folders of workbenches that a damaged log of the daemon does not name, oldest first.
+
+    Each comes with the first event of its log, which says whose it is (`WorkbenchCreated`); None
+    if that cannot be read, or is another workbench's. What a fork that did not come to be left is
+    none of them. Of a log that is whole they are what is left of a deleted one, or somebody else's.
+
+    Args:
+        home: The home.
+        known: The workbenches that the readable part names, those that it says are deleted too.
+    """
+    found = []
+    for workbench_id in sorted(set(home.workbench_ids()) - set(known)):
+        folders = home.workbench(workbench_id)
+        if folders.exists() and not folders.fork_mark.exists():
+            found.append((folders, _read_first(folders)))
+    # Those of which nothing can be said come last.
+    return sorted(found, key=lambda each: (each[1] is None, each[1].ts_us if each[1] else 0))
+
+
+def note_deleted(deleted: set[WorkbenchId], record: Recorded) -> None:
+    """Note the workbench that an event of the daemon's log says is deleted."""
+    if isinstance(record.data, WorkbenchDeleted):
+        deleted.add(record.data.workbench_id)
+
+
+def _read_first(folders: WorkbenchFolders) -> Recorded | None:
     found: list[Recorded] = []
 
     def note(_seq: Seq, record: Recorded) -> None:
@@ -99,10 +137,12 @@ def read_first(folders: WorkbenchFolders) -> WorkbenchCreated | None:
 
     with suppress(_ReadError, OSError):
         read_log(folders.log, note)
-    data = found[0].data if found else None
+    if not found:
+        return None
+    data = found[0].data
     # Another one's log in this folder says nothing of this folder.
     is_own = isinstance(data, WorkbenchCreated) and data.workbench_id == folders.id
-    return data if is_own else None
+    return found[0] if is_own else None
 
 
 def verify_home_log(

@@ -206,6 +206,8 @@ def _copy_file(backup: Path, folder: Path, path: PurePosixPath, disk: Disk) -> N
 async def settle_restored(folder: Path, keeper: Keeper[DaemonState, DaemonCommand]) -> None:
     """Record that a home was restored where its restore could not; before its folders are watched.
 
+    While the log is damaged no folder is watched, and the start that finds it mended records it.
+
     Args:
         folder: The home.
         keeper: The Keeper of the daemon's log.
@@ -215,7 +217,7 @@ async def settle_restored(folder: Path, keeper: Keeper[DaemonState, DaemonComman
     """
     path = folder / RESTORED_NAME
     restored = await run_sync(_read_marker, path)
-    if restored is None:
+    if restored is None or keeper.journal.log.damage is not None:
         return
     await keeper.submit(RecordDaemon((_restored_event(restored.created_at),)))
     # Last: after a crash the next start finds the file, and records it once more.

@@ -44,6 +44,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
         actor: The client that asked for it.
         restore_id: The newest restore that it came with; "" for none. Its own log says so, too,
             before anything is done in it.
+        doubt: What cannot be said of it while the daemon's log is damaged; "" for nothing.
     """
 
     workbench_id: WorkbenchId
@@ -51,6 +52,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     created_at_us: int
     actor: Actor | None = None
     restore_id: str = ""
+    doubt: str = ""
 
 
 class Spent(msgspec.Struct):

@@ -147,6 +147,11 @@ class HomeIndex:
                 return cls(_connect(path), path)
             remove_index(path)
         # A disk that takes no file has taken the logs: the lists work on, until the daemon ends.
+        return cls.in_memory()
+
+    @classmethod
+    def in_memory(cls) -> "HomeIndex":
+        """Open an empty index of which nothing is left when it is closed."""
         return cls(_create(sqlite3.connect(":memory:", **_OPTIONS)), None)
 
     def close(self) -> None:

@@ -261,7 +261,10 @@ class HomeIndexer:
 
     def _open_index(self) -> None:
         """Open the file, with a row for each workbench there is. Blocks."""
-        self._index = HomeIndex.open(self._home.index_file)
+        # What rows say while the daemon's log is damaged must not be believed by a later start.
+        is_damaged = self._daemon.journal.log.damage is not None
+        path = self._home.index_file
+        self._index = HomeIndex.in_memory() if is_damaged else HomeIndex.open(path)
         self._index.reconcile(tuple(self._daemon.state.workbenches.values()))
 
     async def _ask(self, question: Callable[[HomeIndex], T]) -> T:

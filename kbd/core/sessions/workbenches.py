@@ -323,9 +323,11 @@ class Workbenches:
     async def recover_marked(self) -> None:
         """Recover the workbenches that were open when the daemon died; called before it listens.
 
-        Every workbench that was open is opened, and what is left of deleted ones is removed.
+        Every workbench that was open is opened, and what is left of deleted ones is removed. Not
+        while the daemon's log is damaged: what it hides may be all that names a folder.
         """
-        await self._sweep()
+        if self.daemon.journal.log.damage is None:
+            await self._sweep()
         for workbench_id in await run_sync(_marked, self._context.home, self.ids()):
             try:
                 await self.open(workbench_id)

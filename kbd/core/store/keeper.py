@@ -197,6 +197,14 @@ class Keeper(Generic[S, C]):
 
         await self.journal.replay(apply, state.seq)
 
+    def amend(self, change: Callable[[S], None]) -> None:
+        """Change the state of a log that is damaged by what is known from elsewhere.
+
+        Nothing is recorded, and nothing is folded on it any more: a whole log alone says what is.
+        """
+        assert self.journal.log.damage is not None, "a log that is whole has the only word"
+        change(self._state)
+
     async def submit(self, command: C, actor: Actor | None = None) -> Outcome:
         """Submit a command to be decided and recorded, and return its outcome.
 

@@ -90,9 +90,14 @@ class Watcher:
     async def run(self) -> None:
         """Watch, for ever; cancel it to stop.
 
+        Nothing is looked at, started or swept while the daemon's log is damaged: what landed, and
+        what became of it, could not be recorded.
+
         Raises:
             LogPoisoned: The disk failed (in a group).
         """
+        if self._keeper.journal.log.damage is not None:
+            await anyio.sleep_forever()
         await self._remove_orphaned_copies()
         self._unswept.update(dict.fromkeys(self._watches))
         async with anyio.create_task_group() as tasks:

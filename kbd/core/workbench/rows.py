@@ -119,7 +119,7 @@ def workbench_row(
         status=_workbench_status(state, damage),
         runs=len(state.runs),
         approvals=sum(1 for _ in pending_approvals(state)),
-        reason=damage or msgspec.UNSET,
+        reason=damage or known.doubt or msgspec.UNSET,
         parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
     )
 
