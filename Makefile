@@ -27,13 +27,12 @@ ANEW = --hypothesis-profile=anew --hypothesis-seed=$(SEED)
 # The rules of the sources themselves. They are tests of the second tier, too.
 HOUSE := tests/test_house.py tests/test_steady_sources.py tests/test_opened_paths.py
 
-.PHONY: help demo test test-full test-rest soak lint bench clean
+.PHONY: help demo test test-full soak lint bench clean
 
 help:
 	@echo "make demo       install into .venv and watch kbd do a job on a sample file"
 	@echo "make test       the tests, in at most 4 minutes"
 	@echo "make test-full  the tests on both event loops and on all samples, in at most 40 minutes"
-	@echo "make test-rest  the same, without what make test and make lint have just run alike"
 	@echo "make soak       kills, floods and every byte of a file; hours"
 	@echo "make lint       style, types and the floors of the house"
 	@echo "make bench      what kbd costs, against the raw limits and against peers"
@@ -48,12 +47,16 @@ demo: $(VENV)/.installed
 test: $(VENV)/.dev
 	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not full and not soak"
 
-# A test alone may go to another process: the samples of one file take minutes. Of the first tier the
-# rest has what draws its examples (a mark of the plugin of hypothesis), for it draws others.
-test-full: TIER := -m "not soak"
-test-rest: TIER := -m "(full or hypothesis) and not soak" $(HOUSE:%=--ignore=%)
-test-full test-rest: $(VENV)/.dev
-	$(BIN)/pytest -q -n 3 --dist worksteal $(TIER) --timeout 900 $(ANEW)
+# A test alone may go to another process: the samples of one file take minutes. With TESTED=1, said
+# where `make lint` and `make test` have just passed, it runs of the first tier only what draws its
+# examples (a mark of the plugin of hypothesis), for it draws others.
+ifdef TESTED
+FULL := -m "(full or hypothesis) and not soak" $(HOUSE:%=--ignore=%)
+else
+FULL := -m "not soak"
+endif
+test-full: $(VENV)/.dev
+	$(BIN)/pytest -q -n 3 --dist worksteal $(FULL) --timeout 900 $(ANEW)
 
 # Kills and floods have the machine to themselves.
 soak: $(VENV)/.dev
