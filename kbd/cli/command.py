@@ -43,6 +43,7 @@ COMMANDS = {
     "runs": "list runs: state, time, tokens, cost",
     "replay": "walk through a run, restore a moment of it, or do its calls again",
     "verify": "check that the log and all file versions are whole",
+    "repair": "mend damaged logs and file versions, while no daemon runs",
     "export": "write a run with all it rests on to one file that verifies itself",
     "backup": "copy all logs and file versions to a folder, while work goes on",
     "restore": "make a home from a backup",

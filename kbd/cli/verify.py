@@ -23,7 +23,9 @@ HEAD_DIGITS = 16
 
 _HEAD = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 
-_BACKUP = "everything before it can be read; `kbd restore` brings back a backup"
+_BACKUP = "everything before it can be read; `kbd repair --from BACKUP` may bring the rest back"
+
+_BYTES = "`kbd repair` looks for its bytes, in a backup, too; an exported run may hold them"
 
 ADVICE = {
     "damaged": f"A disk or a program changed bytes: {_BACKUP}.",
@@ -32,9 +34,9 @@ ADVICE = {
     "missing": f"Put the file back in its place if you have it. Else {_BACKUP}.",
     "swapped": f"Put every file back under its own name. Else {_BACKUP}.",
     "anchor": "Whether the last events are missing only a head tells that was kept elsewhere, or a"
-    " backup; `kbd restore` brings it back.",
-    "blob missing": "This file version is gone; a backup or an exported run may hold it.",
-    "blob damaged": "This file version is lost; a backup or an exported run may hold it.",
+    " backup: `kbd repair --from BACKUP`.",
+    "blob missing": f"This file version is gone: {_BYTES}.",
+    "blob damaged": f"This file version is lost: {_BYTES}.",
     "unknown": "Use the kbd that wrote it, or a newer one: nothing is damaged.",
     "head": "Either the head is of another log, or this one was written anew since: compare it with"
     " a backup or an exported run.",

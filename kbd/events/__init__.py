@@ -12,6 +12,7 @@ Contents, in reading order:
 * `blobs` (`BlobStore`): the bytes of files, by hash; `vocabulary` says which event names which.
 * `log_copy`: a log's beginning as a log of its own.
   `verification`: proof that all is whole. `repair`: of torn writes, and the explicit cut.
+  `damage_repair`: of a damaged log, by a copy of it or a cut.
 
 The format on disk
 ==================

@@ -69,11 +69,11 @@ class LogCut(msgspec.Struct, frozen=True):
     kept: tuple[str, ...]
 
 
-def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
+def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK, why: str = "cut") -> LogCut:
     """Truncate a log behind an event, on explicit request; it must not be open anywhere.
 
-    What is cut off, and the anchor, are kept as `<file>.cut-<n>`, unless it is reserved space only.
-    A crash on the way leaves a log that is cut already or that can be cut again.
+    What is cut off, and the anchor, are kept as `<file>.<why>-<n>`, unless it is reserved space
+    only. A crash on the way leaves a log that is cut already or that can be cut again.
 
     Raises:
         ValidationFailed: The log cannot be read that far, or no frame ends with that event.
@@ -82,13 +82,13 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
     """
     place = _find(log_dir, to_seq)
     if (log_dir / ANCHOR_NAME).exists():
-        _back_up(log_dir, ANCHOR_NAME, disk)
+        _back_up(log_dir, ANCHOR_NAME, why, disk)
     kept = []
     # The anchor first: to an older one a log that is cut already would look truncated. Then from
     # the last segment back, so that what a crash leaves is a history without a gap.
     write_anchor(log_dir, Anchor(to_seq, place.chain), disk)
     for name in reversed([name for name in segment_names(log_dir) if name > place.segment]):
-        kept.append(free_name(log_dir, name, "cut"))
+        kept.append(free_name(log_dir, name, why))
         disk.rename(log_dir / name, log_dir / kept[-1])
         # One by one, so that the renames reach the disk in this order.
         disk.sync_directory(log_dir)
@@ -96,7 +96,7 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
         path = log_dir / place.segment
         behind = path.read_bytes()[place.offset :]
         if behind != bytes(len(behind)):
-            kept.append(_back_up(log_dir, place.segment, disk))
+            kept.append(_back_up(log_dir, place.segment, why, disk))
         if behind:
             _truncate(path, place.offset, disk)
     return LogCut(to_seq, tuple(reversed(kept)))
@@ -140,9 +140,9 @@ def _find(log_dir: Path, to_seq: int) -> _CutPlace:
     return place
 
 
-def _back_up(log_dir: Path, name: str, disk: Disk) -> str:
+def _back_up(log_dir: Path, name: str, why: str, disk: Disk) -> str:
     """Keep a durable copy of a file beside it."""
-    kept_as = free_name(log_dir, name, "cut")
+    kept_as = free_name(log_dir, name, why)
     # Not a link: the file itself is cut or overwritten next, and a link would be changed with it.
     shutil.copyfile(log_dir / name, log_dir / kept_as)
     fd = os.open(log_dir / kept_as, os.O_RDONLY | os.O_CLOEXEC)

@@ -21,6 +21,7 @@
     backup_inventory    `backup.json`: what a backup holds
     log_inspection      a log from outside: the names in it lead nowhere else
     home_logs           logs of a home, listed and verified; without a daemon, too
+    home_repair         repair of logs and file versions of a home that no daemon has
     restore             a home made of a backup, and its first start
     moment_folder       a workbench as it stood after an event, written to a folder
     whole_paths         atomic creation of files and folders: whole or not at all
