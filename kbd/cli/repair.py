@@ -47,6 +47,7 @@ examples:
   kbd repair daemon --rebuild              of the first events of the workbenches
 
 No daemon may run: `kbd stop` first. `kbd verify` says what is damaged, and writes nothing.
+Where nothing of a log can be read, a backup of it is taken with --cut, on your word.
 File versions are mended by any bytes that have their hash: published files, other workbenches, a
 backup. A log is mended by a backup of the same history, as its chain of hashes proves, and then
 nothing is lost. A cut loses what is behind the damage: each event is told, as far as it can be
@@ -151,8 +152,11 @@ def _repair_log(
     assert damage is not None, "the caller has looked"
     say(f"{title} DAMAGED: {damage.message}")
     before = repair.seq
-    if backup is not None and _take_backup(repair, backup):
-        say(f"  the backup holds events {before + 1} to {repair.seq} of the same history")
+    if backup is not None and (
+        _take_backup(repair, backup)
+        or (arguments.cut and not before and _vouch(arguments, repair, title, backup))
+    ):
+        say(f"  with the backup {counted(repair.seq, 'event')} can be read, not {before}")
         if repair.damage is None:
             repair.commit()
             say(f"{title} mended: nothing is lost, {repair.seq} events; {_kept(repair)}")
@@ -180,6 +184,13 @@ def _take_backup(repair: "LogRepair", backup: Path) -> bool:
     except ValidationFailed as error:
         say(f"  {error.message}")
         return False
+
+
+def _vouch(arguments: argparse.Namespace, repair: "LogRepair", title: str, backup: Path) -> bool:
+    """Take a backup for the log's own history on a person's word, where nothing can be read."""
+    say("  nothing of the log can be read that would show it: only you can say that it is of it")
+    _confirm(arguments, title)
+    return repair.take_backup(backup, is_vouched=True)
 
 
 def _kept(repair: "LogRepair") -> str:

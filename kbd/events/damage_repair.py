@@ -55,9 +55,13 @@ class DamageRepair:
     def __init__(self, log_dir: Path, disk: Disk = DISK) -> None:
         self._log_dir, self._disk = log_dir, disk
         self.folder = log_dir.with_name(f"{log_dir.name}.repair")
-        self.before: LogSurvey = survey_log(log_dir, chained=True)
-        self.after, self.is_proven = self.before, True
         self._kept: list[str] = []
+        self.is_proven = True
+        try:
+            self.before: LogSurvey = survey_log(log_dir, chained=True)
+        except IsADirectoryError:
+            self.before = self._survey_files()
+        self.after = self.before
 
     def __enter__(self) -> Self:
         """Copy the log to the folder beside.
@@ -82,11 +86,13 @@ class DamageRepair:
         """Remove the folder beside, which after a commit is the damaged log."""
         self._remove()
 
-    def lay_over(self, copy_dir: Path) -> bool:
+    def lay_over(self, copy_dir: Path, *, is_vouched: bool = False) -> bool:
         """Take from a copy of the log what it vouches for; return whether that brought anything.
 
         Args:
             copy_dir: The copy's folder, such as that of a backup.
+            is_vouched: Whether a person vouches for it being of the same history, where nothing of
+                the log can be read. Then only the copy is known to be right, as for `is_proven`.
 
         Raises:
             ValidationFailed: It is not the same history, or nothing shows that it is.
@@ -99,23 +105,26 @@ class DamageRepair:
             end = copy.link.offset if last else segment.path.stat().st_size
             if self._overlay(segment.path, end):
                 replaced.append(segment.name)
-        if not replaced and read_anchor(self._log_dir) is not None:
+        if not replaced and self._anchor() is not None:
             return False
         if read_anchor(self.folder) is None:
             # A copy's end was durable, so that is all that an anchor must say.
             write_anchor(self.folder, Anchor(copy.seq, copy.chain), self._disk)
         found, known = survey_log(self.folder, chained=True), self.after
+        is_trusted = is_vouched and not self.before.seq
         try:
-            self._check_same(copy, found)
+            if not is_trusted:
+                self._check_same(copy, found)
         except ValidationFailed:
             # Nothing of it may stay.
             self._begin()
             raise
         for name in replaced:
-            if (self._log_dir / name).exists():
+            if (self._log_dir / name).is_file():
                 self._kept.append(free_name(self.folder, name, KEPT))
                 self._copy(self._log_dir / name, self._kept[-1])
-        self.after, self.is_proven = found, self._is_vouched_for(found)
+        self.after = found
+        self.is_proven = not is_trusted and self._is_vouched_for(found)
         return found.seq > known.seq or found.fault is None
 
     def cut(self) -> None:
@@ -172,14 +181,42 @@ class DamageRepair:
                     " another one, and repair it there"
                 )
             self._disk.sync(parent)
+            self._keep_folders()
         finally:
             os.close(parent)
+
+    def _survey_files(self) -> LogSurvey:
+        """Survey what is left of a log in which a folder stands in the place of a file."""
+        self._disk.make_directory(self.folder)
+        try:
+            self._copy_files()
+            found = survey_log(self.folder, chained=True)
+        finally:
+            self._remove()
+        if found.fault is None:
+            found.fault = LogCorrupt(
+                "a folder stands in the place of a file of the log",
+                detail={"file": ANCHOR_NAME, "offset": 0, "seq": found.seq + 1},
+            )
+        return found
+
+    def _keep_folders(self) -> None:
+        """Keep folders that stood in the place of files: somebody may have put something there."""
+        for entry in list(os.scandir(self.folder)):
+            if entry.is_dir(follow_symlinks=False):
+                kept_as = free_name(self._log_dir, entry.name, KEPT)
+                self._disk.rename(Path(entry.path), self._log_dir / kept_as)
+                self._kept.append(kept_as)
+        self._disk.sync_directory(self._log_dir)
 
     def _begin(self) -> None:
         # What an earlier one left that a crash ended, before the exchange or behind it.
         self._remove()
         self._disk.make_directory(self.folder)
         self._kept, self.after, self.is_proven = [], self.before, True
+        self._copy_files()
+
+    def _copy_files(self) -> None:
         for entry in sorted(os.scandir(self._log_dir), key=lambda each: each.name):
             if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".tmp"):
                 self._copy(Path(entry.path), entry.name)
@@ -190,7 +227,7 @@ class DamageRepair:
         Raises:
             ValidationFailed: It is not, or nothing shows that it is.
         """
-        anchor, whole = read_anchor(self._log_dir), self.before
+        anchor, whole = self._anchor(), self.before
         proofs = [Anchor(whole.seq, whole.chain)] if whole.seq else []
         proofs += [anchor] if anchor is not None and anchor.seq else []
         named = {each.seq: each.chain for each in proofs}
@@ -204,13 +241,19 @@ class DamageRepair:
                 " or nothing shows that it is of the same: nothing was taken from it"
             )
 
+    def _anchor(self) -> Anchor | None:
+        try:
+            return read_anchor(self._log_dir)
+        except IsADirectoryError:
+            return None
+
     def _is_vouched_for(self, found: LogSurvey) -> bool:
-        anchor = read_anchor(self._log_dir)
+        anchor = self._anchor()
         if found.seq <= max(self.before.seq, anchor.seq if anchor is not None else 0):
             return True
         last = self._log_dir / found.segments[-1].name
         # The chain value of the last frame: nobody but who wrote all before it could have had it.
-        return last.exists() and found.chain in last.read_bytes()
+        return last.is_file() and found.chain in last.read_bytes()
 
     def _overlay(self, source: Path, end: int) -> bool:
         """Lay the beginning of a segment over that in the new log; return whether it differs."""
@@ -285,7 +328,7 @@ def events_behind(log_dir: Path, after: Seq) -> Iterator[tuple[Seq, Recorded]]:
     for name in segment_names(log_dir):
         try:
             seed = open_segment(log_dir / name).seed
-        except LogCorrupt:
+        except (LogCorrupt, IsADirectoryError):
             continue  # Every checksum begins with what its header says.
         data, at = (log_dir / name).read_bytes(), SEGMENT_BYTES
         while (found := _next_frame(data, at, known.seq + 1, seed)) is not None:

@@ -90,8 +90,12 @@ class LogRepair:
         """The last event that can be read, as far as it is mended."""
         return self._repair.after.seq
 
-    def take_backup(self, backup: Path) -> bool:
+    def take_backup(self, backup: Path, *, is_vouched: bool = False) -> bool:
         """Take what a backup of the same history has; return whether that brought anything.
+
+        Args:
+            backup: The backup's folder.
+            is_vouched: Whether a person vouches for its history, where nothing can be read here.
 
         Raises:
             ValidationFailed: It is of another history, or names what leads out of its place.
@@ -110,7 +114,7 @@ class LogRepair:
         read_log(copy, look)
         if objections:
             raise ValidationFailed(f"nothing was taken from the backup: {objections[0]}")
-        return self._repair.lay_over(copy)
+        return self._repair.lay_over(copy, is_vouched=is_vouched)
 
     @property
     def is_changed(self) -> bool:
