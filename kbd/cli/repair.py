@@ -117,8 +117,12 @@ def _repair_one(arguments: argparse.Namespace, home: "Home", target: _Target) ->
     with _own_errors(title), LogRepair(home, target.log_id) as repair:
         if repair.damage is not None and not _repair_log(arguments, repair, title, backup):
             return False
-        if arguments.rebuild and repair.damage is None and not repair.is_changed:
-            note(f"{title}: the log is not damaged")
+        if target.log_id == "daemon" and not repair.is_changed and repair.is_empty:
+            if home.workbench_ids() and not arguments.rebuild:
+                say(f"{title} is empty, and workbenches are there: --rebuild lists them again")
+                return False
+            if arguments.rebuild:
+                _rebuild(arguments, repair, title)
     if target.log_id == "daemon":
         say(f"{title} whole")
         return True
@@ -166,15 +170,24 @@ def _repair_log(
         helps = "--cut" if repair.seq or title[:6] != "daemon" else "--rebuild"
         say(f"  nothing was changed; --from BACKUP may bring it back, {helps} gives it up")
         return False
-    _tell_lost(repair, is_anew=arguments.rebuild)
-    _confirm(arguments, title)
     if arguments.rebuild:
-        repair.rebuild()
-    else:
-        repair.cut()
+        _rebuild(arguments, repair, title)
+        return True
+    _tell_lost(repair)
+    _confirm(arguments, title)
+    repair.cut()
     repair.commit()
     say(f"{title} mended: {counted(repair.seq, 'event')}; {_kept(repair)}")
     return True
+
+
+def _rebuild(arguments: argparse.Namespace, repair: "LogRepair", title: str) -> None:
+    """Make the daemon's log anew, once a person agreed."""
+    _tell_lost(repair, is_anew=True)
+    _confirm(arguments, title)
+    repair.rebuild()
+    repair.commit()
+    say(f"{title} made anew: {counted(repair.seq, 'event')}; {_kept(repair)}")
 
 
 def _take_backup(repair: "LogRepair", backup: Path) -> bool:

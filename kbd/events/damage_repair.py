@@ -64,14 +64,18 @@ class DamageRepair:
         self.after = self.before
 
     def __enter__(self) -> Self:
-        """Copy the log to the folder beside.
+        """Copy the log to the folder beside, if it is damaged.
 
         Raises:
             DiskFull: There is no space for the copy.
             OSError: The log cannot be read, or the copy not be written.
         """
         try:
-            self._begin()
+            if self.before.fault is not None:
+                self._begin()
+            else:
+                # What an earlier repair left that was killed behind the exchange.
+                self._remove()
         except OSError as error:
             self._remove()
             if is_full(error):
@@ -134,6 +138,8 @@ class DamageRepair:
 
     def begin_anew(self) -> None:
         """Begin the log anew, without an event; all segments and the anchor are kept."""
+        if not self.folder.exists():
+            self._begin()
         for name in (*segment_names(self.folder), ANCHOR_NAME):
             if (self.folder / name).exists():
                 kept_as = free_name(self.folder, name, KEPT)
@@ -210,7 +216,7 @@ class DamageRepair:
         self._disk.sync_directory(self._log_dir)
 
     def _begin(self) -> None:
-        # What an earlier one left that a crash ended, before the exchange or behind it.
+        # Also what an earlier repair left that was killed before the exchange.
         self._remove()
         self._disk.make_directory(self.folder)
         self._kept, self.after, self.is_proven = [], self.before, True

@@ -406,7 +406,9 @@ class PluginEndedDaemon(Fact):
 
 
 class LogRepaired(Fact):
-    """A torn end of the log was cut off at recovery; what was cut is kept beside the log.
+    """The end of the log was cut off; what was cut is kept beside the log.
+
+    A torn end is cut off at recovery, a damaged one by `kbd repair --cut`.
 
     Args:
         segment: The segment's file name.

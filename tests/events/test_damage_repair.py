@@ -86,7 +86,7 @@ def test_what_came_after_an_older_copy_is_kept(victim: Victim, tmp_path: Path) -
 def test_what_only_the_copy_vouches_for_is_told(victim: Victim, tmp_path: Path) -> None:
     """A log that lost its end, and whose anchor lags behind, has no word on how it went on."""
     copy = _copy(victim, tmp_path)
-    gone = dict.fromkeys(victim.segments[1:], b"")
+    gone = dict.fromkeys(victim.segments[1:], b"") | _flipped(victim, 1)
     for anchored, is_proven in ((10, True), (1, False)):
         place = victim.lay(gone | victim.anchor_at(anchored))
         with DamageRepair(place) as repair:
@@ -168,6 +168,17 @@ def test_a_cut_keeps_the_damaged_bytes_and_tells_what_is_lost(
     kept = {path.read_bytes() for path in place.glob("*.kbl.damaged-*")}
     behind = [name for name in victim.segments if name >= victim.frames[3].segment]
     assert kept == {damaged.get(name, victim.files[name]) for name in behind}
+
+
+def test_a_lost_anchor_is_written_anew_by_a_cut(victim: Victim, tmp_path: Path) -> None:
+    """Nothing is cut: a person says that the log ends where it ends."""
+    del tmp_path
+    place = victim.lay({ANCHOR_NAME: b""})
+    with DamageRepair(place) as repair:
+        repair.cut()
+        repair.commit()
+    assert verify_log(place).is_whole
+    assert verify_log(place).head == victim.heads[-1].hex()
 
 
 def test_what_is_lost_is_read_past_any_damage(victim: Victim, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import struct
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -240,6 +242,24 @@ def test_a_start_with_a_damaged_log_removes_no_folder_and_brings_none_back(
     assert sorted(path.name for path in folders.iterdir()) == sorted(
         ["0123456789abcdef", left, kept]
     )
+
+
+def test_a_log_that_a_newer_kbd_wrote_is_not_damaged(daemon: RealDaemon, kbd: Kbd) -> None:
+    """It starts nothing, and repairs nothing: the log is whole, and only cannot be read here."""
+    daemon.workbench(name="taxes")
+    daemon.stop()
+    segment = last_segment(daemon.home / "daemon" / "log")
+    data = bytearray(segment.read_bytes())
+    data[8:12] = struct.pack("<HH", 99, 99)
+    data[60:64] = struct.pack("<I", zlib.crc32(data[:60]))
+    segment.write_bytes(data)
+    before = contents(segment.parent)
+
+    with pytest.raises(AssertionError, match="did not start"):
+        daemon.start()
+    assert kbd("repair", "daemon", "--cut", "--yes") == 1
+    assert kbd("repair", "daemon", "--rebuild", "--yes") == 1
+    assert contents(segment.parent) == before
 
 
 def test_watched_folders_stand_still_while_the_daemon_s_log_is_damaged(

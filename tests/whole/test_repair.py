@@ -88,6 +88,24 @@ def test_a_backup_brings_a_damaged_log_back_to_the_byte(
     assert all("reason" not in row for row in _listed(daemon).values())
 
 
+def test_what_is_in_doubt_while_the_log_is_damaged_is_not_when_it_is_mended(
+    daemon: RealDaemon, kbd: Kbd
+) -> None:
+    """What lists said of a hidden workbench is forgotten, though its own log is as it was."""
+    daemon.workbench(name="one")
+    hidden = daemon.workbench(name="two")
+    backup = _backup(daemon)
+    daemon.stop()
+    _damage(_own_log(daemon), "WorkbenchCreated", nth=1)
+    daemon.start()
+    assert "reason" in _listed(daemon)[hidden]
+    daemon.stop()
+    assert kbd("repair", "--from", backup) == 0
+    daemon.start()
+
+    assert "reason" not in _listed(daemon)[hidden]
+
+
 def test_nothing_is_cut_without_a_person_s_word(
     daemon: RealDaemon, kbd: Kbd, capsys: Captured
 ) -> None:
@@ -175,6 +193,23 @@ def test_a_lost_log_of_the_daemon_is_made_anew(
         zip(made, ("one", "two"), strict=True)
     )
     assert (segment.parent / f"{segment.name}.damaged-1").read_bytes() == data
+
+
+def test_a_log_of_the_daemon_that_is_gone_is_made_anew(
+    daemon: RealDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """An empty log shows no damage; beside workbenches it is told, and not called whole."""
+    taxes = daemon.workbench(_source(daemon), name="taxes")
+    daemon.stop()
+    shutil.rmtree(_own_log(daemon))
+
+    assert kbd("repair") == 1
+    assert "is empty, and workbenches are there" in capsys.readouterr().out
+    assert kbd("repair", "daemon", "--rebuild", "--yes") == 0
+    assert kbd("repair") == 0
+    assert kbd("verify") == 0
+    daemon.start()
+    assert _listed(daemon)[taxes]["name"] == "taxes"
 
 
 def test_a_cut_of_a_workbench_is_a_return_to_an_earlier_time(

@@ -308,7 +308,7 @@ async def _open_daemon_log(
     One that is damaged is open for reading what comes before the damage; see `damaged_start`.
 
     Raises:
-        NotUnderstood: A newer kbd wrote an event in it that must be understood.
+        LogCorrupt: A newer kbd wrote what must be understood; nothing is damaged.
     """
     snapshots = daemon_snapshots(home.daemon_log, home.daemon_snap)
     log, copies = await run_sync(snapshots.open)

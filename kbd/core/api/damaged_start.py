@@ -20,6 +20,7 @@ from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.store.keeper import Keeper
 from kbd.errors import LogCorrupt
 from kbd.events.codec import NotUnderstood
+from kbd.events.faults import fault_kind
 from kbd.events.segment import segment_names
 from kbd.types import Seq, WorkbenchId
 
@@ -46,7 +47,8 @@ async def load_readable(
         copies: The state of its newest snapshot, twice, if there is one.
 
     Raises:
-        NotUnderstood: A newer kbd wrote an event that must be understood: nothing is damaged.
+        LogCorrupt: A newer kbd wrote what must be understood, an event (`NotUnderstood`) or a
+            segment: nothing is damaged.
     """
     log = keeper.journal.log
     try:
@@ -57,6 +59,9 @@ async def load_readable(
         pass  # The log has it as its damage; what came before is folded.
     if log.damage is None:
         return
+    # A segment that a newer kbd wrote: nothing is damaged, and nothing is to be made of it here.
+    if fault_kind(log.damage) == "unknown":
+        raise log.damage
     log.damage = _refusal(log.damage)
     _log.error("log_damaged", log="daemon", **log.damage.detail)
     deleted: set[WorkbenchId] = set()

@@ -117,6 +117,11 @@ class LogRepair:
         return self._repair.lay_over(copy, is_vouched=is_vouched)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be read of it: it is lost, or of a home that never worked."""
+        return not self._repair.before.seq
+
+    @property
     def is_changed(self) -> bool:
         """Whether the log is made otherwise than it lies there."""
         return self._repair.after is not self._repair.before
@@ -159,9 +164,10 @@ class LogRepair:
         Raises:
             NotUnderstood: A newer kbd can read on: nothing is damaged.
         """
-        damage = self._check_damaged()
+        # One whose folder was removed is lost as well, and shows no damage.
+        damage = None if self.damage is None and self.is_empty else self._check_damaged()
         self._repair.begin_anew()
-        self._record(self._repaired(damage))
+        self._record(self._repaired(damage) if damage is not None else ())
 
     def commit(self) -> None:
         """Put the mended log in its place, in one step.

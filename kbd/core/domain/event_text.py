@@ -511,7 +511,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
             f"the daemon before ended while code of the plugin {e.name} {e.version} ran"
         ),
         workbenches.LogRepaired: lambda e, _: (
-            f"torn end of {e.segment} cut off at byte {e.offset}, kept as {e.kept_as}"
+            f"end of {e.segment} cut off at byte {e.offset}, kept as {e.kept_as}"
         ),
         drafts.DraftOpened: lambda e, _: f"draft {e.draft_id} opened",
         drafts.FileChanged: _file_changed,
