@@ -73,6 +73,7 @@ BY_PATH = MappingProxyType(
             "workbench/sandbox.py": 1,
         },
         _HOME: {
+            "api/archives.py": 1,
             "api/files.py": 1,
             "audit/backup.py": 2,
             "audit/differences.py": 3,

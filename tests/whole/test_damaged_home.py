@@ -1,5 +1,6 @@
 """A home whose logs are damaged: what is checked, told and kept, with a daemon and without."""
 
+import hashlib
 import json
 import shutil
 import struct
@@ -321,3 +322,43 @@ def test_no_model_that_money_goes_to_is_asked_while_the_daemon_s_log_is_damaged(
             assert asked == []
         finally:
             daemon.stop()
+
+
+def test_a_backup_of_a_damaged_home_says_so_and_has_all_of_it(
+    daemon: RealDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """The daemon's log is in it as it lies there: its readable part would pass for a whole one.
+
+    The home that is made of it is damaged as its origin is, and a repair of it is as good.
+    """
+    one, two = (daemon.workbench(_source(daemon), name=name) for name in ("one", "two"))
+    daemon.stop()
+    _damage_daemon(daemon, nth=1)
+    digest = hashlib.sha256(b"landed").hexdigest()
+    copy = daemon.home / "landed" / "0123456789abcdef" / digest[:2] / digest
+    copy.parent.mkdir(mode=0o700, parents=True)
+    copy.write_bytes(b"landed")
+    daemon.start()
+    backup, again = str(daemon.home.parent / "backup"), daemon.home.parent / "again"
+    assert kbd("backup", backup) == 0
+    assert "is damaged and was copied as it is" in capsys.readouterr().err
+    daemon.stop()
+
+    assert kbd("--home", str(again), "restore", backup) == 0
+    assert "daemon (daemon) was damaged when it was copied." in capsys.readouterr().err
+    assert (again / copy.relative_to(daemon.home)).read_bytes() == b"landed"
+    restored = RealDaemon(again, daemon.backend)
+    restored.start()
+    try:
+        assert [row["id"] for row in restored.ask("WorkbenchList")["workbenches"]] == [one, two]
+        assert "damage" in restored.ask("EngineGetInfo")
+    finally:
+        restored.stop()
+    assert kbd("--home", str(again), "repair", "daemon", "--cut", "--yes") == 0
+    restored.start()
+    try:
+        types = [each["type"] for each in restored.events("daemon")]
+        assert types.count("HomeRestored") == 2
+        assert "damage" not in restored.ask("EngineGetInfo")
+    finally:
+        restored.stop()

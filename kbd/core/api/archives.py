@@ -15,6 +15,7 @@ from kbd.core.audit.case_file import CaseRequest, WrittenCase, export_case
 from kbd.core.audit.whole_paths import check_target
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
@@ -93,7 +94,12 @@ class BackupMethods:
                 # At one moment: nothing is waited for between these.
                 seq, known = daemon.state.seq, dict(daemon.state.workbenches)
                 now_us, landed = self._context.clock.now_us(), _landed_copies(daemon.state)
-                await self._do(partial(backup.take_daemon, seq, landed))
+                fault = daemon.journal.log.damage
+                if fault is not None:
+                    # Which of them are done the log cannot say.
+                    landed = await run_sync(_all_copies, self._context.home)
+                damage = fault.message if fault is not None else ""
+                await self._do(partial(backup.take_daemon, seq, landed, damage))
             # Copied in an earlier round, but the daemon's log as copied now does not know it.
             for gone in taken.keys() - known.keys():
                 await self._do(partial(backup.drop, gone))
@@ -174,6 +180,19 @@ def _landed_copies(state: DaemonState) -> dict[WatchId, dict[BlobHash, str]]:
         }
         for watch in state.watching.watches.values()
     }
+
+
+_HASH_DIGITS = 64
+
+
+def _all_copies(home: Home) -> dict[WatchId, dict[BlobHash, str]]:
+    """Return all copies of what landed, by watch, each with its path in the home. Blocks."""
+    found: dict[WatchId, dict[BlobHash, str]] = {}
+    for path in sorted(home.landings.glob("*/??/*")):
+        folder, name = path.parent.parent.name, path.name
+        if len(name) == _HASH_DIGITS and name.startswith(path.parent.name):
+            found.setdefault(WatchId(folder), {})[BlobHash(name)] = f"landed/{folder}/{name[:12]}…"
+    return found
 
 
 MAX_CONCURRENT_EXPORTS = 4

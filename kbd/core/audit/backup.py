@@ -75,13 +75,14 @@ class Backup:
         self._copier = BackupCopier(self._new.folder, disk, tick)
 
     def take_daemon(
-        self, seq: Seq, landed: Mapping[WatchId, Mapping[BlobHash, str]]
+        self, seq: Seq, landed: Mapping[WatchId, Mapping[BlobHash, str]], damage: str = ""
     ) -> tuple[WorkbenchId, ...]:
         """Copy the daemon's own log, and the copies of landed files that are not done.
 
         Args:
             seq: The event that its state is at.
             landed: By watch, the hashes of those copies, each with the path that landed.
+            damage: Why the log can only be read up to that event; "" if it is whole.
 
         Returns:
             The workbenches that were taken before.
@@ -89,6 +90,9 @@ class Backup:
         entry = InventoryLog(workbench_id="daemon", name="daemon")
         with _translate_errors():
             try:
+                # Its readable part would pass for a whole log, and hide that anything is lost.
+                if damage:
+                    raise LogCorrupt(damage)
                 self._copier.take(self._home.folder, log_folder("daemon"), entry, seq)
             except LogCorrupt as error:
                 self._copier.take_raw(self._home.folder, log_folder("daemon"), entry, error.message)

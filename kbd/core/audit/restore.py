@@ -36,7 +36,7 @@ from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
-from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, ValidationFailed
+from kbd.errors import DiskFull, FileWriteFailed, ValidationFailed
 from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.log import EventLog
@@ -125,9 +125,7 @@ def _record_restore(
     """Record in the daemon's log that this home was restored; return its state before that."""
     state = DaemonState()
     log_dir = folder / log_folder("daemon") / "log"
-    try:
-        read_log(log_dir, partial(fold_daemon, state))
-    except LogCorrupt:
+    if read_log(log_dir, partial(fold_daemon, state)).fault is not None:
         # Found out here: a backup that only calls its log damaged would have its rules unseen.
         marker = msgspec.json.encode(Restored(inventory.created_at))
         disk.write_file(folder / RESTORED_NAME, [marker])
