@@ -175,28 +175,38 @@ def test_damage_is_told_and_mended(
     assert told in (0, 1), shown
     if is_harmed and not _is_mended_by_itself(copy, shown, before):
         assert told == 1, f"{shown}: {capsys.readouterr().out}"
-    asked = ("repair", "--from", str(home.backup))
-    is_proven = main(asked) == 0
-    if not is_proven:
-        # Nothing is left of the log that could show whose backup it is: a person says so.
-        assert "that would show it" in capsys.readouterr().out or shown.endswith(".kbl"), shown
-        assert main((*asked, "--cut", "--yes")) == 0, f"{shown}: {capsys.readouterr()}"
-    assert main(("verify",)) == 0, f"{shown}: {capsys.readouterr().out}"
-    after = _facts(copy)
-    for name, digest in before.items():
-        if name.endswith(".kbl"):
-            # What the daemon recorded since stands behind it.
-            source = home.folder if is_proven or name != shown else home.backup
-            whole = (source / name).read_bytes().rstrip(b"\0")
-            assert (copy / name).read_bytes().startswith(whole), f"{shown}: {name}"
-        else:
-            assert after.get(name) == digest, f"{shown}: {name}"
+    is_proven = _repair(home, shown, capsys)
+    _expect_facts(home, copy, shown, is_proven=is_proven)
     for workbench_id, published in home.files.items():
         for name, data in published.items():
             path = copy / "workbenches" / workbench_id / "published" / name
             # What a person did to it by hand is theirs, and is seen, not undone.
             if path != victim:
                 assert path.read_bytes() == data, f"{shown}: {name}"
+
+
+def _repair(home: Home, shown: str, capsys: pytest.CaptureFixture[str]) -> bool:
+    """Mend a home by its backup; return whether it took no person's word."""
+    asked = ("repair", "--from", str(home.backup))
+    is_proven = main(asked) == 0
+    if not is_proven:
+        # Nothing is left of the log that could show whose backup it is: a person says so.
+        assert shown.endswith(".kbl"), f"{shown}: {capsys.readouterr()}"
+        assert main((*asked, "--cut", "--yes")) == 0, f"{shown}: {capsys.readouterr()}"
+    assert main(("verify",)) == 0, f"{shown}: {capsys.readouterr().out}"
+    return is_proven
+
+
+def _expect_facts(home: Home, copy: Path, shown: str, *, is_proven: bool) -> None:
+    """Expect that all facts are there to the byte; what was recorded since stands behind them."""
+    after = _facts(copy)
+    for name, digest in _facts(home.folder).items():
+        if name.endswith(".kbl"):
+            source = home.folder if is_proven or name != shown else home.backup
+            whole = (source / name).read_bytes().rstrip(b"\0")
+            assert (copy / name).read_bytes().startswith(whole), f"{shown}: {name}"
+        else:
+            assert after.get(name) == digest, f"{shown}: {name}"
 
 
 def _is_mended_by_itself(copy: Path, shown: str, before: dict[str, str]) -> bool:
