@@ -246,8 +246,11 @@ class HomeIndex:
 
     def approvals(self) -> tuple[bytes, ...]:
         """Return the decisions that wait for a person, as JSON, oldest first."""
-        query = "SELECT row FROM approvals ORDER BY asked_at_us, workbench_id, number"
-        return tuple(row[0] for row in self._connection.execute(query))
+        columns = ", ".join(_COLUMNS["approvals"])
+        query = (
+            f"SELECT {columns}, checksum FROM approvals ORDER BY asked_at_us, workbench_id, number"
+        )
+        return tuple(_checked(row)[-1] for row in self._connection.execute(query))
 
     def unreadable(self) -> tuple[WorkbenchId, ...]:
         """Return the workbenches that are damaged or were not read yet, oldest first."""
@@ -266,12 +269,16 @@ class HomeIndex:
         """Return a page of a list."""
         sql, values = query.count_sql()
         (total,) = self._connection.execute(sql, values).fetchone()
-        found = self._connection.execute(*query.page_sql("status, row")).fetchall()
+        columns = _COLUMNS[query.table]
+        sql, values = query.page_sql(", ".join((*columns, "checksum")))
+        found = self._connection.execute(sql, values).fetchall()
         cursor: str | msgspec.UnsetType = msgspec.UNSET
         if query.limit >= 0 and len(found) > query.limit:
             found = found[: query.limit]
-            cursor = encode_cursor(query.of, tuple(found[-1][:-2]))
-        return FoundPage(tuple(row[-2:] for row in found), total, cursor)
+            cursor = encode_cursor(query.of, tuple(found[-1][: len(query.key)]))
+        rows = [_checked(row[len(query.key) :]) for row in found]
+        status = columns.index("status")
+        return FoundPage(tuple((row[status], row[-1]) for row in rows), total, cursor)
 
     def totals(self) -> IndexTotals:
         """Return what is true of all workbenches together."""
@@ -346,6 +353,17 @@ class HomeIndex:
 def _checksum(values: Sequence[Any]) -> int:
     """Return the checksum of what a row holds, as SQLite gives it back."""
     return crc32(msgspec.msgpack.encode(values))
+
+
+def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a row holds without its checksum.
+
+    Raises:
+        sqlite3.DatabaseError: It has another one: something changed in the file.
+    """
+    if _checksum(row[:-1]) != row[-1]:
+        raise sqlite3.DatabaseError("a row is not what was written")
+    return row[:-1]
 
 
 def _are_sound(connection: sqlite3.Connection, table: str) -> bool:

@@ -43,7 +43,7 @@ from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper, Observer
 from kbd.core.workbench.rows import disk_bytes
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import FileReadFailed, ToolWorkerUnavailable
+from kbd.errors import FileReadFailed, KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.watches import WatchRunStarted
 from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
@@ -76,6 +76,9 @@ _SIZED_SHARE = 20
 _log = get_logger(__name__)
 
 T = TypeVar("T")
+
+_FAULTS = (sqlite3.Error, OSError, msgspec.MsgspecError)
+"""What a file that is damaged, or a disk that fails, leads to."""
 
 
 class ChangedLogs:
@@ -168,11 +171,13 @@ class HomeIndexer:
         indexed.measure_at_s = float("-inf")
         indexed.change = indexed.change or ChangedRuns()
         async with self._lock:
-            await self._flush()
+            with _logged():
+                await self._flush()
             del self._open[workbench.id]
             if self._index is not None and workbench.id in self._daemon.state.workbenches:
                 mark = await run_sync(fingerprint, workbench.folders.log)
-                await self._call(lambda index: index.mark(workbench.id, mark))
+                with _logged():
+                    await self._call(lambda index: index.mark(workbench.id, mark))
 
     def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
         """Take note of why a workbench cannot be opened; it is listed so until it is."""
@@ -225,8 +230,11 @@ class HomeIndexer:
     async def run(self) -> None:
         """Work for ever."""
         async with self._lock:
-            await run_sync(self._open_index)
-            await self._count_unread()
+            try:
+                await run_sync(self._open_index)
+                await self._count_unread()
+            except _FAULTS as fault:
+                await self._replace(str(fault))
             self._is_open.set()
         try:
             async with anyio.create_task_group() as tasks:
@@ -296,11 +304,11 @@ class HomeIndexer:
             raise ToolWorkerUnavailable("the daemon is stopping")
         try:
             return await run_sync(work, self._index)
-        except (sqlite3.Error, OSError) as fault:
+        except _FAULTS as fault:
             await self._replace(str(fault))
         try:
             return await run_sync(work, self._index)
-        except (sqlite3.Error, OSError) as error:
+        except _FAULTS as error:
             msg = f"the index of workbenches cannot be used: {error}"
             raise FileReadFailed(msg, retryable=True) from error
 
@@ -333,14 +341,19 @@ class HomeIndexer:
         while True:
             rings = self._changed.rings
             async with self._lock:
-                await self._flush()
+                with _logged():
+                    await self._flush()
             await self._changed.wait(rings)
             await anyio.sleep(FLUSH_S)
 
     async def _flush(self) -> None:
         """Write what has changed; the caller holds the lock."""
-        if self._index is None:
-            return
+        # What is taken to be written is written, though who asked for a list hangs up.
+        with anyio.CancelScope(shield=True):
+            if self._index is not None:
+                await self._write_all()
+
+    async def _write_all(self) -> None:
         listed, self._listed = self._listed, set()
         watches, self._watches = self._watches, {}
         failed, self._failed = self._failed, {}
@@ -394,17 +407,19 @@ class HomeIndexer:
         is_checked = False
         while True:
             rings = self._stale.rings
-            async with self._lock:
-                await self._flush()
-                marks = await self._call(lambda index: index.marks())
+            marks: dict[WorkbenchId, bytes] = {}
+            with _logged():
+                async with self._lock:
+                    await self._flush()
+                    marks = await self._call(lambda index: index.marks())
             unread = self._unread(marks)
             # Some may have been opened since they were counted.
             self._left = len(unread)
             self._read.ring()
             if unread:
-                wait_s = 0.0 if await self._read_logs(unread) else RETRY_S
+                wait_s = FLUSH_S if await self._read_logs(unread) else RETRY_S
             elif not is_checked:
-                is_checked, wait_s = True, 0.0
+                is_checked, wait_s = True, FLUSH_S
                 if self._index is None or await run_sync(self._index.is_sound):
                     await self._read_logs(await self._find_drift(marks))
                 else:
@@ -431,10 +446,14 @@ class HomeIndexer:
         wanted = [known for each in ids if (known := self._known(each)) is not None]
         if not wanted:
             return True
-        self._taken_up.clear()
+        # One that is open has its row from its own state, and so has one that is opened meanwhile.
+        self._taken_up = set(self._open)
         self._left = len(wanted)
         try:
             return await read_closed_logs(self._home, wanted, self._assign, self._put_read)
+        except KbdError as error:
+            _log.warning("index_not_written", fault=error.message)
+            return False
         finally:
             self._left = 0
             self._read.ring()
@@ -456,6 +475,15 @@ class HomeIndexer:
         self._read.ring()
         for row in rows:
             self._announce(row.workbench_id)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Log that the index cannot be written: nothing but lists depends on it."""
+    try:
+        yield
+    except KbdError as error:
+        _log.warning("index_not_written", fault=error.message)
 
 
 def _measure(changed: Sequence[_Indexed]) -> None:

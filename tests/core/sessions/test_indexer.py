@@ -3,9 +3,10 @@
 The rows are compared with those that are made of the states that the logs are folded to.
 """
 
+import math
 import shutil
 import sqlite3
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from kbd.core.api.workbenches import WorkbenchMethods
 from kbd.core.domain.commands import SendMessage, StartRun
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.home_index.database import HomeIndex
 from kbd.core.home_index.reader import read_workbench
 from kbd.core.home_index.reader_process import read_closed_logs
 from kbd.core.home_index.rows import ChangedRuns, indexed_run, indexed_workbench
@@ -28,6 +30,7 @@ from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import indexer
 from kbd.core.sessions.approvals import request_publish
+from kbd.errors import KbdError
 from kbd.events.scan import read_log
 from kbd.requests.approvals import ApprovalList
 from kbd.requests.workbenches import WorkbenchesFound, WorkbenchList, WorkbenchRow
@@ -231,6 +234,44 @@ async def test_a_crash_leaves_no_row_behind_its_log(tmp_path: Path) -> None:
         left = crashed(running.home, tmp_path / "left")
     async with supervised(left) as again:
         assert [row.status for row in await listed(again)] == ["draft"]
+
+
+async def test_who_hangs_up_takes_no_row_along(tmp_path: Path) -> None:
+    """A list that is canceled at any point leaves the next one right."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench()
+        await listed(running)
+        for steps in range(20):
+            await add(bench, f"{steps}.txt", "x")
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(listed, running)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+            assert [row.files for row in await listed(running)] == [steps + 1]
+
+
+@pytest.mark.parametrize("method", ["put", "mark", "marks", "assign", "reconcile"])
+async def test_an_index_that_cannot_be_written_ends_nothing(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon works on, a list is refused with its code, and is right when it can be written."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+        await listed(running)
+
+        def fail(*_arguments: Any, **_named: Any) -> None:
+            raise sqlite3.OperationalError("disk I/O error")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(HomeIndex, method, fail)
+            await add(bench, "b.txt", "y")
+            if method in ("put", "reconcile"):
+                with suppress(KbdError):
+                    await listed(running)
+            other = await running.bench(c__txt="z")
+            await running.benches.release(other.id, math.inf)
+        assert [row.files for row in await listed(running)] == [2, 1]
 
 
 async def test_what_was_deleted_is_not_listed(tmp_path: Path) -> None:
