@@ -129,7 +129,7 @@ def test_a_run_needs_a_message(wire: Wired) -> None:
     assert wire.refused("WorkshopRunAgent", **named).data["error_code"] == "VALIDATION_FAILED"
     wire.refused("WorkshopRunAgent", message_id="unknown", **named)
     assert wire.ask("WorkshopCancelRun", **named) == {"cancel_requested": False}
-    assert wire.ask("RunList", **named) == {"runs": []}
+    assert wire.ask("RunList", **named)["runs"] == []
 
 
 def test_models_are_checked_where_they_are_chosen(wire: Wired) -> None:

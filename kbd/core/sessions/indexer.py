@@ -271,9 +271,20 @@ class HomeIndexer:
         """Open the file, with a row for each workbench there is. Blocks."""
         # What rows say while the daemon's log is damaged must not be believed by a later start.
         is_damaged = self._daemon.journal.log.damage is not None
-        path = self._home.index_file
-        self._index = HomeIndex.in_memory() if is_damaged else HomeIndex.open(path)
-        self._index.reconcile(tuple(self._daemon.state.workbenches.values()))
+        # A disk that took none twice takes none: all logs would be read again and again.
+        is_given_up = self._replaced > 1
+        known = tuple(self._daemon.state.workbenches.values())
+        if not is_damaged and not is_given_up:
+            self._index = HomeIndex.open(self._home.index_file)
+            try:
+                self._index.reconcile(known)
+            except _FAULTS:
+                self._index.close()
+                remove_index(self._home.index_file)
+            else:
+                return
+        self._index = HomeIndex.in_memory()
+        self._index.reconcile(known)
 
     async def _ask(self, question: Callable[[HomeIndex], T]) -> T:
         """Ask the index, once it has all that was recorded before."""
