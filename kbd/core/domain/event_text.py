@@ -511,7 +511,9 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
             f"the daemon before ended while code of the plugin {e.name} {e.version} ran"
         ),
         workbenches.LogRepaired: lambda e, _: (
-            f"end of {e.segment} cut off at byte {e.offset}, kept as {e.kept_as}"
+            # A repair cuts for damage, which the name of what is kept says; a start what is torn.
+            f"{'damaged' if '.damaged-' in e.kept_as else 'torn'} end of {e.segment} cut off at"
+            f" byte {e.offset}, kept as {e.kept_as}"
         ),
         drafts.DraftOpened: lambda e, _: f"draft {e.draft_id} opened",
         drafts.FileChanged: _file_changed,
