@@ -109,13 +109,14 @@ class DamageRepair:
             end = copy.link.offset if last else segment.path.stat().st_size
             if self._overlay(segment.path, end):
                 replaced.append(segment.name)
-        if not replaced and self._anchor() is not None:
+        if not replaced and self._anchor() is not None and not is_vouched:
             return False
-        if read_anchor(self.folder) is None:
+        is_trusted = is_vouched and not self.before.seq
+        # An anchor that contradicts whom a person vouches for is another log's.
+        if is_trusted or read_anchor(self.folder) is None:
             # A copy's end was durable, so that is all that an anchor must say.
             write_anchor(self.folder, Anchor(copy.seq, copy.chain), self._disk)
         found, known = survey_log(self.folder, chained=True), self.after
-        is_trusted = is_vouched and not self.before.seq
         try:
             if not is_trusted:
                 self._check_same(copy, found)

@@ -21,7 +21,7 @@ from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk, LogPoisoned, is_full
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FrameLink, pack_frame
 from kbd.events.repair import cut_torn_write, remove_leftovers
-from kbd.events.scan import LogSurvey, survey_log
+from kbd.events.scan import LogSurvey, survey_log, unreadable_log
 from kbd.events.segment import Block, Segment, Tail
 from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
@@ -110,7 +110,11 @@ class EventLog:
         """
         try:
             disk.make_directory(directory)
-            found = survey_log(directory, trusted=trusted)
+            try:
+                found = survey_log(directory, trusted=trusted)
+            except IsADirectoryError:
+                # A folder in the place of a file is damage, and no disk that fails.
+                found = unreadable_log("a folder stands in the place of a file of the log")
             repairs: tuple[LogRepaired, ...] = ()
             # A damaged log is left as it is found: it is evidence, and is only read.
             if found.fault is None:

@@ -45,7 +45,7 @@ from kbd.events.segment import (
 )
 from kbd.types import Seq
 
-__all__ = ["LogSurvey", "TornWrite", "read_log", "survey_log"]
+__all__ = ["LogSurvey", "TornWrite", "read_log", "survey_log", "unreadable_log"]
 
 Visit = Callable[[Segment, Block], None]
 """Called with each block of frames that were found whole."""
@@ -120,6 +120,12 @@ def survey_log(
             return survey_log(directory, chained=chained, visit=visit, durable=durable)
         found.fault = error
     return found
+
+
+def unreadable_log(reason: str) -> LogSurvey:
+    """Return the survey of a log of which nothing can be read, for a reason."""
+    fault = LogCorrupt(reason, detail={"file": ANCHOR_NAME, "offset": 0, "seq": 1})
+    return LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, fault)
 
 
 class _Walker:
