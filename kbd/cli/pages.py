@@ -114,9 +114,9 @@ def add_limit(parser: "argparse.ArgumentParser | argparse._ArgumentGroup", rows:
     parser.add_argument("--limit", type=_count, metavar="N", help=f"only the newest N {rows}")
 
 
-def render_total(shown: int, total: int, rows: str) -> list[str]:
+def render_total(shown: int, total: int, rows: str, which: str = "newest") -> list[str]:
     """Return the line that says how many rows there are, if some are left out."""
-    return [f"… the newest {shown} of {total} {rows}"] if shown < total else []
+    return [f"… the {which} {shown} of {total} {rows}"] if shown < total else []
 
 
 def _count(text: str) -> int:

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
@@ -23,7 +24,10 @@ DEFAULT_ROWS = 50
 
 STATUSES = ("idle", "running", "waiting", "draft", "damaged", "unread")
 
-ORDERS = ("created", "updated", "name", "size")
+ORDERS = MappingProxyType(
+    {"created": "newest", "updated": "last changed", "name": "last", "size": "largest"}
+)
+"""What `list` sorts by, and what those are called that it shows where some are left out."""
 
 ACTIONS = ("new", "list", "show", "add", "rm", "extract", "recover", "delete")
 
@@ -67,7 +71,10 @@ examples:
         "--search", metavar="WORDS", default="", help="only those with these words"
     )
     listing.add_argument(
-        "--sort", choices=ORDERS, default="created", help="by what, the last shown is the most"
+        "--sort",
+        choices=tuple(ORDERS),
+        default="created",
+        help="by what, the last shown is the most",
     )
     add_limit(listing, "of them")
     parser.add_argument(
@@ -136,7 +143,7 @@ def _list(arguments: argparse.Namespace) -> int:
         for each in workbenches
     ]
     say(render_table(("id", "name", "files", "status", "size", "changed (UTC)"), rows))
-    for told in render_total(len(rows), found["total"], "workbenches"):
+    for told in render_total(len(rows), found["total"], "workbenches", ORDERS[arguments.sort]):
         say(told)
     for each in damaged:
         note(f"{each['id']}: {line(each['reason'])}")

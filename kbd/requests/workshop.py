@@ -430,8 +430,8 @@ class RunList(_WorkshopRequest):
         workbench_id: Whose.
         running: Only those that are under way.
         status: Only those that stand so.
-        query: Only those that have all of these words in their request, in the name of their
-            workbench or in what they failed with; in whatever case.
+        query: Only those that have all of these words in the first 65,536 characters of their
+            request, in the name of their workbench or in what they failed with; in whatever case.
         order: By when they started, or by cost.
         descending: The newest or dearest first.
         limit: How many at most.

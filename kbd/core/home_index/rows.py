@@ -29,8 +29,8 @@ __all__ = [
     "unread_workbench",
 ]
 
-MAX_TEXT = 4000
-"""How many characters of names and requests a search looks through, of one row."""
+MAX_REQUEST = 65_536
+"""How many characters of a request a search looks through: behind them there is mostly a paste."""
 
 
 class IndexedRun(msgspec.Struct, frozen=True, array_like=True):
@@ -193,7 +193,7 @@ def indexed_workbench(
         ),
         seq=state.seq,
         disk_bytes=size_bytes,
-        text=folded_name(words[:MAX_TEXT]),
+        text=folded_name(words),
         row=_encode(row),
         files=files,
         mark=mark,
@@ -214,14 +214,14 @@ def indexed_run(name: str, state: WorkbenchState, run: Run, damage: str) -> Inde
     info = run_info(state, run, damage=damage)
     asked = state.heard.get(run.message_id)
     failure = run.error.message if run.error is not None else ""
-    words = (name, asked.text if asked is not None else "", failure)
+    request = asked.text[:MAX_REQUEST] if asked is not None else ""
     return IndexedRun(
         number=run.number,
         started_at_us=run.started_at_us,
         status=info.status,
         model_id=run.model_id,
         cost=info.cost,
-        text=folded_name("\n".join(words)[:MAX_TEXT]),
+        text=folded_name("\n".join((name, request, failure))),
         row=_encode(run_row(info, name)),
     )
 

@@ -18,7 +18,7 @@ from kbd.core.api.daemon import handler_table
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
-from kbd.core.domain.commands import SendMessage, StartRun
+from kbd.core.domain.commands import RecordFacts, SendMessage, StartRun
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.home_index.database import HomeIndex
@@ -32,10 +32,11 @@ from kbd.core.sessions import indexer
 from kbd.core.sessions.approvals import request_publish
 from kbd.errors import KbdError
 from kbd.events.scan import read_log
+from kbd.events.workbenches import FileAdded
 from kbd.requests.approvals import ApprovalList
 from kbd.requests.workbenches import WorkbenchesFound, WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList, RunRow, RunsFound
-from kbd.types import Seq, WorkbenchId
+from kbd.types import FileName, Seq, WorkbenchId
 from logs.make_histories import HERE, HISTORIES
 from supervised import Supervised, add, crashed, draft, supervised
 
@@ -172,6 +173,24 @@ def test_a_closed_log_is_read_as_an_open_one(history: Any, tmp_path: Path) -> No
     expected = indexed_workbench(known, state, "", row.disk_bytes, state.runs, mark=row.mark)
     assert row == expected
     assert sorted(path.name for path in home.workbench(known.workbench_id).log.iterdir()) == before
+
+
+async def test_a_search_looks_at_every_file_and_a_long_request(tmp_path: Path) -> None:
+    """A name behind thousands of others is found, and a word far into what was asked."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench()
+        blob = await bench.blobs.put(b"x")
+        names = [FileName(f"{'long ' * 20}{number:03}.txt") for number in range(300)]
+        added = tuple(FileAdded(name, blob, 1) for name in (*names, FileName("zebra.txt")))
+        await bench.keeper.submit(RecordFacts(added))
+        assert [row.id for row in await listed(running, query="ZEBRA")] == [bench.id]
+        assert await listed(running, query="zebras") == []
+        await bench.keeper.submit(SendMessage("u1", f"{'very ' * 5000}much"))
+        await bench.keeper.submit(StartRun("u1", "none:none"))
+        await running.runs.wait(bench, 1)
+        assert [row.run_id for row in await runs_of(running, query="much very")] == [
+            f"{bench.id}-1"
+        ]
 
 
 async def test_an_index_that_is_lost_is_made_anew(tmp_path: Path) -> None:
