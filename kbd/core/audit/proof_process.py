@@ -8,7 +8,6 @@ output.
 import os
 import shutil
 import subprocess
-import sys
 import uuid
 from contextlib import suppress
 from pathlib import Path
@@ -20,9 +19,9 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.module_process import open_module
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.process_tree import signal_name
-from kbd.core.runtime.secrets import inherited_environment
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
     DiskFull,
@@ -139,18 +138,9 @@ class Proofs:
 async def _run_process(order: ProofOrder) -> bytes:
     """Run one order in a process of its own and return the bytes of the answer."""
     try:
-        # -I: no PYTHON* variable and no current folder has a part in what it imports. Of the
-        # environment it gets only what a worker gets: no key.
-        process = await anyio.open_process(
-            [sys.executable, "-I", "-m", "kbd.core.audit.proof_main"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd="/",
-            umask=0o077,
-            env=inherited_environment(),
-            # A Ctrl-C in the daemon's terminal reaches its whole group; only the daemon ends this.
-            start_new_session=True,
+        pipe = subprocess.PIPE
+        process = await open_module(
+            "kbd.core.audit.proof_main", stdin=pipe, stdout=pipe, stderr=pipe
         )
     except OSError as error:
         msg = f"the process of the proof cannot be started: {os.strerror(error.errno or 0)}"

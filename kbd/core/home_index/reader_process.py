@@ -1,7 +1,6 @@
 """Process that reads closed logs for the index, seen from the daemon."""
 
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
@@ -13,8 +12,8 @@ from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.home_index.reader import LENGTH
 from kbd.core.home_index.rows import IndexedWorkbench
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.module_process import open_module
 from kbd.core.runtime.paths import Home
-from kbd.core.runtime.secrets import inherited_environment
 from kbd.types import WatchId, WorkbenchId
 
 __all__ = ["read_closed_logs"]
@@ -42,17 +41,8 @@ async def read_closed_logs(
         put: Takes their rows, some at a time.
     """
     try:
-        process = await anyio.open_process(
-            # -I: neither the environment nor the current folder can bring in modules.
-            [sys.executable, "-I", "-m", "kbd.core.home_index.reader", str(home.folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            umask=0o077,
-            env=inherited_environment(),
-            start_new_session=True,
-        )
+        pipe, folder = subprocess.PIPE, str(home.folder)
+        process = await open_module("kbd.core.home_index.reader", folder, stdin=pipe, stdout=pipe)
     except OSError as error:
         _log.warning("logs_not_read", fault=str(error))
         return False

@@ -7,15 +7,11 @@ that is durable, and sees nothing of the daemon's memory. If it dies, or its dae
 lost.
 """
 
-import subprocess
-import sys
 from typing import Any
-
-import anyio
 
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
-from kbd.core.runtime.secrets import inherited_environment
+from kbd.core.runtime.module_process import open_module
 from kbd.core.store.snapshots import Snapshots
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
@@ -73,17 +69,7 @@ async def _run_snapshot_process(snapshots: Snapshots[Any], until: Seq) -> int:
     """
     names = (snapshots.kind, str(snapshots.log_dir), str(snapshots.folder), str(until))
     try:
-        process = await anyio.open_process(
-            # -I: neither the environment nor the current folder can bring in modules.
-            [sys.executable, "-I", "-m", "kbd.core.store.snapshots", *names],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            umask=0o077,
-            env=inherited_environment(),
-            start_new_session=True,
-        )
+        process = await open_module("kbd.core.store.snapshots", *names)
     except OSError:
         return -1
     async with process:
