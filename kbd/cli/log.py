@@ -9,11 +9,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, time, timedelta
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any, NamedTuple
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.link import call, connect, connection_lost, request_refused
-from kbd.cli.log_reader import event_actor, event_place, event_title, follow_events, read_events
+from kbd.cli.log_reader import (
+    event_actor,
+    event_place,
+    event_title,
+    follow_events,
+    read_events,
+    read_newest,
+)
 from kbd.cli.names import find_workbench
 from kbd.cli.terminal import columns, line, note, say
 from kbd.client.blocking import Client
@@ -57,6 +65,12 @@ class EventFilter(NamedTuple):
     def is_about_runs(self) -> bool:
         """Whether the filter concerns fields that only events of runs have."""
         return bool(self.run or self.phase or self.item or self.tool)
+
+    def query(self, log: str) -> dict[str, Any]:
+        """Return what of it `EventsRead` can tell apart: the others are looked at here."""
+        asked = {"types": sorted(self.types), "since": self.since, "until": self.until}
+        asked["run_id"] = f"{log}-{self.run}" if self.run else ""
+        return {name: value for name, value in asked.items() if value}
 
     def matches(self, event: dict[str, Any]) -> bool:
         """Return whether an event matches the filter."""
@@ -171,6 +185,7 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     parser.epilog = """\
 examples:
   kbd log taxes
+  kbd log taxes --last 50              the newest of them
   kbd log taxes --follow
   kbd log taxes --run 2 --phase implement --item 3
   kbd log taxes --tool '*_operations' --since 2h --grep total
@@ -187,6 +202,7 @@ zone unless they name an offset, or how long ago: 45s, 30m, 2h, 3d."""
     parser.add_argument("workbench", metavar="WB", help="its id or name; or `daemon`")
     parser.add_argument("--follow", action="store_true", help="go on with what happens")
     parser.add_argument("--after", type=int, default=0, metavar="N", help="only events after N")
+    parser.add_argument("--last", type=int, metavar="N", help="only the last N of them")
     parser.add_argument("--run", metavar="RUN", help="of this run: its number or id")
     parser.add_argument("--phase", metavar="P", help=f"of this phase: {', '.join(PHASES)}")
     parser.add_argument("--item", type=int, metavar="I", help="of this item of the plan, from 1")
@@ -218,10 +234,12 @@ def _log(arguments: argparse.Namespace) -> int:
             return _print_head(client, log, as_json=arguments.json)
         changes = _ChangeReader(client, log) if arguments.changes else None
         show = _EventRenderer(selection, arguments.after, changes, as_json=arguments.json)
+        if arguments.last is not None:
+            _read_last(client, log, show, arguments.last)
+        elif not arguments.follow:
+            _read(client, log, show)
         if arguments.follow:
             _follow(client, log, show)
-        else:
-            _read(client, log, show)
     if damage:
         note(f"This is not all: {damage}")
     return OK
@@ -245,6 +263,8 @@ def _parse_filter(arguments: argparse.Namespace) -> EventFilter:
         raise Stop(f"there is no phase {arguments.phase}; there are {', '.join(PHASES)}", USAGE)
     if arguments.item is not None and arguments.item < 1:
         raise Stop("items are counted from 1", USAGE)
+    if arguments.last is not None and arguments.last < 1:
+        raise Stop("--last is 1 or more", USAGE)
     if arguments.follow and arguments.until:
         raise Stop("--follow has no end: say either --follow or --until", USAGE)
     now = datetime.now().astimezone()
@@ -271,10 +291,10 @@ def _run_number(client: Client, workbench: dict[str, Any], named: str) -> int:
     """
     log = str(workbench["id"])
     number = named.removeprefix(f"{log}-")
-    runs = call(client, "RunList", {"workbench_id": log})["runs"]
-    if f"{log}-{number}" in {run["run_id"] for run in runs}:
+    count = int(call(client, "RunList", {"workbench_id": log, "limit": 1})["total"])
+    if number.isascii() and number.isdecimal() and 1 <= int(number) <= count:
         return int(number)
-    has = f"it has 1 to {len(runs)}" if len(runs) > 1 else "it has one" if runs else "it has none"
+    has = f"it has 1 to {count}" if count > 1 else "it has one" if count else "it has none"
     raise Stop(f"there is no run {named} in {workbench['name']}; {has}", FAILED)
 
 
@@ -366,7 +386,7 @@ def render_event(event: dict[str, Any], width: int) -> str:
 def _read(client: Client, log: str, show: _EventRenderer) -> None:
     after = show.last
     lines: list[str] = []
-    for event in read_events(client, log, after):
+    for event in read_events(client, log, after, query=show.selection.query(log)):
         lines += show.lines(event)
         if len(lines) >= LINE_BATCH:
             say("\n".join(lines))
@@ -376,6 +396,22 @@ def _read(client: Client, log: str, show: _EventRenderer) -> None:
     if not show.count:
         takes_all = show.selection == EventFilter()
         note(f"There is nothing after event {after}." if takes_all else "Nothing matched.")
+
+
+def _read_last(client: Client, log: str, show: _EventRenderer, count: int) -> None:
+    """Show the last of the events that match, and have what follows begin behind the log's end."""
+    selection, after = show.selection, show.last
+    end = int(call(client, "LogHead", {"workbench_id": log})["seq"])
+    events = read_newest(client, log, after, selection.query(log))
+    newest = list(islice((event for event in events if selection.matches(event)), count))
+    lines = [text for event in reversed(newest) for text in show.lines(event)]
+    if lines:
+        say("\n".join(lines))
+    else:
+        takes_all = selection == EventFilter()
+        note(f"There is nothing after event {after}." if takes_all else "Nothing matched.")
+    # Events that were recorded meanwhile may be among them.
+    show.last = max(show.last, end)
 
 
 def _follow(client: Client, log: str, show: _EventRenderer) -> None:

@@ -3,7 +3,7 @@
 The daemon says what an event tells and where it stands (`title`, `place`); older ones do not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kbd.cli.exits import RequestRefused
@@ -11,14 +11,25 @@ from kbd.cli.link import call
 from kbd.client.blocking import Client
 from kbd.figures import client_text
 
-__all__ = ["event_actor", "event_place", "event_title", "follow_events", "read_events"]
+__all__ = [
+    "event_actor",
+    "event_place",
+    "event_title",
+    "follow_events",
+    "read_events",
+    "read_newest",
+]
 
 PAGE_EVENTS = 1000
 """Events a request; the method's own default."""
 
 
 def read_events(
-    client: Client, log: str, after: int, until: int | None = None
+    client: Client,
+    log: str,
+    after: int,
+    until: int | None = None,
+    query: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the recorded events of a log in order, as `EventsRead` answers them.
 
@@ -27,6 +38,7 @@ def read_events(
         log: A workbench's id, or "daemon".
         after: The event before the first one.
         until: The last one; None for the last one that there is.
+        query: Filters of `EventsRead`.
 
     Raises:
         RequestRefused: There is no such log, or it cannot be read.
@@ -36,11 +48,39 @@ def read_events(
     while until is None or last < until:
         limit = PAGE_EVENTS if until is None else min(PAGE_EVENTS, until - last)
         params = {"workbench_id": log, "after": last, "limit": limit}
-        found = call(client, "EventsRead", params, slow=True)
+        if until is not None and query:
+            params["before"] = until + 1
+        found = call(client, "EventsRead", {**params, **(query or {})}, slow=True)
         yield from found["events"]
-        last += len(found["events"])
-        if not found["events"] or last >= found["last_seq"]:
+        read_to = found.get("read_to") or last + len(found["events"])
+        if read_to <= last or read_to >= found["last_seq"]:
             return
+        last = read_to
+
+
+def read_newest(
+    client: Client, log: str, after: int, query: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield the events of a log that match, the newest first.
+
+    Args:
+        client: The daemon.
+        log: A workbench's id, or "daemon".
+        after: The event before the oldest one.
+        query: Filters of `EventsRead`.
+
+    Raises:
+        RequestRefused: There is no such log, or it cannot be read.
+        Stop: The connection broke.
+    """
+    params: dict[str, Any] = {"workbench_id": log, "after": after, "descending": True, "limit": 100}
+    while True:
+        found = call(client, "EventsRead", {**params, **query}, slow=True)
+        yield from found["events"]
+        if found["read_to"] <= after + 1:
+            return
+        params["before"] = found["read_to"]
+        params["limit"] = PAGE_EVENTS
 
 
 def follow_events(client: Client, log: str, after: int) -> Iterator[dict[str, Any]]:

@@ -37,6 +37,7 @@ __all__ = [
     "decode_plain",
     "encode",
     "format_time",
+    "parse_time",
     "plain_record",
     "utc_day",
     "wrap_event",
@@ -50,6 +51,15 @@ def format_time(ts_us: int) -> str:
     """Return microseconds since 1970 UTC as `2026-01-31T09:30:00.123456Z`."""
     seconds, rest = divmod(ts_us, 1_000_000)
     return f"{_second(seconds)}.{rest:06}Z"
+
+
+def parse_time(text: str) -> int:
+    """Return the microseconds since 1970 UTC of a time in ISO 8601 that names its offset, or `Z`.
+
+    Raises:
+        ValueError: It is no such time.
+    """
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
 
 
 def utc_day(ts_us: int) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "announced_length",
     "chain_value",
     "find_valid_frame",
+    "frame_link",
     "is_whole_but_for_length",
     "list_frames",
     "pack_frame",
@@ -243,6 +244,12 @@ def list_frames(data: bytes, end: int) -> list[tuple[int, int, int]]:
         frames.append((first, at, stop))
         at = stop
     return frames
+
+
+def frame_link(data: bytes, at: int, base: int) -> FrameLink:
+    """Return the place of a whole frame that begins at `at` in bytes read at the offset `base`."""
+    _, _, _, previous, first = _FRAME.unpack_from(data, at)
+    return FrameLink(first, base + at, previous)
 
 
 def _count(body: bytes) -> int:

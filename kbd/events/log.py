@@ -19,7 +19,14 @@ from kbd.events import codec, segment
 from kbd.events.anchor import Anchor, AnchorFile
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk, LogPoisoned, is_full
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FrameLink, pack_frame
+from kbd.events.frame import (
+    BODY_AT,
+    GENESIS,
+    HEADER_BYTES,
+    FrameLink,
+    frame_link,
+    pack_frame,
+)
 from kbd.events.repair import cut_torn_write, remove_leftovers
 from kbd.events.scan import LogSurvey, survey_log, unreadable_log
 from kbd.events.segment import Block, Segment, Tail
@@ -40,6 +47,7 @@ class _Tip(Struct, frozen=True, gc=False):
     segments: tuple[Segment, ...]
     link: FrameLink
     chain: bytes
+    last: FrameLink | None
 
 
 # Not SQLite: its WAL with FULL reaches 0.5 to 0.9 of a raw append, and its checkpoints stall (p99
@@ -71,7 +79,7 @@ class EventLog:
         self._disk = disk
         self._entropy = entropy
         self._clock = clock
-        self._tip = _Tip(tuple(found.segments), found.link, found.chain)
+        self._tip = _Tip(tuple(found.segments), found.link, found.chain, found.last)
         self._poison: str = ""
         self._tail: Tail | None = None
         self._anchor: AnchorFile | None = None
@@ -85,6 +93,7 @@ class EventLog:
         *,
         segment_bytes: int = _SEGMENT_LIMIT,
         trusted: Seq = Seq(0),  # noqa: B008 - a NewType over an int
+        start: FrameLink | None = None,
         disk: Disk = DISK,
         entropy: Callable[[int], bytes] = os.urandom,
         clock: Callable[[], float] = time.monotonic,
@@ -100,6 +109,7 @@ class EventLog:
             directory: The log's own.
             segment_bytes: A segment that has reached this size is followed by a new one.
             trusted: Up to where a snapshot has the state, so that segments before need no check.
+            start: The place of the frame that ends there, if it is known (`survey_log`).
             disk: What writes.
             entropy: Where the salts of new segments come from.
             clock: Seconds, never going back.
@@ -111,7 +121,7 @@ class EventLog:
         try:
             disk.make_directory(directory)
             try:
-                found = survey_log(directory, trusted=trusted)
+                found = survey_log(directory, trusted=trusted, start=start)
             except IsADirectoryError:
                 # A folder in the place of a file is damage, and no disk that fails.
                 found = unreadable_log("a folder stands in the place of a file of the log")
@@ -137,18 +147,26 @@ class EventLog:
         return log
 
     @classmethod
-    def view(cls, directory: Path) -> "EventLog":
+    def view(
+        cls,
+        directory: Path,
+        *,
+        trusted: Seq = Seq(0),  # noqa: B008 - a NewType over an int
+        start: FrameLink | None = None,
+    ) -> "EventLog":
         """View a log that nobody has open, up to its end as it is now: nothing is written.
 
         It cannot be appended to, and holds no file open.
 
         Args:
             directory: The log's own.
+            trusted: As for `open`.
+            start: As for `open`.
 
         Raises:
             OSError: It cannot be read.
         """
-        found = survey_log(directory)
+        found = survey_log(directory, trusted=trusted, start=start)
         return cls(
             directory,
             found,
@@ -168,6 +186,11 @@ class EventLog:
     def head(self) -> bytes:
         """Chain value at the end: 32 bytes that identify the whole history."""
         return self._tip.chain
+
+    @property
+    def last_frame(self) -> FrameLink | None:
+        """The place of the last frame; None if there is none, or it was not looked at."""
+        return self._tip.last
 
     @property
     def end(self) -> Anchor:
@@ -216,7 +239,7 @@ class EventLog:
             raise self._poisoned("the disk does not make the log durable") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
         after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
-        self._tip = _Tip(tip.segments, after, frame.chain)
+        self._tip = _Tip(tip.segments, after, frame.chain, link)
         if after.offset >= last.unmarked:
             last.mark(after)
         self._unanchored += 1
@@ -234,20 +257,43 @@ class EventLog:
         Raises:
             LogCorrupt: Damage was met.
         """
-        for _, block in self._blocks(after):
-            for first, last, at, stop in block.spans():
-                if last > after:
-                    yield Seq(first), block.data[at + BODY_AT : stop]
+        for place, body in self.located_frames(after):
+            yield Seq(place.seq), body
 
-    def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
+    def located_frames(
+        self, after: Seq, near: FrameLink | None = None
+    ) -> Iterator[tuple[FrameLink, bytes]]:
+        """The same with the place of each frame, whose `seq` is its first number.
+
+        Args:
+            after: The event.
+            near: The place of a frame before it, if one is known: the search begins there.
+
+        Raises:
+            LogCorrupt: Damage was met.
+        """
+        for _, block in self._blocks(after, near):
+            for _, last, at, stop in block.spans():
+                if last > after:
+                    place = frame_link(block.data, at, block.base)
+                    yield place, block.data[at + BODY_AT : stop]
+
+    def read(
+        self, after: Seq, limit: int, near: FrameLink | None = None
+    ) -> list[tuple[Seq, Recorded]]:
         """Up to `limit` events behind `after`, in order.
+
+        Args:
+            after: The event.
+            limit: The most to return.
+            near: As for `located_frames`.
 
         Raises:
             LogCorrupt: Damage was met.
             NotUnderstood: An event that must be understood is not known.
         """
         events: list[tuple[Seq, Recorded]] = []
-        for source, block in self._blocks(after):
+        for source, block in self._blocks(after, near):
             for first, last, at, stop in block.spans():
                 if last <= after:
                     continue
@@ -294,16 +340,20 @@ class EventLog:
                 gc.enable()
         return last
 
-    def chain_at(self, seq: Seq) -> bytes | None:
+    def chain_at(self, seq: Seq, near: FrameLink | None = None) -> bytes | None:
         """The chain value behind the event `seq`; None if no frame ends there.
 
         A snapshot is usable if it was taken at this value.
+
+        Args:
+            seq: The event.
+            near: As for `located_frames`.
         """
         if seq == 0:
             return GENESIS
         if seq > self.seq:
             return None
-        for _, block in self._blocks(Seq(seq - 1)):
+        for _, block in self._blocks(Seq(seq - 1), near):
             for _, last, at, _ in block.spans():
                 if last >= seq:
                     value = block.data[at + HEADER_BYTES : at + BODY_AT]
@@ -335,7 +385,7 @@ class EventLog:
     def _claim(self) -> None:
         if not self._tip.segments:
             first = self._born(FrameLink(1, 0, 0), GENESIS)
-            self._tip = _Tip((first,), first.start, GENESIS)
+            self._tip = _Tip((first,), first.start, GENESIS, None)
         self._anchor = AnchorFile(self._directory, self._disk)
         self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
         # Synced before the anchor names it: who wrote these frames may have been killed before its
@@ -382,7 +432,7 @@ class EventLog:
             raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
-        self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
+        self._tip = _Tip((*tip.segments, new), new.start, tip.chain, tip.last)
         return following
 
     def _unwritten(self, tail: Tail, offset: int, error: OSError) -> DiskFull | LogPoisoned:
@@ -414,7 +464,7 @@ class EventLog:
         self._unanchored = 0
         self._anchor_due = self._clock() + _ANCHOR_SECONDS
 
-    def _blocks(self, after: int) -> Iterator[tuple[Segment, Block]]:
+    def _blocks(self, after: int, near: FrameLink | None = None) -> Iterator[tuple[Segment, Block]]:
         """The durable frames from near `after` on, with the segment that each block is of."""
         # One look: a writer in another thread may begin a segment between two, and the end of the
         # new one would be taken for that of the last that is known here.
@@ -431,7 +481,7 @@ class EventLog:
                 # not durable yet, and a crash may take back what is not.
                 end = tip.link.offset if last else os.fstat(fd).st_size
                 for block in segment.walk_blocks(
-                    fd, source.header.seed, source.near(after + 1), end
+                    fd, source.header.seed, source.near(after + 1, near), end
                 ):
                     yield source, block
                     if block.problem:

@@ -33,6 +33,7 @@ from kbd.events.frame import (
     FrameLink,
     chain_value,
     find_valid_frame,
+    frame_link,
     is_whole_but_for_length,
 )
 from kbd.events.segment import (
@@ -73,6 +74,7 @@ class LogSurvey(msgspec.Struct):
         segments: Those that can be read, in order.
         link: The place behind the last whole frame, in the last of them.
         chain: The chain value there.
+        last: The place of the last frame that was walked; None if none was.
         anchored: The number that the anchor names; None without an anchor.
         tear: What a torn write left behind, if one did.
         fault: The first damage, if there is any.
@@ -81,6 +83,7 @@ class LogSurvey(msgspec.Struct):
     segments: list[Segment]
     link: FrameLink
     chain: bytes
+    last: FrameLink | None
     anchored: int | None
     tear: TornWrite | None
     fault: LogCorrupt | None
@@ -95,6 +98,7 @@ def survey_log(
     directory: Path,
     *,
     trusted: int = 0,
+    start: FrameLink | None = None,
     chained: bool = False,
     visit: Visit | None = None,
     durable: Anchor | None = None,
@@ -105,15 +109,18 @@ def survey_log(
         directory: The log's; it exists.
         trusted: Segments that hold only events up to this number are not walked: a snapshot
             covers them.
+        start: The place of the frame that ends with the event `trusted`, if it is known: what is
+            before it in its segment is not walked. If another frame stands there, or none, all is.
         chained: Whether to compute the chain of hashes anew, too. The checksums are always
             checked; the chain tells of changes that were made on purpose.
         visit: Sees each block.
         durable: A place that is known to be durable, by whoever has the log open; the anchor on
             disk may lag behind it.
     """
-    found = LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None)
+    found = LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None, None)
     try:
-        _Walker(directory, found, chained=chained, visit=visit, durable=durable).run(trusted)
+        walker = _Walker(directory, found, chained=chained, visit=visit, durable=durable)
+        walker.run(trusted, start)
     except LogCorrupt as error:
         if trusted:
             # What was passed by is needed now: it is all that can be read before the damage.
@@ -125,7 +132,7 @@ def survey_log(
 def unreadable_log(reason: str) -> LogSurvey:
     """Return the survey of a log of which nothing can be read, for a reason."""
     fault = LogCorrupt(reason, detail={"file": ANCHOR_NAME, "offset": 0, "seq": 1})
-    return LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, fault)
+    return LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None, fault)
 
 
 class _Walker:
@@ -150,7 +157,7 @@ class _Walker:
         found.anchored = None if anchor is None else anchor.seq
         self._anchor = max((each for each in (anchor, durable) if each is not None), default=None)
 
-    def run(self, trusted: int) -> None:
+    def run(self, trusted: int, start: FrameLink | None) -> None:
         """Walk all segments, then ask the anchor whether that is all there should be."""
         names = segment_names(self._directory)
         for place, name in enumerate(names):
@@ -158,7 +165,11 @@ class _Walker:
             self._enter(name)
             # The next name tells where this segment ends; its header is checked in its turn.
             if last or int(names[place + 1].partition(".")[0]) > trusted + 1:
+                self._skip_to(start)
                 self._walk(self._found.segments[-1], last=last)
+                if start is not None and self._found.link == start:
+                    reason = "what is trusted does not stand there"
+                    raise damage_error(reason, name, start.offset, start.seq, "missing")
             else:
                 self._pass_by(names[place + 1])
         self._check_anchor()
@@ -213,6 +224,15 @@ class _Walker:
         self._found.link = FrameLink(header.first, 0, 0)
         self._found.chain = header.chain
 
+    def _skip_to(self, start: FrameLink | None) -> None:
+        """Go to a place in the segment that is entered, if it is in this one."""
+        found = self._found
+        segment = found.segments[-1]
+        if start is not None and found.link == segment.start and found.link.seq <= start.seq:
+            # The chain is taken from the frame there. Where none is left, nothing is walked.
+            found.link = start
+            segment.mark(start)
+
     def _walk(self, segment: Segment, *, last: bool) -> None:
         """Walk one segment; what is no frame in it is torn or damaged."""
         found = self._found
@@ -245,6 +265,7 @@ class _Walker:
         found, anchor, chain = self._found, self._anchor, self._found.chain
         if block.link.offset > block.base:
             chain = block.data[block.last + HEADER_BYTES : block.last + BODY_AT]
+            found.last = frame_link(block.data, block.last, block.base)
         # Mostly the anchor names the end, so that there is no need to look at each frame.
         named = anchor is not None and found.link.seq <= anchor.seq < block.link.seq
         if self._chained or (named and anchor != (block.link.seq - 1, chain)):

@@ -87,9 +87,16 @@ class Segment:
             self._marks.append(link)
             self.unmarked = link.offset + _MARK_BYTES
 
-    def near(self, seq: int) -> FrameLink:
-        """The last marked place from which the event `seq` is still ahead."""
-        return self._marks[max(0, bisect_right(self._marks, seq, key=_seq_of) - 1)]
+    def near(self, seq: int, known: FrameLink | None = None) -> FrameLink:
+        """The last marked place from which the event `seq` is still ahead.
+
+        Args:
+            seq: The event.
+            known: The place of a frame of this log that the caller knows, of any segment; it is
+                taken if it is nearer.
+        """
+        marked = self._marks[max(0, bisect_right(self._marks, seq, key=_seq_of) - 1)]
+        return known if known is not None and marked.seq < known.seq <= seq else marked
 
 
 class Block(NamedTuple):

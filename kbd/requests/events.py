@@ -11,6 +11,7 @@ from kbd.requests.base import (
     BlobParam,
     LogParam,
     Request,
+    RunParam,
     SeqParam,
     Unset,
     WorkbenchParam,
@@ -109,20 +110,65 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventsFound(Answer):
-    """Events in order, and the last one that there is; rows may be ready-made JSON."""
+    """Events in order, and the last one that there is; rows may be ready-made JSON.
+
+    Args:
+        events: Those that match.
+        last_seq: The last event of the log.
+        read_to: The event up to which all were looked at, the newest first down to which; to go on,
+            ask with it as `after`, or as `before`. There are no more if it is the last one before
+            `before`, or the first one behind `after`.
+    """
 
     events: tuple[EventRow | msgspec.Raw, ...]
     last_seq: Seq
+    read_to: Seq = Seq(0)
+
+
+EventTypesParam = Annotated[
+    tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=100)], ...],
+    msgspec.Meta(min_length=1, max_length=100),
+]
+"""Names of types of events."""
+
+TimeParam = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z$(?!\n)", max_length=27
+    ),
+]
+"""A time in UTC, as `2026-01-31T09:30:00Z`, with up to six digits of a second."""
 
 
 class EventsRead(_EventsRequest):
-    """Read events after a place in the log."""
+    """Read events after a place in the log, or the newest before one; of types, a run, a time.
+
+    An answer may have fewer events than were asked for, or none, where many others were looked at
+    for them: `read_to` says from where to go on.
+
+    Args:
+        workbench_id: The log.
+        after: The event before the first.
+        limit: How many at most.
+        before: The event behind the last; without it, all up to the last of the log.
+        descending: Whether the newest come first.
+        types: Only events of these types.
+        run_id: Only events of this run.
+        since: Only events that are not earlier.
+        until: Only events that are earlier.
+    """
 
     answer: ClassVar[type[Any]] = EventsFound
 
     workbench_id: LogParam
     after: SeqParam = Seq(0)
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1000
+    before: SeqParam | Unset = UNSET
+    descending: bool = False
+    types: EventTypesParam | Unset = UNSET
+    run_id: RunParam | Unset = UNSET
+    since: TimeParam | Unset = UNSET
+    until: TimeParam | Unset = UNSET
 
 
 class EventsSubscribed(Answer):

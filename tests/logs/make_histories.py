@@ -24,6 +24,7 @@ import msgspec
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.store.history import plain_state
 from kbd.events import Event, EventLog, codec
 from kbd.events import drafts as d
 from kbd.events import runs as r
@@ -236,7 +237,10 @@ def states(history: History) -> list[Any]:
 
 def plain(state: Any) -> Any:
     """A state as JSON values."""
-    values = msgspec.to_builtins(state, str_keys=True, order="deterministic")
+    if isinstance(state, WorkbenchState):
+        values = plain_state(state)
+    else:
+        values = msgspec.to_builtins(state, str_keys=True, order="deterministic")
     return msgspec.json.decode(msgspec.json.encode(values))
 
 

@@ -26,7 +26,8 @@ import msgspec
 from kbd.cli import main as kbd
 from kbd.core.audit.steps import fold_steps
 from kbd.core.store.journal import Journal
-from kbd.core.workbench.conversation import ConversationBranch
+from kbd.core.store.log_reader import LogReader
+from kbd.core.workbench.conversation import read_branch
 from kbd.core.workbench.event_rows import EventRows
 from kbd.events import EventLog
 from kbd.events.base import Recorded
@@ -114,8 +115,13 @@ class Daemon:
         self._log.close()
 
     def _read(self, params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
-        rows = self.rows(params.get("after", 0), params.get("limit", 1000))
-        return {"events": rows, "last_seq": self._wire.seq}
+        after, limit = params.get("after", 0), params.get("limit", 1000)
+        rows = [row for row in self.rows(after, 1000) if _is_asked_for(row, params)]
+        rows = rows[::-1] if params.get("descending") else rows
+        read_to = after + 1 if params.get("descending") else self._wire.seq
+        if len(rows) > limit:
+            read_to = rows[limit - 1]["seq"]
+        return {"events": rows[:limit], "last_seq": self._wire.seq, "read_to": read_to}
 
     def _blob(self, params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
         raise AnswerError("NOT_FOUND", f"there is no blob {params['hash'][:4]}")
@@ -146,10 +152,17 @@ class Daemon:
         }
 
     def _conversation(self, _params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
-        branch = ConversationBranch(lambda entry: entry)
-        for seq, record in self.events:
-            branch.add(seq, record)
-        return {"messages": msgspec.to_builtins(branch.entries())}
+        return {"messages": msgspec.to_builtins(list(read_branch(LogReader(self._log))))}
+
+
+def _is_asked_for(row: dict[str, Any], params: dict[str, Any]) -> bool:
+    """Whether an event passes the filters of `EventsRead`."""
+    return (
+        row["seq"] < params.get("before", row["seq"] + 1)
+        and row["type"] in params.get("types", [row["type"]])
+        and row.get("run_id") == params.get("run_id", row.get("run_id"))
+        and params.get("since", "") <= row["ts"] < params.get("until", "9")
+    )
 
 
 def rendered() -> Iterator[tuple[str, str]]:

@@ -1,12 +1,12 @@
 """Readable copies of the log for people; nothing depends on them.
 
-meta/workshop/tool_log.jsonl     every finished tool call, a call a line
+meta/workshop/tool_log.jsonl     finished tool calls, a call a line; older ones in tool_log.1.jsonl
 meta/workshop/_rpi/research.md   of the newest message's run
 meta/workshop/_rpi/plan.md
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -14,14 +14,17 @@ from typing import Any
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.log_outline import EventQuery
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.journal import Journal
+from kbd.core.store.line_copy import LineCopy
+from kbd.core.store.log_reader import LogReader, StoredEvent
 from kbd.events.base import Recorded
 from kbd.events.codec import format_time
-from kbd.events.runs import ToolCalled, ToolReturned
+from kbd.events.runs import ToolReturned
 from kbd.types import Seq
 
 __all__ = [
@@ -80,24 +83,58 @@ def has_tool_log(folder: Path) -> bool:
 
 
 async def write_tool_log(folder: Path, journal: Journal) -> None:
-    """Write the readable tool log of a workbench from its events."""
-    tools: dict[int, str] = {}
-    lines: list[dict[str, Any]] = []
+    """Bring the readable tool log of a workbench up to date with its events.
 
-    def note(seq: int, record: Recorded) -> None:
-        del seq
-        match record.data:
-            case ToolCalled(entry_id=entry_id, tool=tool):
-                tools[entry_id] = tool
-            case ToolReturned() as returned:
-                lines.append(_call_line(returned, tools.get(returned.entry_id, ""), record))
+    A copy that cannot be written is logged and left.
 
-    await journal.replay(note, Seq(0))
-    await run_sync(lambda: _write_all({folder / _TOOL_LOG: _log_lines(lines)}))
+    Raises:
+        LogCorrupt: The log is damaged.
+    """
+    # The agent and who follows the log may be at it at once.
+    async with journal.copying:
+        try:
+            await run_sync(_continue_tool_log, LineCopy(folder / _TOOL_LOG), journal.reader)
+        except OSError as fault:
+            _log.warning("copy_not_written", copy=_TOOL_LOG, fault=fault.strerror)
 
 
-def _call_line(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]:
+def _continue_tool_log(copy: LineCopy, reader: LogReader) -> None:
+    """Add the calls that ended since the last one; where that is not known, write it anew."""
+    end, covered = reader.outline().seq, copy.last_event()
+    if covered is not None and covered <= end:
+        lines = _call_lines(reader, covered, descending=False)
+        if copy.append(lines):
+            return
+    copy.replace(_call_lines(reader, Seq(0), descending=True))
+
+
+def _call_lines(reader: LogReader, after: Seq, *, descending: bool) -> Iterator[bytes]:
+    """Yield a line for each call that ended behind an event."""
+    for returned in _search(reader, ToolReturned, after, descending=descending):
+        assert isinstance(returned.record, Recorded)
+        tool = returned.context.call.tool if returned.context is not None else ""
+        yield msgspec.json.encode(_call_line(returned.seq, tool, returned.record))
+
+
+def _search(
+    reader: LogReader, kind: type, after: Seq, *, descending: bool
+) -> Iterator[StoredEvent]:
+    """Yield the events of a type behind one."""
+    query = EventQuery(types=frozenset({kind.__name__}))
+    low, high = after, Seq(reader.outline().seq + 1)
+    # A search ends after so many blocks, and goes on where it ended.
+    while low + 1 < high:
+        for looked_to, found in reader.find(
+            query, low, high, lambda event: event, descending=descending
+        ):
+            yield from (event for event in found if event.record is not None)
+            low, high = (low, looked_to) if descending else (looked_to, high)
+
+
+def _call_line(seq: Seq, tool: str, record: Recorded) -> dict[str, Any]:
+    returned: ToolReturned = record.data
     return {
+        "seq": seq,
         "id": returned.entry_id,
         "tool": tool,
         "tool_call_id": returned.call_id,
@@ -109,10 +146,6 @@ def _call_line(returned: ToolReturned, tool: str, record: Recorded) -> dict[str,
         "duration_ms": returned.duration_ms,
         "created_at": format_time(record.ts_us),
     }
-
-
-def _log_lines(values: Iterable[dict[str, Any]]) -> str:
-    return "".join(msgspec.json.encode(value).decode() + "\n" for value in values)
 
 
 def _write_all(texts: Mapping[Path, str | None]) -> bool:

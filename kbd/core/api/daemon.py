@@ -74,7 +74,7 @@ from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import daemon_snapshots
-from kbd.core.store.snapshotting import SnapshotScheduler
+from kbd.core.store.snapshotting import SnapshotScheduler, renew_far
 from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notification
@@ -311,16 +311,18 @@ async def _open_daemon_log(
         LogCorrupt: A newer kbd wrote what must be understood; nothing is damaged.
     """
     snapshots = daemon_snapshots(home.daemon_log, home.daemon_snap)
-    log, copies = await run_sync(snapshots.open)
+    await renew_far(snapshots)
+    log, fold = await run_sync(snapshots.open)
+    journal = Journal(log, fold.outline if fold is not None else None)
     keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
-        Journal(log),
+        journal,
         blank=DaemonState,
         fold=fold_daemon,
         decide=decide_daemon,
         clock=clock,
         redact=Redaction(secrets).event,
     )
-    await load_readable(keeper, home, copies)
+    await load_readable(keeper, home, fold.state if fold is not None else None)
     renewal = SnapshotScheduler(snapshots, log)
     keeper.observe(renewal.observe)
     tasks.start_soon(keeper.run)
@@ -331,7 +333,7 @@ async def _open_daemon_log(
         yield keeper
         # Not reached when an error passes: the next start then has an older snapshot, or none.
         if log.damage is None:
-            await run_sync(snapshots.save_last, keeper.state, log.head)
+            await run_sync(snapshots.save_last, keeper.state, journal.reader.outline, log.head)
     finally:
         await keeper.journal.aclose()
 

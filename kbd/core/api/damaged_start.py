@@ -37,14 +37,14 @@ _log = get_logger(__name__)
 async def load_readable(
     keeper: Keeper[DaemonState, DaemonCommand],
     home: Home,
-    copies: tuple[DaemonState, DaemonState] | None,
+    snapshot: DaemonState | None,
 ) -> None:
     """Fold the daemon's log as far as it can be read; add the workbenches that damage hides.
 
     Args:
         keeper: The Keeper of the log, which does not run yet.
         home: The home.
-        copies: The state of its newest snapshot, twice, if there is one.
+        snapshot: The state of its newest snapshot, if there is one.
 
     Raises:
         LogCorrupt: A newer kbd wrote what must be understood, an event (`NotUnderstood`) or a
@@ -52,7 +52,7 @@ async def load_readable(
     """
     log = keeper.journal.log
     try:
-        await keeper.load(copies)
+        await keeper.load(snapshot)
     except NotUnderstood:
         raise
     except LogCorrupt:

@@ -9,6 +9,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.home_logs import verify_home_log
+from kbd.core.domain.log_outline import EventQuery
 from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
@@ -18,12 +19,16 @@ from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.anchor import Anchor
+from kbd.events.codec import parse_time
+from kbd.events.vocabulary import VERSIONS
 from kbd.requests import daemon as wire_daemon
 from kbd.requests import events as wire
-from kbd.requests.base import UNSET, Request
+from kbd.requests.base import UNSET, Request, Unset
 from kbd.types import Seq
 
 __all__ = ["LogMethods"]
+
+_EVENT_TYPES = frozenset(kind.__name__ for kind in VERSIONS)
 
 
 class LogMethods:
@@ -43,12 +48,27 @@ class LogMethods:
         }
 
     async def read(self, request: wire.EventsRead, session: Session) -> wire.EventsFound:
-        """Return events after a number."""
+        """Return events after a number, or the newest before one.
+
+        Raises:
+            ValidationFailed: There is no such type of event, the run is of another workbench, or a
+                time is none.
+        """
         del session
+        query = _parse_query(request)
         events = await self._workbenches.event_rows(request.workbench_id)
-        found = await events.read(request.after, request.limit)
-        rows = tuple(msgspec.Raw(row) for row in found)
-        return wire.EventsFound(events=rows, last_seq=events.seq)
+        last = events.seq
+        before = last + 1 if request.before is UNSET else min(request.before, last + 1)
+        if query.is_empty and not request.descending:
+            limit = min(request.limit, max(before - request.after - 1, 0))
+            rows = await events.read(request.after, limit) if limit else ()
+            read_to = Seq(min(request.after, last) + len(rows))
+        else:
+            rows, read_to = await events.find(
+                query, request.after, Seq(before), request.limit, descending=request.descending
+            )
+        found = tuple(msgspec.Raw(row) for row in rows)
+        return wire.EventsFound(events=found, last_seq=last, read_to=read_to)
 
     async def blob(self, request: wire.BlobRead, session: Session) -> wire.BlobPart:
         """Return a part of a blob."""
@@ -215,6 +235,33 @@ async def _follow_one(
         yield Synced({log_id: mark})
         async for last, rows in events.follow(mark):
             yield EventBatch(log_id, last - len(rows) + 1, rows)
+
+
+def _parse_query(request: wire.EventsRead) -> EventQuery:
+    """Parse what `EventsRead` asks for."""
+    types = frozenset(() if isinstance(request.types, Unset) else request.types)
+    unknown = next((name for name in sorted(types) if name not in _EVENT_TYPES), None)
+    if unknown is not None:
+        msg = f"there is no type of event {unknown}"
+        raise ValidationFailed(msg, detail={"type": unknown})
+    run = 0
+    if not isinstance(request.run_id, Unset):
+        log_id, _, number = request.run_id.partition("-")
+        if log_id != request.workbench_id:
+            msg = f"the run {request.run_id} is of another workbench"
+            raise ValidationFailed(msg)
+        run = int(number)
+    return EventQuery(types, run, _parse_us(request.since), _parse_us(request.until))
+
+
+def _parse_us(text: str | Unset) -> int:
+    if isinstance(text, Unset):
+        return 0
+    try:
+        return parse_time(text)
+    except ValueError:
+        msg = f"{text} is no time"
+        raise ValidationFailed(msg) from None
 
 
 def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:

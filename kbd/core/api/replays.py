@@ -4,7 +4,7 @@ A proof repeats the calls of a run in a process of its own.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.audit.moment_folder import folder_files, write_moment
 from kbd.core.audit.proof_process import Proofs
-from kbd.core.audit.steps import RunSpan, fold_step_events
+from kbd.core.audit.steps import find_span, fold_step_events
 from kbd.core.audit.whole_paths import resolve_new_folder
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -22,14 +22,14 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
+from kbd.core.store.log_reader import LogReader
 from kbd.core.workbench.destination import is_folder_path
 from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import NotFound, ValidationFailed
-from kbd.events.base import FileVersion
-from kbd.events.codec import format_time
-from kbd.events.scan import read_log
+from kbd.errors import LogCorrupt, NotFound, ValidationFailed
+from kbd.events.base import FileVersion, Recorded
+from kbd.events.codec import NotUnderstood, format_time
 from kbd.requests import replays as wire
 from kbd.requests.base import Request
 from kbd.requests.replays import ReplayRun, RunReplayed
@@ -131,9 +131,8 @@ class ReplayMethods:
         last = workbench.keeper.journal.seq
         cached = self._cached_steps
         if cached is None or (cached.run_id, cached.seq) != (run_id, last):
-            steps = await run_sync(
-                _fold_steps, workbench.folders.log, run.number, last, limiter=self._folding
-            )
+            reader = workbench.keeper.journal.reader
+            steps = await run_sync(_fold_steps, reader, run.number, last, limiter=self._folding)
             cached = self._cached_steps = _CachedSteps(run_id, last, steps)
         return cached.steps
 
@@ -171,10 +170,19 @@ def _request_text(workbench: OpenWorkbench, run: Run) -> str:
     return asked.text if asked is not None else ""
 
 
-def _fold_steps(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:
-    span = RunSpan(run)
-    read_log(log_dir, span.note, last)
-    return tuple(each.step for each in fold_step_events(run, span.events))
+def _fold_steps(reader: LogReader, run: int, last: Seq) -> tuple[wire.Step, ...]:
+    events = find_span(run, _readable(reader, reader.outline().before_run(run), last))
+    return tuple(each.step for each in fold_step_events(run, events))
+
+
+def _readable(reader: LogReader, after: Seq, last: Seq) -> Iterator[tuple[Seq, Recorded]]:
+    """Yield events up to one, or to where damage begins."""
+    try:
+        yield from reader.read(after, last)
+    except NotUnderstood:
+        raise
+    except LogCorrupt:
+        return
 
 
 def _first_page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]:

@@ -7,6 +7,7 @@ import msgspec
 from kbd.core.domain.event_context import EventCall
 from kbd.core.domain.event_text import draft_change
 from kbd.core.domain.fold_runs import RUN_FOLDS
+from kbd.core.domain.paged import PagedList
 from kbd.core.domain.run_state import ItemState, Run
 from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -66,8 +67,8 @@ class PlanFold:
         is_start = isinstance(record.data, RunStarted)
         if self._state is None and is_start:
             # Placeholders: a state finds a run by its place in this list.
-            earlier = [Run(number, "", "", 0) for number in range(1, self._number)]
-            self._state = WorkbenchState(runs=earlier)
+            earlier = [Run(0, "", "", 0)] * (self._number - 1)
+            self._state = WorkbenchState(runs=PagedList(earlier))
         elif is_start:
             return
         if self._state is not None and fold is not None:

@@ -5,7 +5,6 @@ given all events of a log from the first one on, in order, returns it for each. 
 open, not the log.
 """
 
-import copy
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -100,39 +99,6 @@ class EventContext(msgspec.Struct, frozen=True):
     rolled_back: int = 0
 
 
-class ContextFold:
-    """Fold of a log, from its first event on, into the context of each event."""
-
-    def __init__(self) -> None:
-        self._runs: dict[int, _OpenRun] = {}
-        # Clients' own calls belong to no run.
-        self._loose = _OpenRun(0)
-
-    def add(self, record: Recorded) -> EventContext:
-        """Return the context of the next event."""
-        kind = type(record.data)
-        course = self._course(record.run, kind)
-        if begin := _BEGINS.get(kind):
-            begin(course, record.data, record.ts_us)
-        context = course.context(kind, record.data, record.ts_us)
-        course.end(kind, record.data, record.ts_us)
-        # A run that ended in another way may be resumed, and its open parts are then needed again.
-        if kind is RunFinished:
-            self._runs.pop(record.run, None)
-        return context
-
-    def copy(self) -> "ContextFold":
-        """Return an independent copy of the fold."""
-        return copy.deepcopy(self)
-
-    def _course(self, run: int, kind: type) -> "_OpenRun":
-        if not run:
-            return self._loose
-        if kind is RunStarted or run not in self._runs:
-            self._runs[run] = _OpenRun(run)
-        return self._runs[run]
-
-
 class _WorkSpan(msgspec.Struct):
     """Work since a moment: of a run, a phase, an attempt at an item."""
 
@@ -162,20 +128,23 @@ _ENDS: Mapping[type, str] = MappingProxyType(
 """What comes to an end with an event, for good or for now."""
 
 
-class _OpenRun:
+class _OpenRun(msgspec.Struct):
     """The open phase, items, turn and calls of a run.
 
     `worked_us` is when it was last heard of: a daemon that was killed says that the run was
     interrupted when it starts again, and the time between was no work.
     """
 
-    def __init__(self, run: int) -> None:
-        self.run, self.item, self.attempt = run, 0, 0
-        self.phase: Phase | None = None
-        self.items: list[str] = []
-        self.calls: dict[CallId, EventCall] = {}
-        self.stretches: dict[str, _WorkSpan] = {}
-        self.asked_us = self.tried_us = self.worked_us = 0
+    run: int
+    item: int = 0
+    attempt: int = 0
+    phase: Phase | None = None
+    items: list[str] = []
+    calls: dict[CallId, EventCall] = {}
+    stretches: dict[str, _WorkSpan] = {}
+    asked_us: int = 0
+    tried_us: int = 0
+    worked_us: int = 0
 
     def run_started(self, _data: RunStarted, ts_us: int) -> None:
         """Begin the run."""
@@ -269,6 +238,51 @@ class _OpenRun:
         elif _ENDS.get(kind) == "item":
             self.item = 0
             self.stretches.pop("item", None)
+
+
+UNFINISHED_RUNS = 16
+"""Of so many runs that did not finish the open parts are kept. Only the one on the newest message
+can be resumed, and an undo brings an earlier one back; of one that was given up long before,
+nothing is told beside its events."""
+
+
+class ContextFold(msgspec.Struct):
+    """Fold of a log, from its first event on, into the context of each event.
+
+    Args:
+        runs: The open parts of runs that are under way, or may be resumed.
+        loose: Those of clients' own calls, which belong to no run.
+    """
+
+    runs: dict[int, _OpenRun] = {}
+    loose: _OpenRun = msgspec.field(default_factory=lambda: _OpenRun(0))
+
+    def add(self, record: Recorded) -> EventContext:
+        """Return the context of the next event."""
+        kind = type(record.data)
+        course = self._course(record.run, kind)
+        if begin := _BEGINS.get(kind):
+            begin(course, record.data, record.ts_us)
+        context = course.context(kind, record.data, record.ts_us)
+        course.end(kind, record.data, record.ts_us)
+        # A run that ended in another way may be resumed, and its open parts are then needed again.
+        if kind is RunFinished:
+            self.runs.pop(record.run, None)
+        return context
+
+    def copy(self) -> "ContextFold":
+        """Return an independent copy of the fold."""
+        return msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=ContextFold)
+
+    def _course(self, run: int, kind: type) -> _OpenRun:
+        if not run:
+            return self.loose
+        if kind is RunStarted or run not in self.runs:
+            self.runs.pop(run, None)
+            self.runs[run] = _OpenRun(run)
+            if len(self.runs) > UNFINISHED_RUNS:
+                del self.runs[next(iter(self.runs))]
+        return self.runs[run]
 
 
 def _requested_call(call: ReplyCall) -> EventCall:

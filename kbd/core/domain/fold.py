@@ -142,7 +142,7 @@ def _note_author(state: WorkbenchState, drafted: DraftFile, record: Recorded) ->
     drafted.run = record.run
     if not record.run:
         return
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     if data.cause == "edit":
         run.attempt_changes.append(data)
         if record.run not in drafted.runs:
@@ -173,8 +173,7 @@ def discard(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     state.current = 0
     if draft is None:
         return
-    for number in draft.authors():
-        state.run(number).discarded = True
+    state.mark_discarded(draft.authors(), discarded=True)
     state.ended_drafts.append(EndedDraft(data.draft_id, seq, record.ts_us, "discard"))
 
 
@@ -182,8 +181,7 @@ def recover(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Make a draft that had ended the draft again."""
     data: DraftRecovered = record.data
     state.draft = draft_from(data.draft)
-    for number in data.runs:
-        state.run(number).discarded = False
+    state.mark_discarded(data.runs, discarded=False)
     # Of one that came back in part, the rest can still be recovered.
     if data.is_whole:
         state.ended_drafts = [each for each in state.ended_drafts if each.seq != data.ended_seq]
@@ -241,8 +239,7 @@ def complete_publish(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     intended, draft = state.publish, state.draft
     state.publish = None
     if intended is not None:
-        note = PublishNote(state.publish_seq, seq)
-        state.publishes[record.data.checkpoint_id] = note
+        state.publishes.add(record.data.checkpoint_id, PublishNote(state.publish_seq, seq))
     # Of a rewind, the event that follows says all; the draft is not what was published.
     if intended is None or intended.rewind is not None:
         return
@@ -350,10 +347,11 @@ def _publish_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
 
 def _receipt_made(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ReceiptMade = record.data
-    note = state.publishes.get(data.checkpoint_id)
-    if note is not None:
+    place = state.publishes.place_of(data.checkpoint_id)
+    if place is not None:
+        note = state.publishes.at(place)
         made = msgspec.structs.replace(note, receipt=data.blob, receipt_bytes=data.size_bytes)
-        state.publishes[data.checkpoint_id] = made
+        state.publishes.replace(place, made)
 
 
 def _effect_intended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

@@ -63,6 +63,7 @@ def _add_message(
     data: UserMessageAdded | AssistantMessageAdded,
     role: str,
 ) -> None:
+    last = state.said.last
     message = Said(
         message_id=data.message_id,
         role=role,
@@ -70,30 +71,31 @@ def _add_message(
         created_at_us=data.said_at_us or record.ts_us,
         run=record.run,
         # The end of the branch, not the newest message of all: after a rewind the tree forks here.
-        after=state.said[-1].message_id if state.said else "",
+        after=last.message_id if last is not None else "",
         seq=seq,
         model_id=data.model_id if isinstance(data, UserMessageAdded) else "",
         document=data.document if isinstance(data, UserMessageAdded) else "",
+        before=state.said_last,
+        depth=last.depth + 1 if last is not None else 1,
     )
-    state.said.append(message)
-    state.heard[message.message_id] = message
+    state.said_last = state.heard.add(message.message_id, message)
 
 
 def _rewound(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: ConversationRewound = record.data
-    head = state.heard.get(data.message_id)
-    branch: list[Said] = []
-    message = head
-    # The first message has "" in `after`, which names nothing, so the walk ends there.
-    while message is not None:
-        branch.append(message)
-        message = state.heard.get(message.after)
-    state.said = branch[::-1]
+    head = state.heard.place_of(data.message_id)
+    state.said_last = -1 if head is None else head
     then = data.runs
-    for run in state.runs:
-        # Assigned, not only set: a rewind to a message that was cut off brings its runs back.
-        run.undone = run.number > then.count or run.number in then.undone
-        run.discarded = run.number in then.discarded
+    # A rewind to a message that was cut off brings its runs back. Only those are looked at that are
+    # marked otherwise then, for there may be very many.
+    count = len(state.runs)
+    undone = {*range(then.count + 1, count + 1), *(n for n in then.undone if n <= count)}
+    for number in undone ^ state.undone:
+        state.changed_run(number).undone = number in undone
+    state.undone = undone
+    discarded = {n for n in then.discarded if n <= count}
+    state.mark_discarded(state.discarded - discarded, discarded=False)
+    state.mark_discarded(discarded - state.discarded, discarded=True)
     state.current = then.current
     files = {
         file.name: FileEntry(

@@ -71,7 +71,7 @@ def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _resumed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: RunResumed = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     if run.model_id != data.model_id:
         run.without = []  # Another server may take what this one refused.
     run.status, run.model_id = RunStatus.RUNNING, data.model_id
@@ -83,20 +83,20 @@ def _stop(run: Run, status: RunStatus, ts_us: int) -> None:
 
 
 def _interrupted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    _stop(state.run(record.run), RunStatus.INTERRUPTED, record.ts_us)
+    _stop(state.changed_run(record.run), RunStatus.INTERRUPTED, record.ts_us)
 
 
 def _cancel_requested(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    state.run(record.run).cancel_requested = True
+    state.changed_run(record.run).cancel_requested = True
 
 
 def _canceled(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    _stop(state.run(record.run), RunStatus.CANCELLED, record.ts_us)
+    _stop(state.changed_run(record.run), RunStatus.CANCELLED, record.ts_us)
 
 
 def _failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: RunFailed = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     _stop(run, RunStatus.FAILED, record.ts_us)
     run.error = RunError(data.code, data.message, data.subphase, data.retryable)
     run.dead_end = data.code
@@ -104,7 +104,7 @@ def _failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: RunFinished = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     status = RunStatus.FINISHED if data.refusal is None else RunStatus.DECLINED
     _stop(run, status, record.ts_us)
     run.refusal = data.refusal
@@ -113,37 +113,38 @@ def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
         data.has_draft and state.draft is not None and record.run in state.draft.authors()
     )
     run.discarded = False
+    state.discarded.discard(record.run)
     # A run that has ended cannot be gone on with: what only its chain needs would stay in memory
     # and in every snapshot.
     run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()
     # The answer is recorded before the end of its run; a rewind to it must find the run finished.
-    last = state.said[-1] if state.said else None
+    last = state.said.last
     if last is not None and last.run == record.run:
-        state.said[-1] = state.heard[last.message_id] = msgspec.structs.replace(last, seq=seq)
+        state.heard.replace(state.said_last, msgspec.structs.replace(last, seq=seq))
 
 
 def _phase_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: PhaseStarted = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     run.phase, run.phase_open, run.chain = data.phase, True, Chain()
     run.item = run.attempt = 0
     run.dead_end = ""
 
 
 def _phase_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     run.phase_open, run.chain = False, Chain()
     run.item = run.attempt = 0
 
 
 def _research(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ResearchWritten = record.data
-    state.run(record.run).research = data.text
+    state.changed_run(record.run).research = data.text
 
 
 def _planned(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: PlanWritten = record.data
-    state.run(record.run).plan = Plan(
+    state.changed_run(record.run).plan = Plan(
         task=data.task,
         notes=data.notes,
         items=[Item(text) for text in data.items],
@@ -153,7 +154,7 @@ def _planned(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _item_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemStarted = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     run.item, run.attempt, run.dead_end = data.item, data.attempt, ""
     run.chain, run.attempt_changes = Chain(), []
 
@@ -182,7 +183,7 @@ def _close_item(run: Run, number: int, state: ItemState) -> Item | None:
 
 def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemCompleted = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     # Before the item is closed, for that empties the chain.
     last = run.chain.turns[-1] if run.chain.turns else None
     declined = last is not None and last.finish_reason in DECLINED
@@ -194,7 +195,7 @@ def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemRetried = record.data
-    item = _end_attempt(state.run(record.run), data.item)
+    item = _end_attempt(state.changed_run(record.run), data.item)
     if item is not None:
         item.reason, item.code = data.reason, data.code
         item.failures += 1
@@ -202,7 +203,7 @@ def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _item_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemFailed = record.data
-    item = _close_item(state.run(record.run), data.item, ItemState.FAILED)
+    item = _close_item(state.changed_run(record.run), data.item, ItemState.FAILED)
     if item is not None:
         item.reason, item.code = data.reason, data.code
         item.failures += 1
@@ -210,33 +211,33 @@ def _item_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _items_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemsAdded = record.data
-    plan = state.run(record.run).plan
+    plan = state.changed_run(record.run).plan
     if plan is not None:
         plan.items.extend(Item(text) for text in data.items)
 
 
 def _items_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemsRefused = record.data
-    plan = state.run(record.run).plan
+    plan = state.changed_run(record.run).plan
     if plan is not None:
         plan.refused.extend(data.items)
 
 
 def _summary_written(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: SummaryWritten = record.data
-    state.run(record.run).summary = data.text
+    state.changed_run(record.run).summary = data.text
 
 
 def _model_requested(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelRequested = record.data
-    chain = state.run(record.run).chain
+    chain = state.changed_run(record.run).chain
     chain.opening, chain.asked = data.opening, data.turn
     chain.sent_bytes = data.size_bytes
 
 
 def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelReplied = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     turn = Turn(data.text, data.calls, finish_reason=data.finish_reason, refusal=data.refusal)
     run.chain.turns.append(turn)
     # The chain goes on, so what stopped the run before was no dead end of it.
@@ -262,7 +263,7 @@ def _measure(state: WorkbenchState, model_id: str, size_bytes: int, tokens: int)
 def _model_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Leave the turn open, for it is asked for again; without what the server refused."""
     data: ModelFailed = record.data
-    run = state.run(record.run)
+    run = state.changed_run(record.run)
     run.usage += data.usage
     run.cost += data.cost
     if data.option and data.option not in run.without:
@@ -272,14 +273,14 @@ def _model_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _notice_given(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: NoticeGiven = record.data
     if record.run:
-        state.run(record.run).notices.append(Notice(data.code, data.message))
+        state.changed_run(record.run).notices.append(Notice(data.code, data.message))
 
 
 def _tool_called(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ToolCalled = record.data
     # Never lower: a number that was given once names that result for good.
     state.next_entry = max(state.next_entry, data.entry_id + 1)
-    if record.run and (turns := state.run(record.run).chain.turns):
+    if record.run and (turns := state.changed_run(record.run).chain.turns):
         turns[-1].entries[data.call_id] = data.entry_id
 
 
@@ -293,9 +294,9 @@ def _finish_call(run: Run, call_id: CallId, shown: str, fingerprint: str) -> Non
 
 def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: ToolReturned = record.data
-    state.entries[data.entry_id] = seq
+    state.entries.add(data.entry_id, seq)
     if record.run:
-        run = state.run(record.run)
+        run = state.changed_run(record.run)
         if data.outside is not None:
             run.usage += data.outside.usage
             run.cost += data.outside.cost
@@ -308,7 +309,7 @@ def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
 
 def _tool_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ToolRefused = record.data
-    _finish_call(state.run(record.run), data.call_id, data.shown, data.fingerprint)
+    _finish_call(state.changed_run(record.run), data.call_id, data.shown, data.fingerprint)
 
 
 RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {

@@ -82,7 +82,7 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
         answer = named if named.role == "assistant" else _answer_to(state, named)
     asked = answer
     while asked is not None and asked.role != "user":
-        asked = state.heard.get(asked.after)
+        asked = state.heard.at(asked.before) if asked.before >= 0 else None
     if answer is None or asked is None:
         msg = "nothing was answered yet: run the agent, or undo to the message and run it then"
         raise ValidationFailed(msg)
@@ -92,8 +92,9 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
 def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
     """Return the answer that the conversation has to a message, or else the newest ever given."""
     # `heard` is in the order of the log, so the last match in it is the newest answer.
-    for messages in (state.said, tuple(state.heard.values())):
-        for message in reversed(messages):
+    heard = (message for _, message in state.heard.newest())
+    for messages in (reversed(state.said), heard):
+        for message in messages:
             if message.role == "assistant" and message.after == asked.message_id:
                 return message
     return None
@@ -119,8 +120,8 @@ def rewind_event(
     runs = RunsThen(
         count=len(then.runs),
         current=then.current,
-        undone=tuple(run.number for run in then.runs if run.undone),
-        discarded=tuple(run.number for run in then.runs if run.discarded),
+        undone=tuple(sorted(then.undone)),
+        discarded=tuple(sorted(then.discarded)),
     )
     return ConversationRewound(
         message_id=message_id,
@@ -261,7 +262,7 @@ def find_checkpoint(state: WorkbenchState, checkpoint_id: str) -> Checkpoint:
     Raises:
         NotFound: There is none of this name.
     """
-    for each in state.checkpoints:
+    for each in reversed(state.checkpoints):
         if each.checkpoint_id == checkpoint_id:
             return each
     msg = f"there is no checkpoint {checkpoint_id!r} in this workbench"

@@ -94,7 +94,7 @@ def start_run(state: WorkbenchState, command: StartRun) -> Decision:
         raise ValidationFailed(msg)
     message_id = command.message_id or newest.message_id
     if message_id != newest.message_id:
-        if not any(message.message_id == message_id for message in state.said):
+        if not any(message.message_id == message_id for message in reversed(state.said)):
             msg = f"there is no message {message_id!r} in this workbench"
             raise NotFound(msg)
         msg = "only the newest message can be worked on: send it again"

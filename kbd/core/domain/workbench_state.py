@@ -4,11 +4,12 @@ Among its parts are the draft and the checkpoints; those about runs are in `run_
 """
 
 import unicodedata
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, overload
 
 import msgspec
 
+from kbd.core.domain.paged import PagedDict, PagedList
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.events.approvals import ApprovalRequested
 from kbd.events.approvals import Decision as ApprovalDecision
@@ -19,6 +20,7 @@ from kbd.types import BlobHash, FileName, FocusHint, ForkMode, ReadAs, RunId, Se
 __all__ = [
     "FROM_BACKUP",
     "Approval",
+    "Branch",
     "Checkpoint",
     "Consent",
     "ContextItem",
@@ -199,6 +201,8 @@ class Said(msgspec.Struct, frozen=True):
         seq: The event after which all stood as it left it: its own, of an answer its run's end.
         model_id: The model that alone reads it, of a document; "" for any.
         document: The SHA-256 of the job or recipe that it is; "" for words.
+        before: The place in `heard` of the message before it; -1 if there is none.
+        depth: How many messages the conversation had with it.
     """
 
     message_id: str
@@ -210,6 +214,60 @@ class Said(msgspec.Struct, frozen=True):
     seq: Seq = Seq(0)
     model_id: str = ""
     document: str = ""
+    before: int = -1
+    depth: int = 1
+
+
+class Branch(Sequence[Said]):
+    """Conversation as it stands: one branch of the tree of all that was ever said.
+
+    It is walked from its end, message by message, so that the newest of many cost nothing.
+
+    Args:
+        heard: All that was ever said.
+        last: The place there of the newest message of the branch; -1 if it has none.
+    """
+
+    __slots__ = ("_heard", "_last")
+
+    def __init__(self, heard: "PagedDict[str, Said]", last: int) -> None:
+        self._heard, self._last = heard, last
+
+    def __len__(self) -> int:
+        return self.last.depth if self.last is not None else 0
+
+    def __reversed__(self) -> Iterator[Said]:
+        place = self._last
+        while place >= 0:
+            message = self._heard.at(place)
+            yield message
+            place = message.before
+
+    def __iter__(self) -> Iterator[Said]:
+        return reversed(list(reversed(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> Said: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Said]: ...
+    def __getitem__(self, index: int | slice) -> Said | list[Said]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        depth = index + 1 if index >= 0 else len(self) + index + 1
+        for message in reversed(self):
+            if message.depth == depth:
+                return message
+        raise IndexError(index)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # what it is of changes
+
+    @property
+    def last(self) -> Said | None:
+        """The newest message; None if nothing was said."""
+        return self._heard.at(self._last) if self._last >= 0 else None
 
 
 class ContextItem(msgspec.Struct, frozen=True):
@@ -293,15 +351,16 @@ class WorkbenchState(msgspec.Struct):
     """Everything that is true of one workbench after the event `seq`.
 
     `removed` is what was taken out of published/ and not put there again: a crash may have come
-    between the event and the removal on disk. `said` is the conversation as it stands, `heard`
-    all that was ever said, by id, cut off or not. `ended_drafts` are those that can be
-    recovered, oldest first. `publishes` are those that were carried out, by the checkpoint that
-    each left. `readings` is what was said of how a file's tables are to be read; that of a file
-    that went is kept, for it may come back. `approvals` are those that nobody decided,
-    `decided` the newest of the others. `current` is the run on the newest message that can be
-    resumed; 0 once its plan is set aside. `restore_id` names the newest restore that it came
-    with, and `restored_seq` the event that says so: what people had confirmed before that is
-    not in force.
+    between the event and the removal on disk. `heard` is all that was ever said, by id, cut off or
+    not, and `said_last` the place there of the newest message of the conversation as it stands.
+    `undone` and `discarded` are the numbers of the runs that are marked so. `ended_drafts` are
+    those that can be recovered, oldest first. `publishes` are those that were carried out, by
+    the checkpoint that each left. `readings` is what was said of how a file's tables are to be
+    read; that of a file that went is kept, for it may come back. `approvals` are those that
+    nobody decided, `decided` the newest of the others. `current` is the run on the newest
+    message that can be resumed; 0 once its plan is set aside. `restore_id` names the newest
+    restore that it came with, and `restored_seq` the event that says so: what people had
+    confirmed before that is not in force.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -314,34 +373,56 @@ class WorkbenchState(msgspec.Struct):
     removed: dict[FileName, BlobHash] = {}
     draft: Draft | None = None
     ended_drafts: list[EndedDraft] = []
-    said: list[Said] = []
-    heard: dict[str, Said] = {}
-    runs: list[Run] = []
+    heard: PagedDict[str, Said] = msgspec.field(default_factory=PagedDict)
+    said_last: int = -1
+    runs: PagedList[Run] = msgspec.field(default_factory=PagedList)
+    undone: set[int] = set()
+    discarded: set[int] = set()
     current: int = 0
     context: dict[str, ContextItem] = {}
     readings: dict[FileName, ReadAs] = {}
     parent: Parent | None = None
     measured: dict[str, Measured] = {}
     consents: list[Consent] = []
-    checkpoints: list[Checkpoint] = []
+    checkpoints: PagedList[Checkpoint] = msgspec.field(default_factory=PagedList)
     publish: PublishIntended | None = None
     publish_seq: Seq = Seq(0)
-    publishes: dict[str, PublishNote] = {}
+    publishes: PagedDict[str, PublishNote] = msgspec.field(default_factory=PagedDict)
     effects: dict[str, EffectIntended] = {}
     delivered: list[Delivered] = []
     approvals: dict[str, Approval] = {}
     decided: dict[str, DecidedApproval] = {}
-    entries: dict[int, Seq] = {}
+    entries: PagedDict[int, Seq] = msgspec.field(default_factory=PagedDict)
     next_entry: int = 1
     restore_id: str = ""
     restored_seq: Seq = Seq(0)
 
+    @property
+    def said(self) -> Branch:
+        """The conversation as it stands."""
+        return Branch(self.heard, self.said_last)
+
     def run(self, number: int) -> Run:
-        """Return a run by its number; raises IndexError if there is none."""
+        """Return a run by its number, to be read; raises IndexError if there is none."""
         # Without this, run 0 would be the last of the list.
         if number < 1:
             raise IndexError(number)
         return self.runs[number - 1]
+
+    def changed_run(self, number: int) -> Run:
+        """Return a run by its number for a fold that changes it."""
+        if number < 1:
+            raise IndexError(number)
+        return self.runs.editable(number - 1)
+
+    def mark_discarded(self, numbers: Collection[int], *, discarded: bool) -> None:
+        """Mark runs whose changes were thrown away with a draft, or came back with it."""
+        for number in numbers:
+            self.changed_run(number).discarded = discarded
+        if discarded:
+            self.discarded.update(numbers)
+        else:
+            self.discarded.difference_update(numbers)
 
     def run_id(self, number: int) -> RunId:
         """Return the id of a run."""

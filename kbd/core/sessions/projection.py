@@ -6,12 +6,12 @@ cost more, with pauses.
 
 meta/workshop/conversation.jsonl is the conversation for people, an entry a line. It is a copy: the
 log has everything. What is new is added at its end, so that a message costs the same after a
-thousand others; after an undo it is written anew, and so is one that cannot be gone on with. Each
-line says which event it is of, so a start reads no more of the log than came since.
+thousand others; after an undo it is written anew, and so is one that cannot be gone on with, with
+what is newest (`LineCopy`). Each line says which event it is of, so a start reads no more of the
+log than came since.
 """
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -22,7 +22,8 @@ from kbd.core.agent.readable_copies import copy_texts, write_copies, write_tool_
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.store.journal import Journal
-from kbd.core.workbench.conversation import ConversationBranch, conversation_entry
+from kbd.core.store.line_copy import LineCopy
+from kbd.core.workbench.conversation import conversation_entry, read_branch
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
@@ -55,18 +56,10 @@ __all__ = ["ConversationCopy", "Projection"]
 
 _NAME = "conversation.jsonl"
 
-_TAIL_BYTES = 256 * 1024
-"""How much of its end is looked at; one that ends in a longer line is written anew."""
-
-_PAGE = 1000
+_MAX_QUEUED = 50_000
+"""A copy that is so many events behind is written anew, with what is newest."""
 
 _log = get_logger(__name__)
-
-
-class _CopyLine(msgspec.Struct):
-    """Line of the copy, as far as it is read: its event's number."""
-
-    seq: Seq
 
 
 class ConversationCopy:
@@ -78,7 +71,7 @@ class ConversationCopy:
     """
 
     def __init__(self, folder: Path, journal: Journal) -> None:
-        self._path, self._journal = folder / _NAME, journal
+        self._copy, self._journal = LineCopy(folder / _NAME), journal
         self._new: list[ConversationMessage] = []
         self._anew = True
 
@@ -98,12 +91,16 @@ class ConversationCopy:
 
     async def catch_up(self) -> None:
         """Bring the copy up to date with the log, however it was left."""
-        covered = await run_sync(_last_event, self._path)
+        covered = await run_sync(self._copy.last_event)
+        end = self._journal.seq
         # A copy that is ahead of the log is not of this log: nothing is shown before it is durable.
-        self._anew = covered is None or covered > self._journal.seq
+        self._anew = covered is None or not end - _MAX_QUEUED <= covered <= end
         if covered is not None and not self._anew:
             self._new = []
-            await self._read(covered, self.note)
+            for seq, record in await run_sync(
+                lambda: list(self._journal.reader.read(covered, end))
+            ):
+                self.note(seq, record)
         if self._anew or self._new:
             await self._write()
 
@@ -118,60 +115,22 @@ class ConversationCopy:
         new, anew = self._new, self._anew
         self._new, self._anew = [], False
         try:
-            if anew or not await run_sync(_append_lines, self._path, new):
-                await self._write_all()
+            if anew or not await run_sync(self._copy.append, map(_encode, new)):
+                await self._write_newest()
         except (OSError, KbdError) as fault:
             self._anew = True
             _log.warning("copy_not_written", copy=_NAME, fault=str(fault))
 
-    async def _write_all(self) -> None:
-        branch = ConversationBranch(lambda entry: entry)
-        last = await self._read(Seq(0), branch.add)
-        await run_sync(_replace_copy, self._path, branch.entries())
+    async def _write_newest(self) -> None:
+        reader = self._journal.reader
+        last = await run_sync(lambda: reader.outline().seq)
+        newest = map(_encode, read_branch(reader, after=last + 1, descending=True))
+        await run_sync(self._copy.replace, newest)
         # What was noted meanwhile, and is written already.
         self._new = [message for message in self._new if message.seq > last]
 
-    async def _read(self, after: Seq, take: Callable[[Seq, Recorded], object]) -> Seq:
-        """Pass all events after one to `take`, and return the last one's number."""
-        while page := await self._journal.read(after, _PAGE):
-            for seq, record in page:
-                take(seq, record)
-            after = page[-1][0]
-        return after
 
-
-def _last_event(path: Path) -> Seq | None:
-    """Return the event of the last line; None for no copy, a torn one or somebody else's file."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
-            *_, last, after = file.read().rsplit(b"\n", 2)
-        return None if after else msgspec.json.decode(last, type=_CopyLine).seq
-    except (OSError, ValueError, msgspec.DecodeError):
-        return None
-
-
-def _append_lines(path: Path, new: Iterable[ConversationMessage]) -> bool:
-    """Add lines to the copy; False if there is none."""
-    try:
-        with path.open("r+b") as file:
-            file.seek(0, os.SEEK_END)
-            file.write(_encode_lines(new))
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _replace_copy(path: Path, messages: Iterable[ConversationMessage]) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_bytes(_encode_lines(messages))
-    # Not synced: what a crash takes is written anew from the log.
-    os.replace(fresh, path)
-
-
-def _encode_lines(messages: Iterable[ConversationMessage]) -> bytes:
-    return b"".join(msgspec.json.encode(each) + b"\n" for each in messages)
+_encode = msgspec.json.Encoder().encode
 
 
 _CHANGES_WHOLE_DRAFT = (

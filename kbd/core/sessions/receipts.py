@@ -6,6 +6,7 @@ at the next opening if it is not there.
 """
 
 import os
+from itertools import islice
 from pathlib import Path
 
 import anyio
@@ -28,6 +29,9 @@ __all__ = ["ReceiptMaker"]
 MAX_LATE = 5
 """Publishes whose receipts are made when a workbench is opened; older ones when they are asked
 for. A workbench of an older kbd may have thousands."""
+
+MAX_COPIES = 100
+"""Newest publishes whose readable copies are looked for when a workbench is opened."""
 
 _log = get_logger(__name__)
 
@@ -59,9 +63,8 @@ class ReceiptMaker:
 
     def catch_up(self) -> None:
         """Note the newest publishes that have no receipt."""
-        publishes = self._workbench.state.publishes
-        newest = list(publishes)[-MAX_LATE:]
-        self._due = [each for each in newest if publishes[each].receipt is None]
+        newest = list(islice(self._workbench.state.publishes.newest(), MAX_LATE))[::-1]
+        self._due = [each for each, note in newest if note.receipt is None]
 
     def observe(self, seq: Seq, record: Recorded) -> None:
         """Note a publish."""
@@ -111,9 +114,10 @@ class ReceiptMaker:
             return chosen, note, data
 
     async def _restore_copies(self) -> None:
-        """Write the readable copies that are not there; a damaged receipt has none."""
+        """Write the newest readable copies that are not there; a damaged receipt has none."""
+        publishes = self._workbench.state.publishes
         there = await run_sync(_file_names, self._workbench.folders.receipts)
-        for checkpoint_id, note in tuple(self._workbench.state.publishes.items()):
+        for checkpoint_id, note in tuple(islice(publishes.newest(), MAX_COPIES)):
             if note.receipt is not None and f"{checkpoint_id}.json" not in there:
                 data = await self._stored(note)
                 if data is not None:

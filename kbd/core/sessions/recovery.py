@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import anyio
 from anyio.to_thread import run_sync
@@ -27,6 +28,7 @@ from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import workbench_snapshots
+from kbd.core.store.snapshotting import renew_far
 from kbd.core.workbench.extraction import close_unfinished_effects
 from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.core.workbench.publish import carry_out
@@ -61,9 +63,10 @@ async def open_workbench(
     with translate_disk_errors():
         await run_sync(_prepare_folders, folders)
     snapshots = workbench_snapshots(folders.log, folders.snap)
-    log, copies = await run_sync(snapshots.open, disk)
+    await renew_far(snapshots)
+    log, fold = await run_sync(snapshots.open, disk)
     keeper: Keeper[WorkbenchState, Command] = Keeper(
-        Journal(log),
+        Journal(log, fold.outline if fold is not None else None),
         blank=WorkbenchState,
         fold=fold_workbench,
         decide=decide,
@@ -72,7 +75,7 @@ async def open_workbench(
         document_of=WorkbenchState.document_of,
     )
     try:
-        await keeper.load(copies)
+        await keeper.load(fold.state if fold is not None else None)
     except LogCorrupt:
         pass  # The log has it as its damage; what came before is folded and can be read.
     store = BlobStore(folders.blobs, disk)
@@ -155,8 +158,9 @@ async def close_workbench(workbench: OpenWorkbench) -> None:
     """Close a workbench whose Keeper has stopped; write a snapshot if much came since the last."""
     with anyio.CancelScope(shield=True):
         if workbench.damage is None:
-            head = workbench.keeper.journal.log.head
-            await run_sync(workbench.snapshots.save_last, workbench.state, head)
+            journal = workbench.keeper.journal
+            save = partial(workbench.snapshots.save_last, workbench.state, journal.reader.outline)
+            await run_sync(save, journal.log.head)
         await workbench.keeper.journal.aclose()
         workbench.files.close()
         # Last: until the log is closed, the mark tells the next start to recover this workbench.

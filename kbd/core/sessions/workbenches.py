@@ -31,13 +31,13 @@ from kbd.core.sessions.recovery import (
 )
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper, Observer
+from kbd.core.store.snapshots import workbench_snapshots
 from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, NotFound, ValidationFailed
 from kbd.events.base import Actor, Recorded
-from kbd.events.log import EventLog
 from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
@@ -232,7 +232,8 @@ class Workbenches:
         self.known(workbench_id)
         folders = self._context.home.workbench(workbench_id)
         with translate_disk_errors():
-            return EventRows(workbench_id, Journal(await run_sync(EventLog.view, folders.log)))
+            log, outline = await run_sync(workbench_snapshots(folders.log, folders.snap).view)
+        return EventRows(workbench_id, Journal(log, outline))
 
     def known(self, workbench_id: WorkbenchId) -> KnownWorkbench:
         """Return a workbench as the daemon's log knows it.

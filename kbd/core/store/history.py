@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.paged import plain_parts
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import Draft, DraftFile, WorkbenchState
@@ -17,7 +18,15 @@ from kbd.events.scan import read_log
 from kbd.requests.replays import FileAt, RunAt
 from kbd.types import FileName, Seq
 
-__all__ = ["drafts_before", "encoded_state", "files_at", "run_at", "state_at", "state_hash"]
+__all__ = [
+    "drafts_before",
+    "encoded_state",
+    "files_at",
+    "plain_state",
+    "run_at",
+    "state_at",
+    "state_hash",
+]
 
 
 class _Reached(Exception):
@@ -92,9 +101,17 @@ def encoded_state(state: WorkbenchState) -> bytes:
     Sets and dicts are in the order of their keys, for in which order they grew is no part of what
     is true.
     """
+    return msgspec.json.encode(plain_state(state), order="deterministic")
+
+
+def plain_state(state: WorkbenchState) -> dict[str, Any]:
+    """Return a state as JSON has it, with the conversation as it stands."""
     # JSON has no keys but text, and msgspec puts in order only those.
-    plain = msgspec.to_builtins(state, str_keys=True, order="deterministic")
-    return msgspec.json.encode(plain, order="deterministic")
+    plain, said = (
+        msgspec.to_builtins(part, str_keys=True, order="deterministic", enc_hook=plain_parts)
+        for part in (state, list(state.said))
+    )
+    return {**plain, "said": said}
 
 
 def state_hash(state: WorkbenchState) -> str:

@@ -19,7 +19,9 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.log_outline import LogOutline
 from kbd.core.runtime.event_loop import Notifier, Wakeup
+from kbd.core.store.log_reader import LogReader
 from kbd.errors import ToolWorkerUnavailable
 from kbd.events import codec
 from kbd.events.base import Recorded
@@ -140,10 +142,17 @@ class Journal:
 
     Args:
         log: The log, open. The journal closes it.
+        outline: Its outline, as far as a snapshot has it.
+
+    Attributes:
+        reader: Finds events without reading all of the log.
+        copying: Held while a readable copy is written.
     """
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, outline: LogOutline | None = None) -> None:
         self._log = log
+        self.reader = LogReader(log, outline)
+        self.copying = anyio.Lock()
         self._writer: WriterThread[object] = WriterThread()
         self._grown = Notifier()
         self._closed = False
@@ -192,7 +201,7 @@ class Journal:
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
         """Return at most `limit` events after a number, in order."""
-        return await run_sync(self._log.read, after, limit)
+        return await run_sync(self.reader.page, after, limit)
 
     async def replay(self, apply: Callable[[int, Recorded], None], after: Seq) -> None:
         """Call `apply` with every event after a number, in a thread."""
@@ -204,7 +213,7 @@ class Journal:
 
     def _read_plain(self, after: Seq, limit: int) -> list[tuple[Seq, list[Any]]]:
         found: list[tuple[Seq, list[Any]]] = []
-        for first, body in self._log.frames(after):
+        for first, body in self.reader.frames(after):
             for seq, item in enumerate(codec.decode_plain(body), first):
                 if seq > after:
                     found.append((Seq(seq), item))

@@ -19,6 +19,7 @@ import anyio
 import msgspec
 
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.paged import copy_state
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.event_loop import Notifier, Settle
 from kbd.core.store.journal import Journal
@@ -153,9 +154,10 @@ class Keeper(Generic[S, C]):
         self.journal, self._redact, self._document_of = journal, redact, document_of
         self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
         # Two copies: `_next` runs ahead within a batch, `_state` shows only what is durable. None
-        # while `_next` holds what a refused frame left in it; then `_state` is copied when needed.
+        # until the first batch of more than one command, and while `_next` holds what a refused
+        # frame left in it; `_state` is copied when it is needed.
         self._state: S = blank()
-        self._next: S | None = blank()
+        self._next: S | None = None
         self._is_refused = False
         # The batch that is worked on, and the one that gathers meanwhile.
         self._current: _Batch[C] = _Batch()
@@ -185,15 +187,12 @@ class Keeper(Generic[S, C]):
         """Set what is refreshed after a frame is folded and before anybody is told of it."""
         self._refresh = refresh
 
-    async def load(self, snapshot: tuple[S, S] | None = None) -> None:
-        """Fold the log, from a snapshot's two copies of the state if there is one."""
-        state, ahead = snapshot or (self._blank(), self._blank())
-        self._state, self._next = state, ahead
+    async def load(self, snapshot: S | None = None) -> None:
+        """Fold the log, from the state of a snapshot if there is one."""
+        state = self._state = self._blank() if snapshot is None else snapshot
 
         def apply(number: int, record: Recorded) -> None:
-            seq = Seq(number)
-            self._fold(state, seq, record)
-            self._fold(ahead, seq, record)
+            self._fold(state, Seq(number), record)
 
         await self.journal.replay(apply, state.seq)
 
@@ -367,8 +366,7 @@ class Keeper(Generic[S, C]):
         """
         if self._next is None:
             # A fold has no inverse, so the copy that ran ahead is made anew from the durable one.
-            packed = msgspec.msgpack.encode(self._state)
-            self._next = msgspec.msgpack.decode(packed, type=type(self._state))
+            self._next = copy_state(self._state, type(self._state))
         return self._next
 
     def _stop(self, error: BaseException) -> None:

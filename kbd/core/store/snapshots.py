@@ -15,7 +15,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import (
@@ -36,19 +36,32 @@ import msgspec
 from kbd import __version__
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.log_outline import LogOutline
+from kbd.core.domain.paged import (
+    PAGE_BYTES,
+    copy_state,
+    decode_state,
+    describe_state,
+    encode_state,
+    move_pages,
+    seal_state,
+    used_bytes,
+)
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.store.page_file import PAGES_SUFFIX, PageFile, PageWriter
 from kbd.errors import DiskFull, KbdError, LogCorrupt
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, frame_link
 from kbd.events.log import EventLog
-from kbd.events.scan import survey_log
-from kbd.events.segment import Block, Segment
+from kbd.events.scan import LogSurvey, survey_log
+from kbd.events.segment import Block, Segment, segment_names
 from kbd.types import Seq
 
 __all__ = [
     "Kind",
+    "LogFold",
     "Snapshot",
     "Snapshots",
     "daemon_snapshots",
@@ -149,11 +162,17 @@ def _read(path: Path, schema: str) -> Snapshot | None:
 CLOSED_EVENTS = 2000
 """A snapshot is kept at close when so many events came since the last one (4 ms of replay)."""
 
+RENEWED_EVENTS = 50_000
+"""A fold from far back saves its state after so many events, so that it need not hold it all."""
+
 _NO_END = Seq(2**63)
 """Behind the last event of any log."""
 
 _NICENESS = 10
 """A process that renews yields to everything that somebody waits for."""
+
+_LEAST_WASTE_BYTES = 1024 * 1024
+"""Pages that no snapshot names are left behind once they take so much, and half of the file."""
 
 Kind = Literal["daemon", "workbench"]
 """Which sort of log: the daemon's own, or one of a workbench."""
@@ -166,6 +185,28 @@ class _Folded(Protocol):
 S = TypeVar("S", bound=_Folded)
 
 
+class LogFold(msgspec.Struct, Generic[S]):
+    """What a log is folded to: its state, and its outline as far as the same event."""
+
+    state: S
+    outline: LogOutline
+
+
+class _Stored(msgspec.Struct, frozen=True, array_like=True):
+    """Payload of a snapshot: the name of the file of its pages, "" for none, and the fold."""
+
+    pages: str
+    fold: msgspec.Raw
+
+
+class _Found(NamedTuple, Generic[S]):
+    """A snapshot that can be used, with the file of its pages."""
+
+    head: bytes
+    fold: LogFold[S]
+    pages: PageFile | None
+
+
 class Snapshots(Generic[S]):
     """The snapshots of one log.
 
@@ -175,6 +216,8 @@ class Snapshots(Generic[S]):
         folder: Where its snapshots lie; made when it is needed.
         shape: The state's class; made without arguments it is the state before the first event.
         fold: Changes a state as an event says.
+        disk: What writes them.
+        page_bytes: The size at which a page of a long list is full.
 
     Attributes:
         since: The event of the newest snapshot that is of use; 0 without one.
@@ -187,13 +230,18 @@ class Snapshots(Generic[S]):
         folder: Path,
         shape: type[S],
         fold: Callable[[S, Seq, Recorded], None],
+        disk: Disk = DISK,
+        page_bytes: int = PAGE_BYTES,
     ) -> None:
         self.kind, self.log_dir, self.folder = kind, log_dir, folder
         self.since = Seq(0)
-        self._shape, self._fold = shape, fold
+        self._shape, self._fold, self._disk = shape, fold, disk
+        self._page_bytes = page_bytes
+        self._stored = _stored_type(shape)
+        self._pages = ""
 
-    def open(self, disk: Disk = DISK) -> tuple[EventLog, tuple[S, S] | None]:
-        """Open the log, and return two copies of the state of its newest snapshot, if it fits.
+    def open(self, disk: Disk = DISK) -> tuple[EventLog, LogFold[S] | None]:
+        """Open the log, and return the fold of its newest snapshot, if that is of this log.
 
         Args:
             disk: What writes the log.
@@ -202,30 +250,69 @@ class Snapshots(Generic[S]):
             DiskFull: There is no space for a new log or a repair.
             LogPoisoned: The disk failed, or does not make the log durable.
         """
-        found = load_snapshot(self.folder, self._schema())
-        log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0), disk=disk)
+        found = self._load()
+        if found is None:
+            return EventLog.open(self.log_dir, disk=disk), None
+        trusted, start = found.fold.state.seq, found.fold.outline.last
+        log = EventLog.open(self.log_dir, trusted=trusted, start=start, disk=disk)
         # The log may have been cut, or restored from a backup, since the snapshot was taken.
-        if found is None or not _is_of_log(log, found):
+        if not _is_of_log(log, found):
             return log, None
-        decode = msgspec.msgpack.Decoder(self._shape).decode
-        with _gc_paused():
-            # Twice, for the Keeper's two copies must share nothing that a fold changes.
-            copies = decode(found.payload), decode(found.payload)
-        self.since = found.seq
-        return log, copies
+        self.since = trusted
+        return log, found.fold
 
-    def save(self, state: S, head: bytes) -> bool:
-        """Save a state, with the chain value behind its last event; return whether it is saved."""
-        payload = msgspec.msgpack.encode(state)
-        is_saved = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
-        if is_saved:
-            self.since = state.seq
-        return is_saved
+    def view(self) -> tuple[EventLog, LogOutline | None]:
+        """View the log, which nobody has open, with the outline of its newest snapshot, if any.
 
-    def save_last(self, state: S, head: bytes) -> None:
-        """Save the state of a closed log, unless the newest snapshot is nearly as recent."""
-        if state.seq - self.since >= CLOSED_EVENTS:
-            self.save(state, head)
+        Raises:
+            OSError: It cannot be read.
+        """
+        found = self._load()
+        if found is not None:
+            trusted, start = found.fold.state.seq, found.fold.outline.last
+            log = EventLog.view(self.log_dir, trusted=trusted, start=start)
+            if _is_of_log(log, found):
+                return log, found.fold.outline
+        return EventLog.view(self.log_dir), None
+
+    def far_end(self) -> Seq:
+        """Return an event up to which it is worth while to renew before the log is opened.
+
+        It is the last one of a segment, if so many came since the newest snapshot; else 0.
+        """
+        try:
+            names = segment_names(self.log_dir)
+        except OSError:
+            return Seq(0)
+        end = int(names[-1].partition(".")[0]) - 1 if names else 0
+        found = load_snapshot(self.folder, self._schema()) if end >= RENEWED_EVENTS else None
+        since = found.seq if found is not None else 0
+        return Seq(end if end - since >= RENEWED_EVENTS else 0)
+
+    def save(self, fold: LogFold[S], head: bytes) -> bool:
+        """Save a fold, with the chain value behind its last event; return whether it is saved."""
+        made = copy_state(fold, self._stored)
+        writer = PageWriter(self.folder / (self._pages or _pages_name(fold.state.seq)), self._disk)
+        seal_state(made, writer.write, self._page_bytes)
+        try:
+            self._pages = writer.path.name if writer.flush() else ""
+        except (OSError, DiskFull):
+            return False
+        return self._keep(made, head)
+
+    def save_last(self, state: S, outline: Callable[[], LogOutline], head: bytes) -> None:
+        """Save the fold of a closed log, unless the newest snapshot is nearly as recent.
+
+        Args:
+            state: The state.
+            outline: Brings the outline as far, and returns it.
+            head: The chain value behind the last event.
+        """
+        if state.seq - self.since < CLOSED_EVENTS:
+            return
+        fold = LogFold(state, outline())
+        if fold.outline.seq == state.seq and self.save(fold, head):
+            self._leave_waste()
 
     def renew(self, until: Seq) -> bool:
         """Fold the log from its newest snapshot up to a durable event, and save the state.
@@ -238,16 +325,14 @@ class Snapshots(Generic[S]):
         Returns:
             Whether it was kept. That it cannot be done is no error.
         """
-        found = load_snapshot(self.folder, self._schema())
+        found = self._load()
         with _gc_paused():
-            if found is not None and found.seq < until:
-                state = msgspec.msgpack.decode(found.payload, type=self._shape)
-                onward = _IncrementalFold(state, found.head, self._fold, until)
-                if onward.walk(self.log_dir):
-                    return self.save(onward.state, onward.head)
+            if found is not None and found.fold.state.seq < until and self._renew(found, until):
+                return True
             # There is none, or it is of another log, or of an end that was cut off since.
-            onward = _IncrementalFold(self._shape(), GENESIS, self._fold, until)
-            return onward.walk(self.log_dir) and self.save(onward.state, onward.head)
+            self._pages = ""
+            blank = LogFold(self._shape(), LogOutline())
+            return self._renew(_Found(GENESIS, blank, None), until)
 
     def read(self) -> tuple[S, str]:
         """Fold a log to its end, from its newest snapshot if there is one; nothing is changed.
@@ -257,26 +342,107 @@ class Snapshots(Generic[S]):
         Returns:
             The state, and why the log cannot be read on from there; "" if it is whole.
         """
-        found = load_snapshot(self.folder, self._schema())
+        found = self._load()
         with _gc_paused():
             if found is not None:
-                state = msgspec.msgpack.decode(found.payload, type=self._shape)
-                onward = _IncrementalFold(state, found.head, self._fold, _NO_END)
+                onward = _IncrementalFold(found.fold, found.head, self._fold, _NO_END)
                 damage = onward.read(self.log_dir)
                 # Of another log, or of an end that was cut off since.
                 if damage is not None:
-                    return onward.state, damage
-            onward = _IncrementalFold(self._shape(), GENESIS, self._fold, _NO_END)
-            return onward.state, onward.read(self.log_dir) or ""
+                    return onward.fold.state, damage
+            blank = LogFold(self._shape(), LogOutline())
+            onward = _IncrementalFold(blank, GENESIS, self._fold, _NO_END)
+            return onward.fold.state, onward.read(self.log_dir) or ""
+
+    def _renew(self, found: _Found[S], until: Seq) -> bool:
+        """Fold on in steps, and save after each: what is old is in pages then, not in memory."""
+        while True:
+            step = Seq(min(until, found.fold.state.seq + RENEWED_EVENTS))
+            onward = _IncrementalFold(found.fold, found.head, self._fold, step)
+            # A frame may hold more events than the step has: it is folded whole.
+            if not onward.walk(self.log_dir) or onward.fold.state.seq > until:
+                return False
+            if not self.save(onward.fold, onward.head):
+                return False
+            if onward.fold.state.seq == until:
+                return True
+            again = self._load()
+            if again is None:
+                return False
+            found = again
+
+    def _load(self) -> _Found[S] | None:
+        found = load_snapshot(self.folder, self._schema())
+        if found is None:
+            return None
+        stored = msgspec.msgpack.decode(found.payload, type=_Stored)
+        try:
+            pages = PageFile(self.folder / stored.pages) if stored.pages else None
+        except OSError:
+            return None
+        self._pages = stored.pages
+        with _gc_paused():
+            return _Found(found.head, decode_state(stored.fold, self._stored, pages), pages)
+
+    def _keep(self, fold: LogFold[S], head: bytes) -> bool:
+        payload = msgspec.msgpack.encode(_Stored(self._pages, msgspec.Raw(encode_state(fold))))
+        seq = fold.state.seq
+        is_saved = save_snapshot(self.folder, seq, head, self._schema(), payload, self._disk)
+        if is_saved:
+            self.since = seq
+            self._remove_unused_pages()
+        return is_saved
+
+    def _remove_unused_pages(self) -> None:
+        """Remove the files of pages that no snapshot names; a state in use holds its own open."""
+        files = list(self.folder.glob(f"*{PAGES_SUFFIX}"))
+        if len(files) <= 1:
+            return
+        used = {self._pages}
+        for path in _newest_first(self.folder)[1:]:
+            with suppress(OSError, msgspec.DecodeError):
+                older = _read(path, self._schema())
+                used.add(msgspec.msgpack.decode(older.payload, type=_Stored).pages if older else "")
+        for path in files:
+            if path.name not in used:
+                path.unlink(missing_ok=True)
+
+    def _leave_waste(self) -> None:
+        """Write the pages that are in use to a file of their own, if they are the smaller part."""
+        found = self._load()
+        if found is None or found.pages is None:
+            return
+        used = used_bytes(found.fold)
+        if found.pages.size_bytes - used < max(used, _LEAST_WASTE_BYTES):
+            return
+        old = found.pages
+        new = PageWriter(self.folder / _pages_name(self.since, self._pages), self._disk)
+        try:
+            move_pages(found.fold, lambda place: new.write(old.read(place)))
+            new.flush()
+        except (OSError, KbdError):
+            return
+        self._pages = new.path.name
+        self._keep(found.fold, found.head)
 
     def _schema(self) -> str:
         """Name the shape of the state: of another shape, or another kbd's, none is used."""
-        return _name_of(self._shape)
+        return _name_of(self._stored)
+
+
+def _pages_name(seq: Seq, old: str = "") -> str:
+    """Return the name of a new file of pages, another than that of an old one."""
+    name = f"{seq:020}{PAGES_SUFFIX}"
+    return name if name != old else f"{seq:020}-1{PAGES_SUFFIX}"
+
+
+def _stored_type(shape: type[S]) -> type[LogFold[S]]:
+    return LogFold[shape]  # type: ignore[valid-type]
 
 
 @cache  # 5 ms each, and every log that is opened or read asks
 def _name_of(shape: type) -> str:
-    described = msgspec.json.encode(msgspec.json.schema(shape))
+    described = msgspec.json.encode(describe_state(shape))
     # With the version, for a fold can change while the shape stays.
     return f"{__version__}-{hashlib.sha256(described).hexdigest()[:16]}"
 
@@ -296,38 +462,42 @@ class _StoppedError(Exception):
 
 
 class _IncrementalFold(Generic[S]):
-    """Incremental fold of a log that somebody may be writing: from a state up to an event.
+    """Incremental fold of a log that somebody may be writing: from a fold up to an event.
 
     Args:
-        state: The state to go on from; it is changed.
+        found: The fold to go on from; it is changed.
         head: The chain value that the log must have behind its last event.
         fold: Changes a state as an event says.
-        until: The last event that counts.
+        until: The event from which on nothing counts.
 
     Attributes:
-        state: As far as it is folded.
+        fold: As far as it is folded.
         head: The chain value there.
     """
 
     def __init__(
-        self, state: S, head: bytes, fold: Callable[[S, Seq, Recorded], None], until: Seq
+        self,
+        found: LogFold[S],
+        head: bytes,
+        fold: Callable[[S, Seq, Recorded], None],
+        until: Seq,
     ) -> None:
-        self.state, self.head = state, head
+        self.fold, self.head = found, head
         self._fold, self._until = fold, until
         self._chain = b""
 
     def walk(self, log_dir: Path) -> bool:
         """Fold; return whether the log has the state's origin and reaches so far."""
         try:
-            survey_log(log_dir, trusted=self.state.seq, visit=self._visit)
-        except (_StoppedError, OSError):
+            self._survey(log_dir)
+        except (_StoppedError, OSError, KbdError):
             pass
-        return self.state.seq == self._until
+        return self.fold.state.seq >= self._until
 
     def read(self, log_dir: Path) -> str | None:
         """Fold to the end; return the damage that is met, "" for none, None for another log."""
         try:
-            found = survey_log(log_dir, trusted=self.state.seq, visit=self._visit)
+            found = self._survey(log_dir)
         except _StoppedError:
             return None
         except KbdError as error:
@@ -336,30 +506,37 @@ class _IncrementalFold(Generic[S]):
             return f"the log cannot be read: {os.strerror(error.errno or 0)}"
         if found.fault is not None:
             return found.fault.message
-        return "" if found.seq == self.state.seq else None
+        return "" if found.seq == self.fold.state.seq else None
+
+    def _survey(self, log_dir: Path) -> LogSurvey:
+        trusted, start = self.fold.state.seq, self.fold.outline.last
+        return survey_log(log_dir, trusted=trusted, start=start, visit=self._visit)
 
     def _visit(self, segment: Segment, block: Block) -> None:
         if block.base == segment.start.offset:
             self._chain = segment.header.chain
+        state, outline = self.fold.state, self.fold.outline
         for first, last, at, stop in block.spans():
             before, self._chain = self._chain, block.data[at + HEADER_BYTES : at + BODY_AT]
-            if last <= self.state.seq:
-                if last == self.state.seq and self._chain != self.head:
+            if last <= state.seq:
+                if last == state.seq and self._chain != self.head:
                     raise _StoppedError
                 continue
-            if first != self.state.seq + 1 or before != self.head:
+            if first != state.seq + 1 or before != self.head:
                 raise _StoppedError
-            for seq, record in enumerate(codec.decode(block.data[at + BODY_AT : stop]), first):
-                self._fold(self.state, Seq(seq), record)
+            records = codec.decode(block.data[at + BODY_AT : stop])
+            for seq, record in enumerate(records, first):
+                self._fold(state, Seq(seq), record)
+            outline.add(frame_link(block.data, at, block.base), records)
             self.head = self._chain
             if last >= self._until:
                 raise _StoppedError
 
 
-def _is_of_log(log: EventLog, found: Snapshot) -> bool:
+def _is_of_log(log: EventLog, found: _Found[Any]) -> bool:
     """Whether a snapshot is of this log; damage that is met stays with the log."""
     try:
-        return log.chain_at(found.seq) == found.head
+        return log.chain_at(found.fold.state.seq, found.fold.outline.last) == found.head
     except LogCorrupt:
         return False
 

@@ -9,6 +9,8 @@ lost.
 
 from typing import Any
 
+from anyio.to_thread import run_sync
+
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.module_process import open_module
@@ -17,10 +19,10 @@ from kbd.events.base import Recorded
 from kbd.events.log import EventLog
 from kbd.types import Seq
 
-__all__ = ["SnapshotScheduler"]
+__all__ = ["SnapshotScheduler", "renew_far"]
 
-SNAPSHOT_EVENTS = 50_000
-"""A snapshot is made anew after so many events (0.1 to 0.4 s of replay)."""
+SNAPSHOT_EVENTS = 10_000
+"""A snapshot is made anew after so many events (0.1 s of replay): one costs what came since."""
 
 _log = get_logger(__name__)
 
@@ -60,6 +62,16 @@ class SnapshotScheduler:
                 self._snapshots.since = until
             else:
                 _log.warning("no_snapshot", kind=self._snapshots.kind, seq=until, code=code)
+
+
+async def renew_far(snapshots: Snapshots[Any]) -> None:
+    """Have a process fold a log that is far ahead of its newest snapshot, before it is opened.
+
+    So the daemon neither works on it for a minute nor has all of its state in memory.
+    """
+    until = await run_sync(snapshots.far_end)
+    if until:
+        await _run_snapshot_process(snapshots, until)
 
 
 async def _run_snapshot_process(snapshots: Snapshots[Any], until: Seq) -> int:

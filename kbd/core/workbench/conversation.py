@@ -1,19 +1,20 @@
 """Conversation of a workbench: messages, tool traffic, and what people did in between.
 
 All that was ever said is a tree; the conversation is one branch of it. An undo makes an earlier
-entry the last one, so the entries are kept as such a tree, too, and read from the last one back.
-
-A page is read in two passes over the log: one for the branch, of which only numbers and types are
-kept, and one for the entries of the page. So no more texts are in memory than the page has.
+entry the last one, so the branch is stretches of the log, which its outline tells
+(`LogOutline.branch`). A page is read from where it begins: neither the log before it nor the texts
+behind it are looked at.
 """
 
-from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
 
 import msgspec
 
+from kbd.core.domain.log_outline import BLOCK_EVENTS, entry_type
+from kbd.core.runtime.fairness import read_in_turn
+from kbd.core.store.log_reader import LogReader
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.codec import format_time
@@ -32,7 +33,7 @@ from kbd.events.workbenches import (
     WorkbenchForked,
 )
 from kbd.requests.base import Unset
-from kbd.requests.pages import page_of
+from kbd.requests.pages import decode_cursor, encode_cursor
 from kbd.requests.workshop import (
     Conversation,
     ConversationCall,
@@ -42,58 +43,13 @@ from kbd.requests.workshop import (
 )
 from kbd.types import Seq
 
-__all__ = ["ConversationBranch", "conversation", "conversation_entry", "conversation_page"]
-
-_PAGE = 1000
-
-T = TypeVar("T")
-
-_SHOWN_EVENTS = frozenset(
-    {
-        UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
-        CheckpointCreated, CheckpointRestored, DraftDiscarded, DraftRebased, DraftRecovered,
-        ConversationRewound, NoticeGiven, WorkbenchForked,
-    }
-)  # fmt: skip
-
-
-class ConversationBranch(Generic[T]):
-    """The entries of a conversation, gathered from the log in order.
-
-    Args:
-        keep: What is kept of an entry: all of it, or what a page is chosen by.
-    """
-
-    def __init__(self, keep: Callable[[ConversationMessage], T]) -> None:
-        self._keep = keep
-        self._entries: list[T] = []
-        # Of each entry the one before it, by place, and its event.
-        self._before = array("q")
-        self._seqs = array("q")
-        self._last = -1
-
-    def add(self, seq: Seq, record: Recorded) -> None:
-        """Add an event to the tree of entries."""
-        if isinstance(record.data, ConversationRewound):
-            # Whatever is recorded goes behind the newest entry, and an undo is one itself: so the
-            # newest of all after an event was the last of the conversation then.
-            self._last = bisect_right(self._seqs, record.data.to_seq) - 1
-        entry = conversation_entry(seq, record)
-        if entry is None:
-            return
-        self._before.append(self._last)
-        self._entries.append(self._keep(entry))
-        self._last = len(self._entries) - 1
-        self._seqs.append(seq)
-
-    def entries(self) -> Sequence[T]:
-        """Return what is kept of the entries of the current branch, oldest first."""
-        found: list[T] = []
-        place = self._last
-        while place >= 0:
-            found.append(self._entries[place])
-            place = self._before[place]
-        return found[::-1]
+__all__ = [
+    "conversation",
+    "conversation_entry",
+    "conversation_page",
+    "count_branch",
+    "read_branch",
+]
 
 
 async def conversation(workbench: OpenWorkbench) -> Conversation:
@@ -101,9 +57,8 @@ async def conversation(workbench: OpenWorkbench) -> Conversation:
 
     What was undone is not in it, nor is what clients call themselves, without a run.
     """
-    branch = ConversationBranch(lambda entry: entry)
-    await _read(workbench, branch.add)
-    return Conversation(messages=tuple(branch.entries()))
+    reader = workbench.keeper.journal.reader
+    return Conversation(messages=await read_in_turn(lambda: tuple(read_branch(reader))))
 
 
 async def conversation_page(
@@ -117,83 +72,141 @@ async def conversation_page(
     Raises:
         ValidationFailed: The cursor is none of this conversation.
     """
-    branch = ConversationBranch(lambda entry: (entry.seq, entry.type))
-    await _read(workbench, branch.add)
-    types = None if isinstance(asked.types, Unset) else sorted(set(asked.types))
+    return await read_in_turn(_page, workbench.keeper.journal.reader, asked)
+
+
+def _page(reader: LogReader, asked: WorkshopGetConversation) -> Conversation:
+    """Read a page; blocking."""
+    types = None if isinstance(asked.types, Unset) else frozenset(asked.types)
+    of = (asked.method, asked.workbench_id, types and sorted(types), asked.descending)
     sign = -1 if asked.descending else 1
-    # An entry is behind the one before it in the log, too, so the events rise along a branch.
-    seqs = [seq for seq, kind in branch.entries() if types is None or kind in types][::sign]
-    of = (asked.method, asked.workbench_id, types, asked.descending)
-    page, next_cursor = page_of(
-        seqs, lambda seq: (sign * seq,), (int,), of, asked.limit, asked.cursor
-    )
+    after: int | None = None
+    if not isinstance(asked.cursor, Unset):
+        (place,) = decode_cursor(asked.cursor, of, (int,))
+        after = sign * int(place)
+    found = read_branch(reader, types, after, descending=asked.descending)
+    if isinstance(asked.limit, Unset):
+        page, has_more = list(found), False
+    else:
+        page = list(islice(found, asked.limit))
+        has_more = next(found, None) is not None
     is_page = not (isinstance(asked.limit, Unset) and isinstance(asked.cursor, Unset))
     return Conversation(
-        messages=await _read_entries(workbench, page),
-        total=len(seqs) if is_page else msgspec.UNSET,
-        next_cursor=next_cursor,
+        messages=tuple(page),
+        total=count_branch(reader, types) if is_page else msgspec.UNSET,
+        next_cursor=encode_cursor(of, (sign * page[-1].seq,)) if has_more else msgspec.UNSET,
     )
 
 
-async def _read_entries(
-    workbench: OpenWorkbench, seqs: Sequence[Seq]
-) -> tuple[ConversationMessage, ...]:
-    """Return the entries of events, in the order of their numbers as given."""
-    if not seqs:
-        return ()
-    found: dict[Seq, ConversationMessage] = {}
-    wanted = frozenset(seqs)
+def read_branch(
+    reader: LogReader,
+    types: frozenset[str] | None = None,
+    after: int | None = None,
+    *,
+    descending: bool = False,
+) -> Iterator[ConversationMessage]:
+    """Yield the entries of the conversation as it stands; blocking.
 
-    def take(seq: Seq, record: Recorded) -> None:
-        if seq in wanted and (entry := conversation_entry(seq, record)) is not None:
-            found[seq] = entry
+    Args:
+        reader: The workbench's log.
+        types: Only entries of these types; None for all.
+        after: Only those behind this event; descending, before it.
+        descending: Whether the newest come first.
 
-    await _read(workbench, take, Seq(min(seqs) - 1), max(seqs))
-    return tuple(found[seq] for seq in seqs)
+    Raises:
+        LogCorrupt: Damage was met.
+    """
+    stretches = list(reader.outline().branch())
+    for first, last in stretches if descending else reversed(stretches):
+        if after is not None and descending:
+            last = min(last, after - 1)
+        elif after is not None:
+            first = max(first, after + 1)
+        yield from _read_stretch(reader, types, (first, last), descending=descending)
 
 
-async def _read(
-    workbench: OpenWorkbench,
-    take: Callable[[Seq, Recorded], None],
-    after: Seq = Seq(0),  # noqa: B008
-    until: Seq | None = None,
-) -> None:
-    """Pass the events behind `after` to `take`, up to `until` or all, so many at once."""
-    while until is None or after < until:
-        count = _PAGE if until is None else min(_PAGE, until - after)
-        page = await workbench.keeper.journal.read(after, count)
-        if not page:
-            return
-        for seq, record in page:
-            take(seq, record)
-        after = page[-1][0]
+def _read_stretch(
+    reader: LogReader,
+    types: frozenset[str] | None,
+    stretch: tuple[int, int],
+    *,
+    descending: bool,
+) -> Iterator[ConversationMessage]:
+    outline, (first, last) = reader.outline(), stretch
+    if last < first:
+        return
+    numbers = range(outline.block_of(first), outline.block_of(last) + 1)
+    for number in reversed(numbers) if descending else numbers:
+        if not _count_types(outline.block(number).entries, types):
+            continue
+        low, high = max(first, number * BLOCK_EVENTS + 1), min(last, (number + 1) * BLOCK_EVENTS)
+        entries = [
+            entry
+            for seq, record in reader.read(Seq(low - 1), Seq(high))
+            if (types is None or entry_type(record) in types)
+            and (entry := conversation_entry(seq, record)) is not None
+        ]
+        yield from reversed(entries) if descending else entries
+
+
+def count_branch(reader: LogReader, types: frozenset[str] | None = None) -> int:
+    """Return how many entries the conversation as it stands has; blocking.
+
+    Args:
+        reader: The workbench's log.
+        types: Only entries of these types; None for all.
+
+    Raises:
+        LogCorrupt: Damage was met.
+    """
+    outline = reader.outline()
+    return sum(_count_stretch(reader, types, first, last) for first, last in outline.branch())
+
+
+def _count_stretch(reader: LogReader, types: frozenset[str] | None, first: int, last: int) -> int:
+    outline = reader.outline()
+    # Whole blocks are counted already; of what is around them the events are looked at.
+    begin = min(outline.block_of(first + BLOCK_EVENTS - 1), len(outline.blocks))
+    end = min(last // BLOCK_EVENTS, len(outline.blocks))
+    if begin >= end:
+        return _count_events(reader, types, first, last)
+    between = (outline.block(number).entries_before for number in (begin, end))
+    before, through = (_count_types(counts, types) for counts in between)
+    around = (first, begin * BLOCK_EVENTS), (end * BLOCK_EVENTS + 1, last)
+    return through - before + sum(_count_events(reader, types, *part) for part in around)
+
+
+def _count_events(reader: LogReader, types: frozenset[str] | None, first: int, last: int) -> int:
+    kinds = (entry_type(record) for _, record in reader.read(Seq(first - 1), Seq(last)))
+    return sum(1 for kind in kinds if kind and (types is None or kind in types))
+
+
+def _count_types(counts: Mapping[str, int], types: frozenset[str] | None) -> int:
+    return sum(count for kind, count in counts.items() if types is None or kind in types)
 
 
 def conversation_entry(seq: Seq, record: Recorded) -> ConversationMessage | None:
     """Return the conversation entry of an event, or None if it has none."""
-    data = record.data
     # Asked of every event that is recorded, and most are none of these.
-    if type(data) not in _SHOWN_EVENTS:
+    if not entry_type(record):
         return None
+    data = record.data
     created = format_time(record.ts_us)
     match data:
         case UserMessageAdded() | AssistantMessageAdded():
             return _message_entry(seq, record.ts_us, data)
-        case ModelReplied(text=text, calls=calls) if calls:
+        case ModelReplied(text=text, calls=calls):
             return ConversationMessage(
                 type="assistant_message", message_id=f"m{seq}", role="assistant", text=text,
                 created_at=created, seq=seq, tool_calls=tuple(_call_row(call) for call in calls),
             )  # fmt: skip
-        case (
-            ToolReturned(call_id=call_id, shown=shown) | ToolRefused(call_id=call_id, shown=shown)
-        ) if record.run:
+        case ToolReturned(call_id=call_id, shown=shown) | ToolRefused(call_id=call_id, shown=shown):
             return ConversationMessage(
                 type="tool_result", message_id=f"m{seq}", role="tool", text=shown,
                 created_at=created, seq=seq, tool_call_id=call_id, content=shown,
             )  # fmt: skip
         case _:
-            entry = _system_event(data)
-            return _system_entry(seq, created, *entry) if entry is not None else None
+            return _system_entry(seq, created, *_system_event(data))
 
 
 def _message_entry(
@@ -210,11 +223,10 @@ def _message_entry(
     )
 
 
-def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
+def _system_event(data: Any) -> tuple[str, dict[str, Any]]:
     """Return kind and metadata of a system entry: what people did, or should know of."""
     match data:
-        # Those before a restore, and those of a fork's source, are told of with it.
-        case CheckpointCreated(made_at_us=0, reason=reason) if reason != "pre_restore":
+        case CheckpointCreated(reason=reason):
             return f"checkpoint_{reason}", {"checkpoint_id": data.checkpoint_id, "reason": reason}
         case CheckpointRestored():
             return "checkpoint_restore", {
@@ -243,7 +255,7 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
                 **named,
             }
         case _:
-            return None
+            raise AssertionError(f"{type(data).__name__} is no entry of a conversation")
 
 
 def _call_row(call: ReplyCall) -> ConversationCall:

@@ -9,36 +9,33 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kbd.core.domain.event_context import ContextFold, event_place
 from kbd.core.domain.event_text import event_text
+from kbd.core.domain.log_outline import EventQuery
 from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.store.journal import Journal
+from kbd.core.store.log_reader import LogReader, StoredEvent, decode_records
 from kbd.errors import LogCorrupt
 from kbd.events import codec
-from kbd.events.base import Recorded
 from kbd.events.codec import format_time, plain_record
-from kbd.events.log import EventLog
 from kbd.events.workbenches import RequestSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow
 from kbd.requests.events import EventPlace
 from kbd.types import RunId, Seq
 
-__all__ = ["FOLLOW_BATCH", "MAX_CACHED_EVENTS", "EventRows", "sent_requests"]
+__all__ = ["FOLLOW_BATCH", "MAX_CACHED_EVENTS", "EventRows", "FoundRows", "sent_requests"]
 
 FOLLOW_BATCH = 256
 """How many events a follower gets at most at a time."""
 
 MAX_CACHED_EVENTS = 2048
 """Cached encoded events, for followers that are nearly up to date."""
-
-CHECKPOINT_EVENTS = 1000
-"""Distance of the context folds that are kept: once the log was read so far, a read anywhere folds
-at most so many events."""
 
 MAX_CACHED_ENDS = 16
 """How many readers can go on where they were without folding anything again."""
@@ -49,6 +46,13 @@ a thousand of the longest messages would be a gigabyte."""
 
 
 _NO_PLACE = EventPlace()
+
+
+class FoundRows(NamedTuple):
+    """Found events as JSON texts, and the event up to which all were looked at."""
+
+    rows: tuple[bytes, ...]
+    read_to: Seq
 
 
 class EventRows:
@@ -64,7 +68,7 @@ class EventRows:
         self._encode = msgspec.json.Encoder().encode
         self._kept: OrderedDict[Seq, bytes] = OrderedDict()
         self._followers = 0
-        self._contexts = _ContextCache(journal.log)
+        self._contexts = _ContextCache(journal.reader)
 
     @property
     def seq(self) -> Seq:
@@ -93,6 +97,24 @@ class EventRows:
         if after >= self._journal.seq:
             return ()
         return tuple(await read_in_turn(self._read, after, limit))
+
+    async def find(
+        self, query: EventQuery, after: Seq, before: Seq, limit: int, *, descending: bool
+    ) -> FoundRows:
+        """Return events between two that are asked for, as `read` does.
+
+        Args:
+            query: What is asked for.
+            after: The event before the first.
+            before: The event behind the last.
+            limit: The most to return.
+            descending: Whether the newest come first.
+
+        Raises:
+            LogCorrupt: Damage was met before anything was found.
+        """
+        search = partial(self._find, query, (after, before), limit, descending=descending)
+        return await read_in_turn(search)
 
     async def rows(self, after: Seq, limit: int) -> tuple[bytes, ...]:
         """Return the same rows without titles and places, for followers: a third of the time."""
@@ -124,14 +146,12 @@ class EventRows:
         fold = self._contexts.after(after)
         rows: list[bytes] = []
         size = 0
-        for first, body in self._journal.log.frames(after):
-            items, records = codec.decode_plain(body), _decode_records(body)
+        for first, body in self._journal.reader.frames(after):
+            items, records = codec.decode_plain(body), decode_records(body)
             for seq in range(max(first, after + 1), first + len(items)):
-                event = plain_record(items[seq - first], Seq(seq), self._log_id)
-                if records:
-                    event |= _title_and_place(fold, records[seq - first])
-                    self._contexts.mark(Seq(seq), fold)
-                row = self._encode(event)
+                record = records[seq - first] if records is not None else None
+                context = fold.add(record) if record is not None else None
+                row = self._row(StoredEvent(Seq(seq), items[seq - first], record, context))
                 rows.append(row)
                 size += len(row)
                 if len(rows) == limit or size >= MAX_READ_BYTES:
@@ -140,18 +160,51 @@ class EventRows:
         self._contexts.store(Seq(after + len(rows)), fold)
         return rows
 
+    def _find(
+        self, query: EventQuery, between: tuple[Seq, Seq], limit: int, *, descending: bool
+    ) -> FoundRows:
+        """Search block by block; blocking."""
+        rows: list[bytes] = []
+        size, read_to = 0, between[descending]
+        pages = self._journal.reader.find(query, *between, self._numbered, descending=descending)
+        try:
+            for looked_to, found in pages:
+                for seq, row in found:
+                    rows.append(row)
+                    size += len(row)
+                    if len(rows) == limit or size >= MAX_READ_BYTES:
+                        return FoundRows(tuple(rows), seq)
+                read_to = looked_to
+        except LogCorrupt:
+            # What was found is told; who goes on from there is told of the damage.
+            if not rows:
+                raise
+        return FoundRows(tuple(rows), read_to)
+
+    def _numbered(self, event: StoredEvent) -> tuple[Seq, bytes]:
+        return event.seq, self._row(event)
+
+    def _row(self, event: StoredEvent) -> bytes:
+        """Encode an event with its title, and its place if it has one."""
+        plain = plain_record(list(event.item), event.seq, self._log_id)
+        if event.record is not None and event.context is not None:
+            place = event_place(event.record.data, event.context)
+            plain["title"] = event_text(event.record.data, event.context)
+            if place != _NO_PLACE:
+                plain["place"] = place
+        return self._encode(plain)
+
 
 class _ContextCache:
     """Cache of context folds of a log, by the event that each has reached; thread-safe.
 
     Args:
-        log: The log.
+        reader: The log's.
     """
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
         self._lock = threading.Lock()
-        self._marks: dict[Seq, ContextFold] = {Seq(0): ContextFold()}
         self._ends: OrderedDict[Seq, ContextFold] = OrderedDict()
 
     def after(self, seq: Seq) -> ContextFold:
@@ -160,13 +213,7 @@ class _ContextCache:
             # Taken out, for its reader changes it.
             if (end := self._ends.pop(seq, None)) is not None:
                 return end
-            near = max(mark for mark in self._marks if mark <= seq)
-            fold = self._marks[near].copy()
-        try:
-            # Outside the lock: a long fold holds up no other reader.
-            return self._folded(fold, near, seq) if near < seq else fold
-        except LogCorrupt:
-            return ContextFold()  # What can be read is told all the same, without what was before.
+        return self._reader.context_after(seq)
 
     def store(self, seq: Seq, fold: ContextFold) -> None:
         """Store a fold that has reached an event, for a reader that continues there."""
@@ -174,45 +221,6 @@ class _ContextCache:
             self._ends[seq] = fold
             if len(self._ends) > MAX_CACHED_ENDS:
                 self._ends.popitem(last=False)
-
-    def mark(self, seq: Seq, fold: ContextFold) -> None:
-        """Keep a copy of a fold at every `CHECKPOINT_EVENTS`th event."""
-        if seq % CHECKPOINT_EVENTS == 0 and seq not in self._marks:
-            mark = fold.copy()
-            with self._lock:
-                self._marks[seq] = mark
-
-    def _folded(self, fold: ContextFold, after: Seq, until: Seq) -> ContextFold:
-        for first, body in self._log.frames(after):
-            for seq, record in enumerate(codec.decode(body), first):
-                if seq > after:
-                    fold.add(record)
-                    self.mark(Seq(seq), fold)
-                if seq == until:
-                    return fold
-        return fold
-
-
-def _decode_records(body: bytes) -> list[Recorded]:
-    """Decode the events of a frame; none if they cannot be decoded, for they are shown anyway."""
-    try:
-        return codec.decode(body)
-    except LogCorrupt:
-        return []
-
-
-def _title_and_place(fold: ContextFold, record: Recorded) -> dict[str, Any]:
-    """Return an event's title, and its place if it has one."""
-    context = fold.add(record)
-    place = event_place(record.data, context)
-    title = {"title": event_text(record.data, context)}
-    return {**title, "place": place} if place != _NO_PLACE else title
-
-
-MAX_SCANNED_EVENTS = 20_000
-"""Events that one answer looks through at most: a fraction of a second."""
-
-_PAGE_EVENTS = 2000
 
 
 async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -> EgressEvents:
@@ -224,20 +232,31 @@ async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -
         after: The position.
         limit: The most to return.
     """
+    seq = Seq(min(after, journal.seq))
+    return await read_in_turn(_sent_requests, log_id, journal, seq, limit)
+
+
+_SENT = EventQuery(types=frozenset({RequestSent.__name__}))
+
+
+def _sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -> EgressEvents:
     found: list[EgressRow] = []
-    seq = min(after, journal.seq)
-    end = min(journal.seq, seq + MAX_SCANNED_EVENTS)
-    while seq < end and len(found) < limit:
-        read = await journal.read(Seq(seq), min(_PAGE_EVENTS, end - seq))
-        if not read:
+
+    def render(event: StoredEvent) -> EgressRow | None:
+        record = event.record
+        if record is None:
+            return None
+        return _request_row(log_id, event.seq, record.ts_us, record.run, record.data)
+
+    end, read_to = journal.seq, after
+    for looked_to, rows in journal.reader.find(_SENT, after, Seq(end + 1), render):
+        found += [row for row in rows if row is not None]
+        if len(found) >= limit:
+            found = found[:limit]
+            read_to = found[-1].seq
             break
-        for number, record in read:
-            seq = number
-            if isinstance(record.data, RequestSent):
-                found.append(_request_row(log_id, number, record.ts_us, record.run, record.data))
-                if len(found) == limit:
-                    break
-    return EgressEvents(events=tuple(found), last_seq=Seq(seq), has_more=seq < journal.seq)
+        read_to = looked_to
+    return EgressEvents(events=tuple(found), last_seq=read_to, has_more=read_to < end)
 
 
 def _request_row(log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent) -> EgressRow:

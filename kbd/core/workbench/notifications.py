@@ -225,7 +225,7 @@ def _files_changed(
 
 
 def _regenerate_completed(state: WorkbenchState, where: _Origin) -> Notification | None:
-    answer = state.said[-1] if state.said else None
+    answer = state.said.last
     if answer is None or answer.run != where.run:
         return None
     return where.notification(

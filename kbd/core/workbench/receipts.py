@@ -75,7 +75,7 @@ def find_publish(state: WorkbenchState, checkpoint_id: str | None) -> tuple[str,
     if checkpoint_id is None:
         if not state.publishes:
             raise NotFound("nothing was published in this workbench")
-        checkpoint_id = next(reversed(state.publishes))
+        checkpoint_id, _ = next(state.publishes.newest())
     note = state.publishes.get(checkpoint_id)
     if note is None:
         msg = f"no publish of this workbench left the checkpoint {checkpoint_id}"

@@ -1,6 +1,5 @@
 """A client's own call: one frame that has happened whole, never while others work on the draft."""
 
-import msgspec
 import pytest
 
 from folding import BENCH, Folded, blob
@@ -17,6 +16,8 @@ from kbd.core.domain.commands import (
     SendMessage,
     StartRun,
 )
+from kbd.core.domain.paged import decode_state, encode_state
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import ItemStarted, PlanWritten, RunFailed, ToolCalled, ToolReturned
@@ -81,7 +82,7 @@ def test_a_call_is_one_frame_without_a_run() -> None:
     assert changed == change(A, "a", "b")
     assert folded.state.draft is not None
     assert (folded.state.draft.run, folded.state.draft.draft_id) == (0, "d1")
-    assert (folded.state.entries, folded.state.next_entry) == ({1: folded.state.seq}, 2)
+    assert (dict(folded.state.entries), folded.state.next_entry) == ({1: folded.state.seq}, 2)
 
 
 def test_calls_are_numbered_on_and_share_the_draft() -> None:
@@ -143,9 +144,9 @@ def test_the_state_is_the_same_from_the_log() -> None:
     """What folds give of calls without a run can be stored and read as a snapshot."""
     folded = benched()
     folded.do(call(change(A, "a", "b", ("a link",))))
-    packed = msgspec.msgpack.encode(folded.state)
+    packed = encode_state(folded.state)
 
-    assert msgspec.msgpack.decode(packed, type=type(folded.state)) == folded.state
+    assert decode_state(packed, WorkbenchState) == folded.state
 
 
 def test_a_rollback_brings_back_what_the_review_showed_before() -> None:

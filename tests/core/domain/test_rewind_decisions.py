@@ -258,7 +258,7 @@ def test_a_fork_takes_over_what_its_mode_says() -> None:
         assert {name: entry.blob for name, entry in state.files.items()} == {A: blob("b")}
         assert (len(state.said), len(state.context)) == (said, context)
         assert len(state.checkpoints) == checkpoints
-        assert (state.draft, state.consents, state.runs, state.current) == (None, [], [], 0)
+        assert (state.draft, state.consents, list(state.runs), state.current) == (None, [], [], 0)
         assert state.parent is not None
         for mine, theirs in zip(state.said, spoken.state.said, strict=False):
             assert (mine.message_id, mine.created_at_us) == (

@@ -8,9 +8,11 @@ import msgspec
 import pytest
 
 from kbd.core.domain.commands import RecordFacts
+from kbd.core.domain.log_outline import LogOutline
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.snapshots import (
     CLOSED_EVENTS,
+    LogFold,
     load_snapshot,
     save_snapshot,
     workbench_snapshots,
@@ -41,6 +43,11 @@ async def _state(folder: Path, bench: OpenWorkbench) -> WorkbenchState:
         return (await again.benches.open(bench.id)).state
 
 
+def _save(snap: Path, state: WorkbenchState, head: bytes) -> None:
+    fold = LogFold(state, LogOutline(seq=state.seq))
+    assert workbench_snapshots(snap.parent / "log", snap).save(fold, head)
+
+
 def _snap(folder: Path, bench: OpenWorkbench) -> Path:
     return folder / "workbenches" / bench.id / "snap"
 
@@ -54,8 +61,7 @@ async def test_a_snapshot_is_taken_at_close_and_used(tmp_path: Path) -> None:
 
     found = load_snapshot(snap, _SCHEMA)
     assert found is not None
-    marked = msgspec.msgpack.encode(msgspec.structs.replace(state, name="from the snapshot"))
-    save_snapshot(snap, found.seq, found.head, _SCHEMA, marked)
+    _save(snap, msgspec.structs.replace(state, name="from the snapshot"), found.head)
     assert (await _state(tmp_path / "h", bench)).name == "from the snapshot"
 
 
@@ -89,19 +95,18 @@ def _flipped(snap: Path, state: WorkbenchState) -> None:
 def _of_another_schema(snap: Path, state: WorkbenchState) -> None:
     found = load_snapshot(snap, _SCHEMA)
     assert found is not None
-    wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=found.seq))
-    save_snapshot(snap, found.seq, found.head, "another", wrong)
+    _save(snap, WorkbenchState(name="wrong", seq=found.seq), found.head)
+    wrong = load_snapshot(snap, _SCHEMA)
+    assert wrong is not None
+    save_snapshot(snap, found.seq, found.head, "another", wrong.payload)
 
 
 def _of_another_log(snap: Path, state: WorkbenchState) -> None:
-    wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=state.seq))
-    save_snapshot(snap, state.seq, b"\1" * 32, _SCHEMA, wrong)
+    _save(snap, WorkbenchState(name="wrong", seq=state.seq), b"\1" * 32)
 
 
 def _from_the_future(snap: Path, state: WorkbenchState) -> None:
-    later = Seq(state.seq + 1000)
-    wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=later))
-    save_snapshot(snap, later, b"\1" * 32, _SCHEMA, wrong)
+    _save(snap, WorkbenchState(name="wrong", seq=Seq(state.seq + 1000)), b"\1" * 32)
 
 
 def _empty(snap: Path, state: WorkbenchState) -> None:

@@ -10,11 +10,15 @@ import pytest
 from events.logs import Unsynced
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.log_outline import LogOutline
+from kbd.core.domain.paged import copy_state, encode_state
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
+from kbd.core.store.log_reader import LogReader
 from kbd.core.store.snapshots import (
     CLOSED_EVENTS,
+    LogFold,
     Snapshots,
     daemon_snapshots,
     load_snapshot,
@@ -30,7 +34,7 @@ from logs.make_histories import HISTORIES, History, plain, states
 
 WATCH = WatchId("ffeeddccbbaa9988")
 BENCH = WorkbenchId("00112233445566ff")
-encoded = msgspec.msgpack.encode
+encoded = encode_state
 
 
 def landings(first: int, count: int) -> list[Recorded]:
@@ -73,9 +77,8 @@ def names(folder: Path) -> list[str]:
 
 def restored(folder: Path) -> DaemonState:
     """The state that a start begins with, folded on to the log's end."""
-    log, copies = in_folder(folder).open()
-    state = copies[0] if copies else DaemonState()
-    assert copies is None or encoded(copies[0]) == encoded(copies[1])
+    log, fold = in_folder(folder).open()
+    state = fold.state if fold is not None else DaemonState()
     log.replay(lambda seq, record: fold_daemon(state, seq, record), state.seq)
     log.close()
     return state
@@ -88,7 +91,7 @@ def test_every_state_goes_on_from_its_snapshot(history: History) -> None:
     expected = states(history)
     state = history.shape()
     for seq, record in enumerate(records, 1):
-        state = msgspec.msgpack.decode(encoded(state), type=history.shape)
+        state = copy_state(state, history.shape)
         history.fold(state, Seq(seq), record)
         assert plain(state) == expected[seq - 1]
 
@@ -96,22 +99,23 @@ def test_every_state_goes_on_from_its_snapshot(history: History) -> None:
 def test_the_snapshot_of_a_closed_log_is_used_and_not_needed(tmp_path: Path) -> None:
     """After much happened one is kept; with all of them deleted the state is equal to the byte."""
     kept = in_folder(tmp_path)
-    log, copies = kept.open()
-    assert copies is None
+    log, fold = kept.open()
+    assert fold is None
+    outline = LogReader(log).outline
     state = grown(log, CLOSED_EVENTS - 10)
-    kept.save_last(state, log.head)
+    kept.save_last(state, outline, log.head)
     assert names(tmp_path) == []
     state = grown(log, 10)
-    kept.save_last(state, log.head)
+    kept.save_last(state, outline, log.head)
     assert names(tmp_path) == [f"{CLOSED_EVENTS:020}.snap"]
-    kept.save_last(state, log.head)
+    kept.save_last(state, outline, log.head)
     state = grown(log, 20)
     log.close()
 
     assert encoded(restored(tmp_path)) == encoded(state)
-    _, copies = in_folder(tmp_path).open()
-    assert copies is not None
-    assert copies[0].seq == CLOSED_EVENTS
+    _, fold = in_folder(tmp_path).open()
+    assert fold is not None
+    assert fold.state.seq == CLOSED_EVENTS
     shutil.rmtree(tmp_path / "snap")
     assert encoded(restored(tmp_path)) == encoded(state)
 
@@ -126,11 +130,16 @@ def test_a_snapshot_is_renewed_from_the_one_before_while_the_log_is_written(tmp_
         log.append(landings(until + 1, 7))
         assert in_folder(tmp_path).renew(until)
         found = load_snapshot(tmp_path / "snap", in_folder(tmp_path)._schema())
-        assert found == (until, head, encoded(state))
+        assert found is not None
+        assert found[:2] == (until, head)
+        shown, fold = in_folder(tmp_path).open()
+        shown.close()
+        assert fold is not None
+        assert encoded(fold.state) == encoded(state)
     assert len(list((tmp_path / "log").glob("*.kbl"))) > 2
     # From the one before: what that alone says is in the next.
     marked = msgspec.structs.replace(state, model_id="from the snapshot")
-    in_folder(tmp_path).save(marked, head)
+    in_folder(tmp_path).save(LogFold(marked, LogReader(log).outline()), head)
     assert in_folder(tmp_path).renew(log.seq)
     log.close()
     assert restored(tmp_path).model_id == "from the snapshot"
@@ -141,7 +150,7 @@ def test_a_snapshot_of_another_log_is_not_built_on(tmp_path: Path) -> None:
     log = EventLog.open(tmp_path / "log", disk=Unsynced())
     grown(log, 50)
     wrong = DaemonState(seq=Seq(30), model_id="of another log")
-    assert in_folder(tmp_path).save(wrong, b"?" * 32)
+    assert in_folder(tmp_path).save(LogFold(wrong, LogOutline(seq=Seq(30))), b"?" * 32)
     state = grown(log, 50)
     assert in_folder(tmp_path).renew(log.seq)
     log.close()
@@ -179,9 +188,9 @@ async def test_a_log_that_grows_has_snapshots_before_it_is_closed(tmp_path: Path
     await keeper.journal.aclose()
 
     assert names(tmp_path) == [f"{20:020}.snap"]
-    _, copies = in_folder(tmp_path).open()
-    assert copies is not None
-    assert encoded(copies[0]) == state
+    _, fold = in_folder(tmp_path).open()
+    assert fold is not None
+    assert encoded(fold.state) == state
 
 
 def test_workbenches_and_the_daemon_have_shapes_of_their_own(tmp_path: Path) -> None:

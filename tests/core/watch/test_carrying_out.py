@@ -79,7 +79,7 @@ async def test_a_copy_that_is_not_what_landed_is_not_worked_on(tmp_path: Path, h
         assert result.outcome == "failed"
         assert result.code in ("FILE_READ_FAILED", "SANDBOX_VIOLATION", "NOT_FOUND")
         bench = await running.benches.open(job.workbench_id)
-        assert (bench.state.runs, bench.state.files) == ([], {})
+        assert (list(bench.state.runs), bench.state.files) == ([], {})
         assert files_in(bench.folders.published) == {}
 
         copy.unlink(missing_ok=True)

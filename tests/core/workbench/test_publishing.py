@@ -73,7 +73,7 @@ async def test_without_a_draft_nothing_is_recorded(tmp_path: Path) -> None:
         with pytest.raises(ValidationFailed, match="draft not found"):
             await _publish(bench)
 
-        assert (bench.state.seq, bench.state.checkpoints) == (before, [])
+        assert (bench.state.seq, list(bench.state.checkpoints)) == (before, [])
 
 
 async def test_a_publish_of_no_file_is_refused(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ async def test_a_publish_of_no_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ValidationFailed, match="no file is named"):
             await _publish(bench, ())
 
-        assert (bench.state.seq, bench.state.checkpoints) == (before, [])
+        assert (bench.state.seq, list(bench.state.checkpoints)) == (before, [])
         assert list(bench.folders.stage.iterdir()) == []
 
 

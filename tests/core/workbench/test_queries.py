@@ -17,6 +17,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.daemon_state import DaemonState, Spent
+from kbd.core.domain.log_outline import BLOCK_EVENTS
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import RunLimits, Settings
@@ -24,7 +25,6 @@ from kbd.core.store.journal import Journal
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.event_rows import (
-    CHECKPOINT_EVENTS,
     FOLLOW_BATCH,
     MAX_CACHED_EVENTS,
     EventRows,
@@ -291,7 +291,7 @@ def _runs(count: int) -> list[Recorded]:
 async def test_an_event_is_told_alike_wherever_one_begins_to_read(tmp_path: Path) -> None:
     """In one go, in pages, backwards, by several at once: titles and places are the same."""
     journal = Journal(EventLog.open(tmp_path))
-    records = _runs(3 * CHECKPOINT_EVENTS // 8)
+    records = _runs(3 * BLOCK_EVENTS // 8)
     for first in range(0, len(records), 700):  # Frames end anywhere, not where marks are.
         await journal.append(records[first : first + 700])
     whole = await EventRows("daemon", journal).read(Seq(0), 10_000)
@@ -304,10 +304,9 @@ async def test_an_event_is_told_alike_wherever_one_begins_to_read(tmp_path: Path
     events = EventRows("daemon", journal)
     for after in (
         len(whole) - 5,
-        CHECKPOINT_EVENTS - 1,
-        CHECKPOINT_EVENTS,
+        BLOCK_EVENTS - 1,
         17,
-        2 * CHECKPOINT_EVENTS + 3,
+        2 * BLOCK_EVENTS + 3,
         0,
     ):
         assert await events.read(Seq(after), 7) == whole[after : after + 7]
