@@ -5,6 +5,7 @@ import msgspec
 from folding import Folded, blob
 from kbd.core.domain.daemon_state import DAEMON_FOLDS, DaemonState, fold_daemon
 from kbd.core.domain.fold import FOLDS, fold_workbench
+from kbd.core.domain.paged import copy_state
 from kbd.core.domain.run_state import ItemState, RunStatus, item_label
 from kbd.core.domain.watch_state import WATCH_FOLDS, WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -175,7 +176,7 @@ def test_state_survives_a_snapshot() -> None:
     folded = _in_item()
     folded.apply(DraftOpened("d"), FileChanged(FileName("n"), None, blob("b"), 5), run=1)
 
-    copy = msgspec.msgpack.decode(msgspec.msgpack.encode(folded.state), type=WorkbenchState)
+    copy = copy_state(folded.state, WorkbenchState)
 
     assert folded.state == copy
 
