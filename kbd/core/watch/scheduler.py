@@ -23,8 +23,8 @@ from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import JobFile, JobResult, JobRunner, WatchJob
 from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
-from kbd.errors import ToolWorkerUnavailable
 from kbd.events.blobs import BlobStore
+from kbd.events.shortages import told_error
 from kbd.events.watches import WatchRunFinished, WatchRunStarted
 from kbd.types import BlobHash, Seq, WatchId
 
@@ -190,9 +190,9 @@ class Scheduler:
             if must_stop(fault):
                 raise
             _log.error("watch_job_failed_inside", watch=job.watch_id, exc_info=fault)
-            inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
+            told = told_error(fault)
             return JobResult(
-                "failed", code=inside.code, message=inside.message, retryable=inside.retryable
+                "failed", code=told.code, message=told.message, retryable=told.retryable
             )
 
     def _wait_s(self) -> float:
