@@ -14,7 +14,7 @@ from typing import cast
 
 from msgspec import DecodeError, Struct
 
-from kbd.errors import DiskFull, LogCorrupt, ValidationFailed
+from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
 from kbd.events import codec, segment
 from kbd.events.anchor import Anchor, AnchorFile
 from kbd.events.base import Recorded
@@ -23,6 +23,7 @@ from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FrameLink, pack_fra
 from kbd.events.repair import cut_torn_write, remove_leftovers
 from kbd.events.scan import LogSurvey, survey_log, unreadable_log
 from kbd.events.segment import Block, Segment, Tail
+from kbd.events.shortages import raise_shortage, shortage_of, told_error
 from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
 
@@ -73,8 +74,10 @@ class EventLog:
         self._clock = clock
         self._tip = _Tip(tuple(found.segments), found.link, found.chain)
         self._poison: str = ""
+        # Both None while the log rests: it holds nothing open until something is appended.
         self._tail: Tail | None = None
         self._anchor: AnchorFile | None = None
+        self._is_closed = True
         self._unanchored = 0
         self._anchor_due = clock() + _ANCHOR_SECONDS
 
@@ -106,6 +109,8 @@ class EventLog:
 
         Raises:
             DiskFull: There is no space for a new log or a repair.
+            TooManyOpenFiles: No descriptor is left; nothing is held open.
+            OutOfMemory: There is none for what must be read.
             LogPoisoned: The disk failed, or does not make it durable.
         """
         try:
@@ -133,6 +138,8 @@ class EventLog:
             if log.damage is None:
                 log._prepare()
         except OSError as error:
+            # Before anything was appended: what has run out may be there again at the next try.
+            raise_shortage(error)
             raise LogPoisoned(f"the log cannot be opened: {error.strerror}") from error
         return log
 
@@ -184,6 +191,8 @@ class EventLog:
         Raises:
             ValidationFailed: There is nothing to record, or too much for one frame.
             DiskFull: There is no space; the log is as it was, and can be appended to later.
+            TooManyOpenFiles: Likewise where a new segment is due and no descriptor is left.
+            OutOfMemory: Likewise.
             LogPoisoned: The disk failed; whether the records are there, only the next start
                 knows. Every later call raises it, too.
             LogCorrupt: The log is damaged and may not be written.
@@ -194,7 +203,10 @@ class EventLog:
         if not records:
             raise ValidationFailed("there is nothing to record")
         # Encoded before a new segment is begun: what cannot be encoded changes nothing on disk.
-        body = codec.encode(records)
+        try:
+            body = codec.encode(records)
+        except MemoryError as error:
+            raise told_error(error) from error
         tip = self._tip
         # Asked before a frame and never within one: no frame spans two segments.
         if tip.link.offset >= self._segment_bytes:
@@ -310,12 +322,24 @@ class EventLog:
                     return value if last == seq else None
         return None
 
+    def rest(self) -> None:
+        """Hold no file open until the next append. Call it where one may append.
+
+        Raises:
+            LogPoisoned: As for `close`.
+        """
+        self._let_go()
+
     def close(self) -> None:
         """Close the files at their end, which the anchor names. Calling it again does nothing.
 
         Raises:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
+        self._is_closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
         try:
             # After a failed sync the anchor would claim that what may be lost was durable.
             if self._tail is not None and not self._poison and self.damage is None:
@@ -344,6 +368,7 @@ class EventLog:
         # A crash may have come between a segment's rename and the sync of its name.
         self._disk.sync_directory(self._directory)
         self._drop_anchor()
+        self._is_closed = False
 
     def _release(self) -> None:
         """Close what is open."""
@@ -363,8 +388,19 @@ class EventLog:
             raise LogPoisoned(self._poison)
         if self.damage is not None:
             raise self.damage.with_traceback(None)
-        if self._tail is None:
+        if self._is_closed:
             raise ValidationFailed("the log is closed")
+        return self._tail or self._wake()
+
+    def _wake(self) -> Tail:
+        """Open again what a log that rests does not hold; nobody else has written meanwhile."""
+        try:
+            self._anchor = AnchorFile(self._directory, self._disk)
+            self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
+        except OSError as error:
+            self._release()
+            raise_shortage(error)
+            raise self._poisoned("the log cannot be opened") from error
         return self._tail
 
     def _roll(self, tail: Tail) -> Tail:
@@ -379,13 +415,16 @@ class EventLog:
             new = self._born(tip.link, tip.chain)
             following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
+            # What is there of the new segment has no frame, and the next try makes it anew.
+            if not is_full(error):
+                raise_shortage(error)
             raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
         self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
         return following
 
-    def _unwritten(self, tail: Tail, offset: int, error: OSError) -> DiskFull | LogPoisoned:
+    def _unwritten(self, tail: Tail, offset: int, error: OSError) -> KbdError:
         """Leave the log as it was before a frame that was not written; return what to raise."""
         try:
             tail.cut(offset)
@@ -396,7 +435,7 @@ class EventLog:
                 "no space is left on the device: nothing was recorded, and nothing was lost",
                 actions=("free some space, then try again",),
             )
-        return self._poisoned("the log cannot be written")
+        return shortage_of(error) or self._poisoned("the log cannot be written")
 
     def _poisoned(self, message: str) -> LogPoisoned:
         self._poison = f"{message}; kbd must be restarted to see what is really there"

@@ -46,6 +46,7 @@ from kbd.core.workbench.destination import (
 from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import RecordedReadAs
+from kbd.events.shortages import raise_shortage
 from kbd.events.watches import (
     FailurePolicy,
     LandingsDismissed,
@@ -235,6 +236,7 @@ def _resolve_results_folder(asked: str, home: Home) -> str:
         with hold_destination(real, "", home.folder, make=True) as held:
             is_writable = os.access(".", os.W_OK | os.X_OK, dir_fd=held)
     except OSError as error:
+        raise_shortage(error)
         msg = f"deliver_to is not a folder and cannot be made one: {describe_error(error)}"
         raise ValidationFailed(msg) from None
     if not is_writable:

@@ -204,13 +204,18 @@ class Snapshots(Generic[S]):
         """
         found = load_snapshot(self.folder, self._schema())
         log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0), disk=disk)
-        # The log may have been cut, or restored from a backup, since the snapshot was taken.
-        if found is None or not _is_of_log(log, found):
-            return log, None
-        decode = msgspec.msgpack.Decoder(self._shape).decode
-        with _gc_paused():
-            # Twice, for the Keeper's two copies must share nothing that a fold changes.
-            copies = decode(found.payload), decode(found.payload)
+        try:
+            # The log may have been cut, or restored from a backup, since the snapshot was taken.
+            if found is None or not _is_of_log(log, found):
+                return log, None
+            decode = msgspec.msgpack.Decoder(self._shape).decode
+            with _gc_paused():
+                # Twice, for the Keeper's two copies must share nothing that a fold changes.
+                copies = decode(found.payload), decode(found.payload)
+        except BaseException:
+            # Nobody else knows of it, and what it holds open would be lost with it.
+            log.close()
+            raise
         self.since = found.seq
         return log, copies
 
