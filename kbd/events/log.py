@@ -9,6 +9,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -78,6 +79,8 @@ class EventLog:
         self._tail: Tail | None = None
         self._anchor: AnchorFile | None = None
         self._is_closed = True
+        self._kept_to = 0
+        """Up to where space is reserved while the log rests."""
         self._unanchored = 0
         self._anchor_due = clock() + _ANCHOR_SECONDS
 
@@ -328,7 +331,9 @@ class EventLog:
         Raises:
             LogPoisoned: As for `close`.
         """
-        self._let_go()
+        if self._tail is not None:
+            self._kept_to = self._tail.kept_to
+            self._let_go()
 
     def close(self) -> None:
         """Close the files at their end, which the anchor names. Calling it again does nothing.
@@ -337,13 +342,20 @@ class EventLog:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
         self._is_closed = True
+        end = self._tip.link.offset
+        if self._tail is not None and not self._poison and self.damage is None:
+            self._tail.trim(end)
+        elif self._tail is None and self._kept_to > end:
+            # As a courtesy: the next start would do it, too.
+            with suppress(OSError):
+                os.truncate(self._tip.segments[-1].path, end)
+            self._kept_to = 0
         self._let_go()
 
     def _let_go(self) -> None:
         try:
             # After a failed sync the anchor would claim that what may be lost was durable.
             if self._tail is not None and not self._poison and self.damage is None:
-                self._tail.trim(self._tip.link.offset)
                 self._drop_anchor()
         finally:
             self._release()
@@ -396,7 +408,8 @@ class EventLog:
         """Open again what a log that rests does not hold; nobody else has written meanwhile."""
         try:
             self._anchor = AnchorFile(self._directory, self._disk)
-            self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
+            last = self._tip.segments[-1].path
+            self._tail = Tail(last, self._segment_bytes, self._disk, self._kept_to)
         except OSError as error:
             self._release()
             raise_shortage(error)
