@@ -65,7 +65,7 @@ from kbd.events.runs import (
     RunFinished,
     SummaryWritten,
 )
-from kbd.events.shortages import told_error
+from kbd.events.shortages import SYSTEM_FAILURES, told_error
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import AssistantMessageAdded
 from kbd.formats.change_text import describe_changes
@@ -369,5 +369,5 @@ async def _copy_tool_log(context: RunContext) -> None:
         return
     try:
         await write_tool_log(context.copies, context.keeper.journal)
-    except KbdError as fault:
-        _log.warning("copy_not_written", copy="tool_log", error=fault.message)
+    except (KbdError, *SYSTEM_FAILURES) as fault:
+        _log.warning("copy_not_written", copy="tool_log", error=told_error(fault).message)

@@ -162,7 +162,8 @@ def resolve_watched_folder(folder: str, home: Home) -> str:
     except NotADirectoryError:
         msg = "what is to be watched is not a folder"
         raise ValidationFailed(msg) from None
-    except OSError:
+    except OSError as error:
+        raise_shortage(error)
         msg = "the folder to be watched is not there, or cannot be reached: make it first"
         raise NotFound(msg) from None
     if is_near:

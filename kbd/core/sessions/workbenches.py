@@ -20,6 +20,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import Home, checked_id
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
@@ -136,7 +137,7 @@ class Workbenches:
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_limiting = False
         self.daemon_events = EventRows("daemon", daemon.journal)
-        tasks.start_soon(context.index.run)
+        tasks.start_soon(restart_on_failure, "index", context.index.run)
 
     def log_ids(self) -> tuple[str, ...]:
         """Return the names of all logs: the daemon's own and each workbench's."""
@@ -445,10 +446,10 @@ class Workbenches:
                         failure = error
                         opened.scope.cancel()
                     else:
-                        tasks.start_soon(projection.run)
-                        tasks.start_soon(renewal.run)
+                        tasks.start_soon(restart_on_failure, "copies", projection.run)
+                        tasks.start_soon(restart_on_failure, "snapshots", renewal.run)
                         receipts.catch_up()
-                        tasks.start_soon(receipts.run)
+                        tasks.start_soon(restart_on_failure, "receipts", receipts.run)
                         # Only now: what a crash left open is settled (reliability, R9).
                         self._open[workbench_id] = opened
                         task_status.started(opened)

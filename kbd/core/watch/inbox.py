@@ -20,11 +20,12 @@ from kbd.core.domain.watch_decisions import PassOverFiles, RecordLanding
 from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.restarts import MAX_PAUSE_S, must_stop
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.hints import ChangeHints
 from kbd.core.watch.ingest import LandedCopies, Unsettled
-from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
+from kbd.core.watch.retry import submit_with_retry
 from kbd.core.watch.scanner import Scanner, ScanResult, SeenFiles, SettlingFiles, topmost_paths
 from kbd.core.watch.tree import FolderEntry
 from kbd.errors import (

@@ -20,9 +20,10 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
+from kbd.core.runtime.restarts import MAX_PAUSE_S, must_stop
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import JobFile, JobResult, JobRunner, WatchJob
-from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
+from kbd.core.watch.retry import submit_with_retry
 from kbd.events.blobs import BlobStore
 from kbd.events.shortages import told_error
 from kbd.events.watches import WatchRunFinished, WatchRunStarted
