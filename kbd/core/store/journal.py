@@ -131,7 +131,8 @@ class WriterThread(Generic[T]):
                 # event loop for a disk.
                 if not is_resting and self._rest is not None:
                     is_resting = True
-                    with suppress(KbdError):
+                    # A thread that died of it would leave the next call without an answer.
+                    with suppress(KbdError, *SYSTEM_FAILURES):
                         self._rest()
                     continue
                 with self._lock:
