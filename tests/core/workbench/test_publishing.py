@@ -525,4 +525,5 @@ async def test_a_draft_whose_publish_waits_for_space_is_discarded_without_any(
         assert files_in(root / "published") != before
         await discard(bench)
         assert files_in(root / "published") == before
-        assert (bench.state.publish, bench.state.draft) == (None, None)
+        left = bench.state
+        assert (left.publish, left.draft) == (None, None)
