@@ -7,6 +7,9 @@
     ├── FileReadFailed           FILE_READ_FAILED         a file could not be read or parsed
     ├── FileWriteFailed          FILE_WRITE_FAILED        a file could not be written
     ├── DiskFull                 DISK_FULL                no space is left; nothing was lost
+    ├── OutOfMemory              OUT_OF_MEMORY            the machine has no memory left
+    ├── TooManyOpenFiles         TOO_MANY_OPEN_FILES      no descriptor is left
+    ├── TooManyProcesses         TOO_MANY_PROCESSES       no process or thread can be started
     ├── LogCorrupt               LOG_CORRUPT              the log is damaged; it is read-only now
     ├── ConflictPublishedChanged CONFLICT_PUBLISHED_CHANGED  a published file changed meanwhile
     ├── ToolWorkerUnavailable    TOOL_WORKER_UNAVAILABLE  the worker died or could not start
@@ -34,6 +37,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 __all__ = [
+    "MACHINE_FAULTS",
     "AgentLoopDetected",
     "BudgetCapReached",
     "ConflictPublishedChanged",
@@ -47,6 +51,7 @@ __all__ = [
     "LogCorrupt",
     "NetworkUnavailable",
     "NotFound",
+    "OutOfMemory",
     "ProviderAuthFailed",
     "ProviderNotConfigured",
     "ProviderRateLimited",
@@ -54,12 +59,15 @@ __all__ = [
     "SandboxViolation",
     "StyleMergeFailed",
     "StyleSkillLoadFailed",
+    "TooManyOpenFiles",
+    "TooManyProcesses",
     "ToolTimeout",
     "ToolWorkerUnavailable",
     "TurnLimit",
     "UserCanceled",
     "ValidationFailed",
     "error_with_code",
+    "machine_fault",
 ]
 
 
@@ -127,6 +135,27 @@ class DiskFull(KbdError):
     """No space is left on the device; what was acknowledged before is safe."""
 
     code = "DISK_FULL"
+    retryable_by_default = True
+
+
+class OutOfMemory(KbdError):
+    """The machine has no memory left; what was acknowledged before is safe."""
+
+    code = "OUT_OF_MEMORY"
+    retryable_by_default = True
+
+
+class TooManyOpenFiles(KbdError):
+    """No descriptor is left, of this process or of the machine."""
+
+    code = "TOO_MANY_OPEN_FILES"
+    retryable_by_default = True
+
+
+class TooManyProcesses(KbdError):
+    """The system starts no further process or thread."""
+
+    code = "TOO_MANY_PROCESSES"
     retryable_by_default = True
 
 
@@ -264,14 +293,24 @@ class StyleMergeFailed(KbdError):
     code = "STYLE_MERGE_FAILED"
 
 
+MACHINE_FAULTS = frozenset(
+    kind.code
+    for kind in (
+        DiskFull, OutOfMemory, TooManyOpenFiles, TooManyProcesses, ToolTimeout,
+        ToolWorkerUnavailable,
+    )
+)  # fmt: skip
+"""Codes of failures that say something of the machine and nothing of what was asked."""
+
 _PLAIN: dict[str, type[KbdError]] = {
     kind.code: kind
     for kind in (
         ValidationFailed, NotFound, SandboxViolation, FileReadFailed, FileWriteFailed, DiskFull,
-        LogCorrupt, ConflictPublishedChanged, ToolWorkerUnavailable, ToolTimeout, TurnLimit,
-        AgentLoopDetected, ContextExhausted, BudgetCapReached, UserCanceled, EgressConsentRequired,
-        EgressBlockedByPolicy, ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable,
-        StyleSkillLoadFailed, StyleMergeFailed,
+        OutOfMemory, TooManyOpenFiles, TooManyProcesses, LogCorrupt, ConflictPublishedChanged,
+        ToolWorkerUnavailable, ToolTimeout, TurnLimit, AgentLoopDetected, ContextExhausted,
+        BudgetCapReached, UserCanceled, EgressConsentRequired, EgressBlockedByPolicy,
+        ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable, StyleSkillLoadFailed,
+        StyleMergeFailed,
     )
 }  # fmt: skip
 
@@ -286,3 +325,20 @@ def error_with_code(code: str, message: str, detail: Mapping[str, Any] | None = 
     if code == ProviderUnavailable.code:
         return ProviderUnavailable(message)
     return _PLAIN.get(code, ToolWorkerUnavailable)(message, detail=detail)
+
+
+def machine_fault(told: str) -> KbdError | None:
+    """Return the error of a failed call that says something of the machine alone, else None.
+
+    A provider that works by rules raises it: what was asked was not tried, and can be tried again.
+
+    Args:
+        told: The error as a model sees it, without `Error: ` before it.
+    """
+    code, _, message = told.partition(": ")
+    if code not in MACHINE_FAULTS:
+        return None
+    # A note about repeated calls may stand behind it.
+    error = error_with_code(code, message.partition("\n\n")[0])
+    error.retryable = True
+    return error

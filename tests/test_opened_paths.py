@@ -62,7 +62,7 @@ BY_PATH = MappingProxyType(
     {
         _HELD: {
             "runtime/held_folder.py": 5,
-            "workbench/sandbox.py": 1,  # the root itself, which it holds from then on
+            "workbench/sandbox.py": 2,  # the root itself, held from then on or for one use
         },
         _DESCRIPTOR: {
             "audit/whole_paths.py": 3,
@@ -84,7 +84,7 @@ BY_PATH = MappingProxyType(
             "runtime/paths.py": 4,
             "runtime/private_files.py": 4,
             "runtime/settings.py": 1,
-            "server/listener.py": 2,
+            "server/listener.py": 3,
             "sessions/fork.py": 5,
             "sessions/projection.py": 5,
             "sessions/receipts.py": 5,

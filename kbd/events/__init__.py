@@ -8,7 +8,8 @@ Contents, in reading order:
   and records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files, and the end that is written),
   `scan` (what lies on disk; a log that somebody else has open), `anchor` (how far the log was
-  durable), `disk` (what may fail).
+  durable), `disk` (what may fail);
+  `shortages`: what the machine has run out of, as errors.
 * `blobs` (`BlobStore`): the bytes of files, by hash; `vocabulary` says which event names which.
 * `log_copy`: a log's beginning as a log of its own.
   `verification`: proof that all is whole. `repair`: of torn writes, and the explicit cut.

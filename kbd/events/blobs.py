@@ -30,6 +30,7 @@ from kbd.errors import (
     ValidationFailed,
 )
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
+from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash
 
 __all__ = [
@@ -52,10 +53,6 @@ _MAX_CHECKED = 10_000
 
 _Stamp = tuple[int, int, int, int]
 """What the file system says of a file, and what no write leaves as it is: inode, size, times."""
-
-
-_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
-"""Errors that say something of this process or machine, and nothing of the file."""
 
 
 class BlobDamaged(FileReadFailed):
@@ -445,6 +442,7 @@ class BlobStore:
                     "no space is left on the device: the file was not kept",
                     actions=("free some space, then try again",),
                 ) from error
+            raise_shortage(error)
             reason = os.strerror(error.errno or 0)
             raise FileWriteFailed(f"a file's bytes cannot be stored: {reason}") from error
 
@@ -459,6 +457,7 @@ def _open_source(path: Path) -> int:
         # open(2): a link under O_NOFOLLOW, and a socket or a device that nothing serves.
         if error.errno in {errno.ELOOP, errno.ENXIO}:
             raise SandboxViolation(f"{path.name} is a link or no regular file") from error
+        raise_shortage(error)
         raise FileReadFailed(f"{path.name} cannot be opened: {error.strerror}") from error
     # Asked of the open file: its path may lead to another one by now.
     if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -498,7 +497,7 @@ def _reads_named(blob: BlobHash) -> Iterator[None]:
 
     Raises:
         BlobDamaged: The disk does not give its bytes.
-        FileReadFailed: They cannot be read just now.
+        KbdError: The machine lacks what that takes.
     """
     try:
         yield
@@ -507,10 +506,9 @@ def _reads_named(blob: BlobHash) -> Iterator[None]:
 
 
 def _read_failure(blob: BlobHash, error: OSError) -> FileReadFailed:
+    # That says something of this process or machine, and nothing of the file.
+    raise_shortage(error)
     reason = os.strerror(error.errno or 0)
-    if error.errno in _PASSING:
-        msg = f"the stored bytes {blob[:12]}… cannot be read now: {reason}"
-        return FileReadFailed(msg, retryable=True)
     if error.errno == errno.ELOOP:  # open(2): a link under O_NOFOLLOW.
         return BlobDamaged(blob, "something else is in their place")
     return BlobDamaged(blob, f"they cannot be read: {reason}")
@@ -528,4 +526,5 @@ def _read_chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[
             yield chunk
             offset += len(chunk)
     except OSError as error:
+        raise_shortage(error)
         raise FileReadFailed(f"{name} cannot be read: {error.strerror}") from error

@@ -9,12 +9,13 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 from msgspec import DecodeError, Struct
 
-from kbd.errors import DiskFull, LogCorrupt, ValidationFailed
+from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
 from kbd.events import codec, segment
 from kbd.events.anchor import Anchor, AnchorFile
 from kbd.events.base import Recorded
@@ -30,6 +31,7 @@ from kbd.events.frame import (
 from kbd.events.repair import cut_torn_write, remove_leftovers
 from kbd.events.scan import LogSurvey, survey_log, unreadable_log
 from kbd.events.segment import Block, Segment, Tail
+from kbd.events.shortages import raise_shortage, shortage_of, told_error
 from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
 
@@ -81,8 +83,12 @@ class EventLog:
         self._clock = clock
         self._tip = _Tip(tuple(found.segments), found.link, found.chain, found.last)
         self._poison: str = ""
+        # Both None while the log rests: it holds nothing open until something is appended.
         self._tail: Tail | None = None
         self._anchor: AnchorFile | None = None
+        self._is_closed = True
+        self._kept_to = 0
+        """Up to where space is reserved while the log rests."""
         self._unanchored = 0
         self._anchor_due = clock() + _ANCHOR_SECONDS
 
@@ -116,6 +122,8 @@ class EventLog:
 
         Raises:
             DiskFull: There is no space for a new log or a repair.
+            TooManyOpenFiles: No descriptor is left; nothing is held open.
+            OutOfMemory: There is none for what must be read.
             LogPoisoned: The disk failed, or does not make it durable.
         """
         try:
@@ -143,6 +151,8 @@ class EventLog:
             if log.damage is None:
                 log._prepare()
         except OSError as error:
+            # Before anything was appended: what has run out may be there again at the next try.
+            raise_shortage(error)
             raise LogPoisoned(f"the log cannot be opened: {error.strerror}") from error
         return log
 
@@ -207,6 +217,8 @@ class EventLog:
         Raises:
             ValidationFailed: There is nothing to record, or too much for one frame.
             DiskFull: There is no space; the log is as it was, and can be appended to later.
+            TooManyOpenFiles: Likewise where a new segment is due and no descriptor is left.
+            OutOfMemory: Likewise.
             LogPoisoned: The disk failed; whether the records are there, only the next start
                 knows. Every later call raises it, too.
             LogCorrupt: The log is damaged and may not be written.
@@ -217,7 +229,10 @@ class EventLog:
         if not records:
             raise ValidationFailed("there is nothing to record")
         # Encoded before a new segment is begun: what cannot be encoded changes nothing on disk.
-        body = codec.encode(records)
+        try:
+            body = codec.encode(records)
+        except MemoryError as error:
+            raise told_error(error) from error
         tip = self._tip
         # Asked before a frame and never within one: no frame spans two segments.
         if tip.link.offset >= self._segment_bytes:
@@ -360,16 +375,37 @@ class EventLog:
                     return value if last == seq else None
         return None
 
+    def rest(self) -> None:
+        """Hold no file open until the next append. Call it where one may append.
+
+        Raises:
+            LogPoisoned: As for `close`.
+        """
+        if self._tail is not None:
+            self._kept_to = self._tail.kept_to
+            self._let_go()
+
     def close(self) -> None:
         """Close the files at their end, which the anchor names. Calling it again does nothing.
 
         Raises:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
+        self._is_closed = True
+        end = self._tip.link.offset
+        if self._tail is not None and not self._poison and self.damage is None:
+            self._tail.trim(end)
+        elif self._tail is None and self._kept_to > end:
+            # As a courtesy: the next start would do it, too.
+            with suppress(OSError):
+                os.truncate(self._tip.segments[-1].path, end)
+            self._kept_to = 0
+        self._let_go()
+
+    def _let_go(self) -> None:
         try:
             # After a failed sync the anchor would claim that what may be lost was durable.
             if self._tail is not None and not self._poison and self.damage is None:
-                self._tail.trim(self._tip.link.offset)
                 self._drop_anchor()
         finally:
             self._release()
@@ -394,6 +430,7 @@ class EventLog:
         # A crash may have come between a segment's rename and the sync of its name.
         self._disk.sync_directory(self._directory)
         self._drop_anchor()
+        self._is_closed = False
 
     def _release(self) -> None:
         """Close what is open."""
@@ -413,8 +450,20 @@ class EventLog:
             raise LogPoisoned(self._poison)
         if self.damage is not None:
             raise self.damage.with_traceback(None)
-        if self._tail is None:
+        if self._is_closed:
             raise ValidationFailed("the log is closed")
+        return self._tail or self._wake()
+
+    def _wake(self) -> Tail:
+        """Open again what a log that rests does not hold; nobody else has written meanwhile."""
+        try:
+            self._anchor = AnchorFile(self._directory, self._disk)
+            last = self._tip.segments[-1].path
+            self._tail = Tail(last, self._segment_bytes, self._disk, self._kept_to)
+        except OSError as error:
+            self._release()
+            raise_shortage(error)
+            raise self._poisoned("the log cannot be opened") from error
         return self._tail
 
     def _roll(self, tail: Tail) -> Tail:
@@ -429,13 +478,16 @@ class EventLog:
             new = self._born(tip.link, tip.chain)
             following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
+            # What is there of the new segment has no frame, and the next try makes it anew.
+            if not is_full(error):
+                raise_shortage(error)
             raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
         self._tip = _Tip((*tip.segments, new), new.start, tip.chain, tip.last)
         return following
 
-    def _unwritten(self, tail: Tail, offset: int, error: OSError) -> DiskFull | LogPoisoned:
+    def _unwritten(self, tail: Tail, offset: int, error: OSError) -> KbdError:
         """Leave the log as it was before a frame that was not written; return what to raise."""
         try:
             tail.cut(offset)
@@ -446,7 +498,7 @@ class EventLog:
                 "no space is left on the device: nothing was recorded, and nothing was lost",
                 actions=("free some space, then try again",),
             )
-        return self._poisoned("the log cannot be written")
+        return shortage_of(error) or self._poisoned("the log cannot be written")
 
     def _poisoned(self, message: str) -> LogPoisoned:
         self._poison = f"{message}; kbd must be restarted to see what is really there"

@@ -219,6 +219,10 @@ _MAX_STEP = 4 * 1024 * 1024
 """How much is reserved at once: as much as was written, within these. So a small log stays small,
 and at most half of a log is reserved."""
 
+_ROOM = 8 * 1024
+"""How much stays reserved behind each frame where the disk has it, and when the next one does not
+fit any more: how a publish ended, that a draft is discarded or a run has failed can be recorded."""
+
 
 class Tail:
     """The last segment, open to be written. Where it ends, the log knows and says.
@@ -227,12 +231,17 @@ class Tail:
         path: The segment.
         limit: The size at which another follows it; no space is reserved behind that.
         disk: What writes. The methods raise what it raises.
+        kept_to: Up to where space is reserved already.
+
+    Attributes:
+        kept_to: Up to where space is reserved.
     """
 
-    def __init__(self, path: Path, limit: int, disk: Disk) -> None:
+    def __init__(self, path: Path, limit: int, disk: Disk, kept_to: int = 0) -> None:
         self._limit = limit
         self._disk = disk
-        self._reserved_to = 0
+        self.kept_to = kept_to
+        self._asked_to = kept_to
         """Up to where space was asked for, got or not: a full disk is not asked at each frame."""
         self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
 
@@ -245,7 +254,7 @@ class Tail:
     def write(self, data: bytes, offset: int) -> None:
         """Write a frame at the end. It is not durable yet, and may be half there on an error."""
         end = offset + len(data)
-        if end > self._reserved_to:
+        if min(end + _ROOM, self._limit) > self._asked_to or end > self._asked_to:
             self._reserve(offset, end)
         written = self._disk.pwrite(self._fd, data, offset)
         if written < len(data):
@@ -257,16 +266,29 @@ class Tail:
         self._disk.fdatasync(self._fd)
 
     def cut(self, end: int) -> None:
-        """Take away what is behind the end, durably: an unsynced cut may come back."""
-        # What was reserved for a frame that could not be written is cut off with it.
-        self._reserved_to = 0
+        """Take away what is behind the end, durably: an unsynced cut may come back.
+
+        What was reserved goes with it but for a little, which others would take on a full disk.
+        """
+        room = min(self.kept_to, end + _ROOM) - end
+        self._cut(end)
+        if room > 0:
+            try:
+                self._disk.reserve(self._fd, end, room)
+            except OSError:
+                self.trim(end)
+            else:
+                self.kept_to = end + room
+
+    def _cut(self, end: int) -> None:
+        self.kept_to = self._asked_to = 0
         self._disk.truncate(self._fd, end)
         self._disk.sync(self._fd)
 
     def seal(self, end: int) -> None:
         """Give back durably what is reserved, for zeros within the log are damage."""
         if self._is_longer(end):
-            self.cut(end)
+            self._cut(end)
 
     def trim(self, end: int) -> None:
         """Give back what is reserved, as a courtesy: the next start would, too."""
@@ -283,11 +305,14 @@ class Tail:
 
     def _reserve(self, offset: int, end: int) -> None:
         """Reserve space for a frame and a step more, if the disk has it."""
-        self._reserved_to = min(end + min(max(end, _MIN_STEP), _MAX_STEP), self._limit)
+        self._asked_to = min(end + min(max(end, _MIN_STEP), _MAX_STEP), self._limit)
         # A frame that fills its segment is its last, so nothing is needed behind it.
-        if self._reserved_to <= end:
+        if self._asked_to <= end:
             return
         try:
-            self._disk.reserve(self._fd, offset, self._reserved_to - offset)
+            self._disk.reserve(self._fd, offset, self._asked_to - offset)
         except OSError:
-            self.trim(offset)  # A full disk may have given a part, which others need more.
+            # A full disk may have given a part, which others need more.
+            self.trim(max(offset, self.kept_to))
+        else:
+            self.kept_to = self._asked_to

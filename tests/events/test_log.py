@@ -1,14 +1,17 @@
 """The event log: what was appended is there, in order, for this process and the next."""
 
+import errno
 import gc
+import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from events.logs import APRIL, body_of, make_log, note, notes, texts
-from kbd.errors import LogCorrupt, ValidationFailed
+from events.logs import APRIL, Unsynced, body_of, make_log, note, notes, texts
+from kbd.errors import LogCorrupt, TooManyOpenFiles, ValidationFailed
 from kbd.events import EventLog, codec
 from kbd.events.frame import FRAME_LIMIT
 from kbd.types import Seq
@@ -251,3 +254,71 @@ def test_a_reader_sees_all_that_was_durable_when_it_looked(tmp_path: Path) -> No
     assert [seq for seq, _ in log.read(Seq(0), 100)][:before] == list(range(1, before + 1))
     assert len(log._tip.segments) == 2
     log.close()
+
+
+def open_files() -> list[str]:
+    """What this process has open."""
+    found = []
+    for fd in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found.append(os.readlink(f"/proc/self/fd/{fd}"))
+    return found
+
+
+def held_in(folder: Path) -> int:
+    """How many files of a folder this process has open."""
+    return sum(name.startswith(f"{folder}/") for name in open_files())
+
+
+def test_a_log_that_rests_holds_nothing_open(tmp_path: Path) -> None:
+    """It is read as before, goes on where it ended, and its anchor names that at the next start."""
+    log = make_log(tmp_path, [1])
+    assert held_in(tmp_path)
+    for number in range(3):
+        log.rest()
+        assert held_in(tmp_path) == 0
+        assert len(texts(log)) == number + 1
+        log.append([note(f"rested {number}")])
+    log.rest()
+    log.close()
+    with pytest.raises(ValidationFailed, match="closed"):
+        log.append([note("late")])
+    again = EventLog.open(tmp_path)
+    assert (again.seq, again.damage, again.repairs) == (4, None, ())
+    again.close()
+
+
+@pytest.mark.parametrize("opens", range(8))
+def test_no_descriptor_refuses_and_holds_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opens: int
+) -> None:
+    """Whichever file cannot be opened, of a log that is opened, woken or begins a segment.
+
+    Nothing is recorded, and with descriptors again the same call goes through.
+    """
+    log = EventLog.open(tmp_path, disk=Unsynced(), segment_bytes=400)
+    log.append([note("x" * 400)])
+    log.rest()
+    left, real = [opens], os.open
+
+    def scarce(*given: Any, **named: Any) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.EMFILE, "too many")
+        return real(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", scarce)
+        with suppress(TooManyOpenFiles):
+            log.append([note("next")])
+        left[0] = opens
+        with suppress(TooManyOpenFiles):
+            EventLog.open(tmp_path, disk=Unsynced()).close()
+    if log.seq == 1:
+        log.append([note("next")])
+    assert texts(log) == ["x" * 400, "next"]
+    log.close()
+    assert held_in(tmp_path) == 0
+    again = EventLog.open(tmp_path)
+    assert (again.seq, again.damage) == (2, None)
+    again.close()

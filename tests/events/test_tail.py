@@ -1,12 +1,15 @@
 """Space ahead of the log's end: reserved when it is written, given back, seen by no reader."""
 
+import errno
+import os
 import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from events.logs import Unsynced, make_log, note, notes, tail_of, texts
+from events.logs import Unsynced, make_log, note, notes, texts
+from kbd.errors import DiskFull
 from kbd.events import EventLog, frame
 from kbd.events.frame import GENESIS, FrameLink
 from kbd.events.repair import cut_log
@@ -162,20 +165,53 @@ def test_no_number_of_zeros_is_a_frame(seed: int) -> None:
         assert frame.find_valid_frame(zeros, 0, seed) is None
 
 
-def test_an_undone_commit_leaves_no_reserved_space(tmp_path: Path) -> None:
-    """What was reserved for a frame that could not be written is cut off with it."""
-    log = make_log(tmp_path, [2])
+class Filled(Unsynced):
+    """A disk that can be full: then no file grows, and what is reserved can be written."""
 
-    class Full(Unsynced):
-        def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
-            raise OSError(28, "full")
+    is_full = False
 
-    tail = tail_of(log)
-    tail._disk = Full()
-    with pytest.raises(Exception, match="no space"):
-        log.append(notes(3))
-    assert (tmp_path / SEGMENT).stat().st_size == end_of(log)
-    tail._disk = Unsynced()
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
+        """Write what the file has room for."""
+        fits = os.fstat(fd).st_size - offset if self.is_full else len(data)
+        if fits <= 0:
+            raise OSError(errno.ENOSPC, "full")
+        return super().pwrite(fd, memoryview(data)[:fits], offset)
+
+    def reserve(self, fd: int, offset: int, size: int) -> None:
+        """Reserve what was just given back, and no more."""
+        if self.is_full and size > 8 * 1024:
+            raise OSError(errno.ENOSPC, "full")
+        super().reserve(fd, offset, size)
+
+
+def test_an_undone_commit_leaves_room_for_a_few_events(tmp_path: Path) -> None:
+    """What was reserved for a frame that could not be written is cut off with it, but for that."""
+    disk = Filled()
+    log = EventLog.open(tmp_path, disk=disk)
+    log.append(notes(2))
+    disk.is_full = True
+    with pytest.raises(DiskFull):
+        log.append([note("z" * 50_000)])
+    assert 0 < (tmp_path / SEGMENT).stat().st_size - end_of(log) <= 8 * 1024
     assert log.append(notes(1)) == 3
-    assert (tmp_path / SEGMENT).stat().st_size > end_of(log)
     log.close()
+    assert (tmp_path / SEGMENT).stat().st_size == end_of(log)
+
+
+@pytest.mark.parametrize("size", range(15_000, 16_400, 100))
+def test_behind_each_frame_there_is_room_for_how_it_ended(tmp_path: Path, size: int) -> None:
+    """Wherever a frame ends in what was reserved, a full disk takes some small ones behind it.
+
+    Of a log that rested, too.
+    """
+    disk = Filled()
+    log = EventLog.open(tmp_path, disk=disk)
+    log.append([note("first")])
+    log.append([note("x" * size)])
+    disk.is_full = True
+    log.rest()
+    for number in range(10):
+        log.append([note(f"ended {number}")])
+    log.rest()
+    log.close()
+    assert (tmp_path / SEGMENT).stat().st_size == end_of(log)

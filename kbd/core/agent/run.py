@@ -44,11 +44,11 @@ from kbd.core.domain.state_text import one_line
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.content_diff import compare_versions
 from kbd.errors import (
+    MACHINE_FAULTS,
     AgentLoopDetected,
     ContextExhausted,
     KbdError,
     ProviderUnavailable,
-    ToolWorkerUnavailable,
     TurnLimit,
     ValidationFailed,
 )
@@ -65,6 +65,7 @@ from kbd.events.runs import (
     RunFinished,
     SummaryWritten,
 )
+from kbd.events.shortages import SYSTEM_FAILURES, told_error
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import AssistantMessageAdded
 from kbd.formats.change_text import describe_changes
@@ -105,20 +106,24 @@ async def run_agent(context: RunContext) -> None:
         await _end_failed(context, error)
     except Exception as fault:  # noqa: BLE001 - a fault of kbd's own ends this run, not the daemon
         _log.error("run_failed_inside", run=context.run, exc_info=fault)
-        inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
-        await _end_failed(context, inside)
+        await _end_failed(context, told_error(fault))
     # After the end is durable: a copy can be made again from the log.
     await _copy_tool_log(context)
 
 
 async def _run_open_phases(context: RunContext) -> None:
-    if context.current.research is None:
+    if context.current.research is None or _is_in_vain(context.current):
         await _research(context)
     if context.current.plan is None:
         await _plan(context)
     if not _all_items_closed(context.current):
         await _implement(context)
     await _summarize(context)
+
+
+def _is_in_vain(run: Run) -> bool:
+    """Return whether the run stopped because none of its calls worked: it is begun anew."""
+    return run.in_vain is not None and run.dead_end in MACHINE_FAULTS
 
 
 def _all_items_closed(run: Run) -> bool:
@@ -196,6 +201,11 @@ def _first_open_item(now: Plan, start: int) -> int | None:
 async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     """Resume the open attempt at an item, or begin one, and record its outcome."""
     run = context.current
+    fault = run.chain.fault
+    if run.item == place and fault is not None and run.dead_end == fault.code:
+        # The model can only make the same of a call that failed so; without it, it goes well.
+        reason = one_line(fault.message, context.limits.reason_characters)
+        await context.keeper.submit(FailAttempt(context.run, fault.code, reason, final=False))
     # Else the attempt was cut off: it goes on with the chain that the log has of it.
     if run.item != place:
         attempt = _plan_of(run).items[place - 1].failures + 1
@@ -302,6 +312,8 @@ def _at_dead_end(run: Run) -> bool:
     Exhausted retries leave a request open, which is asked again; an empty reply does not.
     """
     answered = run.chain.asked == len(run.chain.turns)
+    if run.chain.fault is not None and run.dead_end == run.chain.fault.code:
+        return True  # The results of its calls are the machine's, and not what the next ones say.
     return run.dead_end in _DEAD_ENDS or (run.dead_end == ProviderUnavailable.code and answered)
 
 
@@ -357,5 +369,5 @@ async def _copy_tool_log(context: RunContext) -> None:
         return
     try:
         await write_tool_log(context.copies, context.keeper.journal)
-    except KbdError as fault:
-        _log.warning("copy_not_written", copy="tool_log", error=fault.message)
+    except (KbdError, *SYSTEM_FAILURES) as fault:
+        _log.warning("copy_not_written", copy="tool_log", error=told_error(fault).message)

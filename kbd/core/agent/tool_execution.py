@@ -42,6 +42,7 @@ from kbd.errors import (
 from kbd.events.base import CallNotes, ModelShare, NestedCall, ReplyCall, TableRead
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
+from kbd.events.shortages import shortage_of
 from kbd.formats import TableReading
 from kbd.messages import UNREADABLE
 from kbd.search import Search
@@ -437,17 +438,30 @@ async def execute_tool(
     except KbdError as fault:
         error = fault
     except TimeoutError:
-        error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s (run.tool_s), and was ended")
+        error = ToolTimeout(
+            f"{tool.name} took more than {limit_s:g} s (run.tool_s), and was ended", retryable=True
+        )
         faults.note(plugin.name, f"tool {tool.name} took more than {limit_s:g} s")
     except PluginFailed as failed:
         error = _failure_type(tool)(f"{tool.name} failed inside ({failed.kind})")
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
-        kind = type(fault).__name__
-        faults.note(plugin.name, f"tool {tool.name} returned what is no result ({kind})", fault)
-        error = _failure_type(tool)(f"{tool.name} failed inside ({kind})")
+        error = _failure_of(call, fault)
     else:
         return _outcome(call, ToolOutcome(result, text, changes=changes))
     return _outcome(call, ToolOutcome(error=error))
+
+
+def _failure_of(call: ToolExecution, fault: Exception) -> KbdError:
+    """Return the error of a call whose result could not be taken over."""
+    shortage = shortage_of(fault)
+    if isinstance(shortage, DiskFull):
+        raise shortage from fault
+    if shortage is not None:
+        return shortage
+    tool, kind = call.entry.tool, type(fault).__name__
+    told = f"tool {tool.name} returned what is no result ({kind})"
+    call.faults.note(call.entry.plugin.name, told, fault)
+    return _failure_type(tool)(f"{tool.name} failed inside ({kind})")
 
 
 def _outcome(call: ToolExecution, outcome: ToolOutcome) -> ToolOutcome:

@@ -5,11 +5,13 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 
+import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.home_logs import verify_home_log
 from kbd.core.domain.log_outline import EventQuery
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
@@ -17,9 +19,17 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
-from kbd.errors import KbdError, NotFound, ValidationFailed
+from kbd.errors import (
+    KbdError,
+    NotFound,
+    OutOfMemory,
+    TooManyOpenFiles,
+    TooManyProcesses,
+    ValidationFailed,
+)
 from kbd.events.anchor import Anchor
 from kbd.events.codec import parse_time
+from kbd.events.shortages import known_error
 from kbd.events.vocabulary import VERSIONS
 from kbd.requests import daemon as wire_daemon
 from kbd.requests import events as wire
@@ -184,10 +194,28 @@ class LogMethods:
         """Read a log on from its cursor to its end, and move the cursor.
 
         One that is deleted while it is read ends there, and one that cannot be read is left out.
+        Where the machine lacks what that takes, it is waited for: nothing is left out for it.
         """
+        while True:
+            try:
+                async with aclosing(self._read_on(log_id, cursors)) as batches:
+                    async for batch in batches:
+                        yield batch
+                return
+            except Exception as fault:
+                if not isinstance(known_error(fault), _SHORTAGES):
+                    raise
+                _log.warning("follower_waits", log=log_id, exc_info=fault)
+            await anyio.sleep(_SHORTAGE_PAUSE_S)
+
+    async def _read_on(
+        self, log_id: str, cursors: dict[str, Seq]
+    ) -> AsyncGenerator[EventBatch, None]:
         async with AsyncExitStack() as stack:
             try:
                 events = await stack.enter_async_context(self._workbenches.reading(log_id))
+            except _SHORTAGES:
+                raise
             except KbdError:
                 return
             history = _read_history(log_id, events, cursors.setdefault(log_id, Seq(0)), events.seq)
@@ -204,6 +232,12 @@ class LogMethods:
         if log_id == "daemon":
             return self._workbenches.daemon.journal
         return (await self._workbenches.open(log_id)).keeper.journal
+
+
+_SHORTAGES = (OutOfMemory, TooManyOpenFiles, TooManyProcesses)
+_SHORTAGE_PAUSE_S = 1.0
+
+_log = get_logger(__name__)
 
 
 def _check_cursor(end: Seq, after: Seq) -> Seq:

@@ -46,6 +46,7 @@ from kbd.core.workbench.destination import (
 from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import RecordedReadAs
+from kbd.events.shortages import raise_shortage
 from kbd.events.watches import (
     FailurePolicy,
     LandingsDismissed,
@@ -161,7 +162,8 @@ def resolve_watched_folder(folder: str, home: Home) -> str:
     except NotADirectoryError:
         msg = "what is to be watched is not a folder"
         raise ValidationFailed(msg) from None
-    except OSError:
+    except OSError as error:
+        raise_shortage(error)
         msg = "the folder to be watched is not there, or cannot be reached: make it first"
         raise NotFound(msg) from None
     if is_near:
@@ -235,6 +237,7 @@ def _resolve_results_folder(asked: str, home: Home) -> str:
         with hold_destination(real, "", home.folder, make=True) as held:
             is_writable = os.access(".", os.W_OK | os.X_OK, dir_fd=held)
     except OSError as error:
+        raise_shortage(error)
         msg = f"deliver_to is not a folder and cannot be made one: {describe_error(error)}"
         raise ValidationFailed(msg) from None
     if not is_writable:

@@ -27,6 +27,7 @@ from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.segment import segment_names
+from kbd.events.shortages import raise_shortage
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
 
@@ -230,6 +231,7 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
             log_dir, objection=partial(event_objection, log.workbench_id)
         )
     except OSError as error:
+        raise_shortage(error)
         reason = f"the log cannot be read: {error.strerror}"
         yield LogFault(kind="missing", file=within, offset=0, message=reason)
         return
@@ -270,6 +272,7 @@ def _file_faults(folder: Path, file: InventoryFile) -> Iterator[LogFault]:
         # Not read at all if its size is another: that may be a terabyte of holes.
         digest = hash_file(folder / file.path) if size_bytes == file.size_bytes else ""
     except OSError as error:
+        raise_shortage(error)
         reason = f"it cannot be read: {error.strerror}"
         yield LogFault(kind="file missing", file=file.path, offset=0, message=reason)
         return
@@ -302,6 +305,7 @@ def _translate_errors(*, may_be_gone: bool = False) -> Iterator[None]:
         if is_full(error):
             msg = "no space is left for the backup; nothing of it is left behind"
             raise DiskFull(msg) from None
+        raise_shortage(error)
         raise FileWriteFailed(f"the backup cannot be written: {error.strerror}") from error
     # All that is read in here was written just before, so it is the target that is at fault.
     except FileReadFailed as error:

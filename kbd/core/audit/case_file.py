@@ -42,6 +42,7 @@ from kbd.events.frame import BODY_AT
 from kbd.events.log_copy import Extent, find_extent
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
+from kbd.events.shortages import raise_shortage
 from kbd.events.vocabulary import named_blobs
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq
@@ -466,6 +467,7 @@ def export_case(
     try:
         contents = gather_contents(wanted)
     except OSError as error:
+        raise_shortage(error)
         msg = f"the log of {wanted.folders.id} cannot be read: {error.strerror}"
         raise FileReadFailed(msg) from None
     with create_partial(target) as made:
@@ -515,6 +517,7 @@ def check_case(path: Path) -> CheckResult:
         msg = f"there is no file {path}"
         raise NotFound(msg) from None
     except OSError as error:
+        raise_shortage(error)
         msg = f"{path} cannot be read: {error.strerror}"
         raise FileReadFailed(msg) from None
     history = found.history

@@ -19,6 +19,7 @@ from kbd.events.base import Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.scan import read_log, survey_log
 from kbd.events.segment import segment_names
+from kbd.events.shortages import raise_shortage
 from kbd.events.verification import Verification, verify_log
 from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
 from kbd.requests.daemon import LogFault, LogVerified
@@ -179,6 +180,7 @@ def verify_home_log(
             objection=partial(event_objection, log_id),
         )
     except OSError as error:
+        raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileReadFailed(f"the log cannot be read: {reason}") from error
     return _render_verification(found)
@@ -216,5 +218,6 @@ def quick_damage(folders: WorkbenchFolders) -> str:
         trusted = int(names[-1].partition(".")[0]) - 1 if names else 0
         fault = survey_log(folders.log, trusted=trusted).fault
     except OSError as error:
+        raise_shortage(error)
         return f"the log cannot be read: {os.strerror(error.errno or 0)}"
     return "" if fault is None else fault.message

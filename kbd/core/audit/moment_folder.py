@@ -22,6 +22,7 @@ from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.disk import DISK, Disk, is_full
+from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash, FileName
 
 __all__ = ["folder_files", "write_moment"]
@@ -67,6 +68,7 @@ def write_moment(state: WorkbenchState, blobs: BlobStore, place: Path, disk: Dis
     except OSError as error:
         if is_full(error):
             raise DiskFull("no space is left to write the moment; nothing was written") from None
+        raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileWriteFailed(f"the moment cannot be written: {reason}") from None
 

@@ -30,6 +30,7 @@ from kbd.errors import (
     error_with_code,
 )
 from kbd.events.disk import is_full
+from kbd.events.shortages import raise_shortage
 from kbd.requests.replays import RunReplayed
 from kbd.types import Seq, WorkbenchId
 
@@ -143,6 +144,7 @@ async def _run_process(order: ProofOrder) -> bytes:
             "kbd.core.audit.proof_main", stdin=pipe, stdout=pipe, stderr=pipe
         )
     except OSError as error:
+        raise_shortage(error)
         msg = f"the process of the proof cannot be started: {os.strerror(error.errno or 0)}"
         raise ToolWorkerUnavailable(msg) from None
     noise = _OutputTail()
@@ -220,6 +222,7 @@ def _make_scratch(scratch: Path) -> None:
         if is_full(error):
             msg = "no space is left for a proof"
             raise DiskFull(msg) from None
+        raise_shortage(error)
         msg = f"a proof has no place to write: {os.strerror(error.errno or 0)}"
         raise FileWriteFailed(msg) from None
 

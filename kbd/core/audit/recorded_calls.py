@@ -29,7 +29,7 @@ from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.file_store import Blobs
-from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
+from kbd.errors import MACHINE_FAULTS, KbdError, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.base import PluginUsed, Recorded, ReplyCall, TableRead
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
@@ -234,10 +234,6 @@ def _used_plugins(called: ToolCalled, end: ToolReturned) -> tuple[PluginUsed, ..
     return (brought, *others)
 
 
-_LIMIT_CODES = (ToolTimeout.code, ToolWorkerUnavailable.code)
-"""Ends that hang on time and memory, not on what a call was given."""
-
-
 class CallOutcome(msgspec.Struct, frozen=True):
     """Outcome of a call, as recorded or repeated.
 
@@ -269,7 +265,7 @@ def skip_reason(call: RecordedCall) -> str | None:
         return "its plugin was left out for its faults" if is_gone else None
     if end.outside is not None:
         return f"{end.outside.model_id} had a part in it, which may answer otherwise each time"
-    if end.error_code in _LIMIT_CODES:
+    if end.error_code in MACHINE_FAULTS:
         return f"a limit of time or memory ended it, or its worker died ({end.error_code})"
     if end.error_code == ValidationFailed.code and end.shown.partition("\n")[0].endswith(
         CHANGED_MEANWHILE
@@ -349,7 +345,7 @@ async def repeat_call(
 
 def hit_a_limit(outcome: CallOutcome) -> bool:
     """Whether a call ended because of time or memory: that may be the machine's doing."""
-    return outcome.error_code in _LIMIT_CODES
+    return outcome.error_code in MACHINE_FAULTS
 
 
 def _with_recorded_values(done: ToolOutcome, recorded: CallOutcome) -> ToolOutcome:

@@ -42,6 +42,7 @@ from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.log import EventLog
 from kbd.events.restores import HomeRestored
 from kbd.events.scan import read_log
+from kbd.events.shortages import raise_shortage
 from kbd.events.watches import WatchRule
 from kbd.types import BlobHash
 
@@ -113,6 +114,7 @@ def restore(backup: Path, home: Path, disk: Disk = DISK, now_us: int | None = No
     except OSError as error:
         if is_full(error):
             raise DiskFull("no space is left for the home; nothing is left behind") from error
+        raise_shortage(error)
         raise FileWriteFailed(f"the home cannot be written: {error.strerror}") from error
     watches = state.watching.watches.values()
     rules = tuple(each.rule for each in watches if each.status is not WatchStatus.REMOVED)

@@ -37,6 +37,7 @@ from kbd.core.workbench.destination import (
 )
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.disk import DISK, Disk, is_full
+from kbd.events.shortages import raise_shortage
 
 __all__ = [
     "NewFolder",
@@ -92,6 +93,7 @@ def _held_parent(target: Path, what: str, home: Path | None) -> Iterator[int]:
         msg = f"there is no folder for {what}: make it first"
         raise ValidationFailed(msg) from None
     except OSError as error:
+        raise_shortage(error)
         msg = f"{what} cannot be written: {describe_error(error)}"
         raise ValidationFailed(msg) from None
 
@@ -169,6 +171,7 @@ def create_partial(target: Path) -> Iterator[PartialFile]:
         if is_full(error):
             msg = f"no space is left to write {target.name}; nothing of it is there"
             raise DiskFull(msg) from None
+        raise_shortage(error)
         msg = f"{target.name} cannot be written: {describe_error(error)}"
         raise FileWriteFailed(msg) from None
 

@@ -7,6 +7,7 @@ import msgspec
 
 from kbd.core.domain.run_state import (
     MAX_FINGERPRINTS,
+    CallFault,
     Chain,
     Item,
     ItemState,
@@ -18,6 +19,7 @@ from kbd.core.domain.run_state import (
     Turn,
 )
 from kbd.core.domain.workbench_state import Measured, WorkbenchState
+from kbd.errors import MACHINE_FAULTS
 from kbd.events.base import CallNotes, Recorded
 from kbd.events.runs import (
     ItemCompleted,
@@ -47,7 +49,7 @@ from kbd.events.runs import (
     ToolReturned,
 )
 from kbd.providers import DECLINED
-from kbd.types import CallId, Seq
+from kbd.types import CallId, Phase, Seq
 
 __all__ = ["RUN_FOLDS"]
 
@@ -129,6 +131,9 @@ def _phase_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     run.phase, run.phase_open, run.chain = data.phase, True, Chain()
     run.item = run.attempt = 0
     run.dead_end = ""
+    if data.phase is Phase.RESEARCH:
+        # A run that is begun anew: what it made of failed calls leads nowhere.
+        run.research = run.plan = run.summary = run.fault = None
 
 
 def _phase_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -284,12 +289,22 @@ def _tool_called(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         turns[-1].entries[data.call_id] = data.entry_id
 
 
-def _finish_call(run: Run, call_id: CallId, shown: str, fingerprint: str) -> None:
+def _finish_call(run: Run, call_id: CallId, code: str, shown: str, fingerprint: str) -> None:
     chain = run.chain
+    if code in MACHINE_FAULTS:
+        chain.fault = CallFault(code, _message_of(code, shown))
+        run.fault = run.fault or chain.fault
+    else:
+        run.is_answered = True
     if chain.turns:
         chain.turns[-1].results[call_id] = shown
     if fingerprint:
         chain.fingerprints = [*chain.fingerprints, fingerprint][-MAX_FINGERPRINTS:]
+
+
+def _message_of(code: str, shown: str) -> str:
+    """Return the message of an error as a model sees it, without a note behind it."""
+    return shown.removeprefix(f"Error: {code}: ").partition("\n\n")[0]
 
 
 def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
@@ -304,12 +319,13 @@ def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
         known = run.told_by_looks if noted.is_look else run.told
         known += [text for text in noted.told if text not in known]
         run.has_worked |= data.ok and bool(noted.readings) and not noted.is_look
-        _finish_call(run, data.call_id, data.shown, data.fingerprint)
+        _finish_call(run, data.call_id, data.error_code or "", data.shown, data.fingerprint)
 
 
 def _tool_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ToolRefused = record.data
-    _finish_call(state.changed_run(record.run), data.call_id, data.shown, data.fingerprint)
+    run = state.changed_run(record.run)
+    _finish_call(run, data.call_id, data.code, data.shown, data.fingerprint)
 
 
 RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {

@@ -31,6 +31,8 @@ from kbd.events.runs import (
     ItemRetried,
     RunCancelled,
     RunCancelRequested,
+    RunFailed,
+    RunFinished,
     RunInterrupted,
     RunResumed,
     RunStarted,
@@ -39,7 +41,7 @@ from kbd.events.runs import (
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
 from kbd.messages import Decline
-from kbd.types import BlobHash, FileName
+from kbd.types import BlobHash, FileName, Phase
 
 __all__ = [
     "CHANGED_MEANWHILE",
@@ -139,6 +141,9 @@ def record_run(state: WorkbenchState, command: RecordRun) -> Decision:
 def end_run(state: WorkbenchState, command: EndRun) -> Decision:
     """Record the outcome of the active run; one that was asked to stop can only be canceled.
 
+    A run none of whose calls worked, for a fault of the machine, has failed by that and has not
+    finished, whatever its model made of it.
+
     Raises:
         ValidationFailed: That run is not under way.
     """
@@ -146,6 +151,11 @@ def end_run(state: WorkbenchState, command: EndRun) -> Decision:
     # The facts fall away with the outcome: an answer that comes after the cancel is not given.
     if run.cancel_requested:
         return Decision((RunCancelled(),), run=command.run)
+    fault = run.in_vain
+    if fault is not None and isinstance(command.outcome, RunFinished):
+        subphase = f"rpi_{(run.phase or Phase.SUMMARY).value}"
+        failed = RunFailed(fault.code, fault.message, subphase, retryable=True)
+        return Decision((failed,), run=command.run)
     return Decision((*command.facts, command.outcome), run=command.run)
 
 

@@ -10,6 +10,7 @@ from kbd.messages import Decline, Usage
 from kbd.types import BlobHash, CallId, FileName, Phase
 
 __all__ = [
+    "CallFault",
     "Chain",
     "Item",
     "ItemState",
@@ -138,6 +139,13 @@ class Turn(msgspec.Struct):
         return tuple(call for call in self.calls if call.id not in self.results)
 
 
+class CallFault(msgspec.Struct, frozen=True):
+    """Fault of the machine that ended a call: a limit of time, a dead worker, no memory."""
+
+    code: str
+    message: str
+
+
 class Chain(msgspec.Struct):
     """The conversation of the open phase or item attempt.
 
@@ -147,6 +155,7 @@ class Chain(msgspec.Struct):
         asked: The turn that was last asked for, from 1; one more than `turns` has while it is open.
         fingerprints: Of the last calls, oldest first.
         sent_bytes: The size of what was last asked; 0 if that is not known.
+        fault: The last fault of the machine that ended a call in it, if one did.
     """
 
     opening: BlobHash | None = None
@@ -154,6 +163,7 @@ class Chain(msgspec.Struct):
     asked: int = 0
     fingerprints: list[str] = []
     sent_bytes: int = 0
+    fault: CallFault | None = None
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -206,6 +216,9 @@ class Run(msgspec.Struct):
         told: What its answer tells people of how figures came about.
         told_by_looks: What calls told that only looked at tables.
         has_worked: Whether another call worked with a table, so that looks are passed over.
+        fault: The first fault of the machine that ended a call since its research last began.
+        is_answered: Whether a call ended in any other way: it worked, or was refused for what it
+            asked.
         dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
             a chain is begun afresh. Empty if there is none.
     """
@@ -240,4 +253,11 @@ class Run(msgspec.Struct):
     told: list[str] = []
     told_by_looks: list[str] = []
     has_worked: bool = False
+    fault: CallFault | None = None
+    is_answered: bool = False
     dead_end: str = ""
+
+    @property
+    def in_vain(self) -> CallFault | None:
+        """The first fault of the machine, where no call ended in any other way; else None."""
+        return None if self.is_answered else self.fault

@@ -27,14 +27,18 @@ from kbd.errors import (
     FileWriteFailed,
     KbdError,
     NotFound,
+    OutOfMemory,
     SandboxViolation,
     StyleMergeFailed,
     StyleSkillLoadFailed,
     ToolTimeout,
     ToolWorkerUnavailable,
+    TooManyOpenFiles,
+    TooManyProcesses,
     ValidationFailed,
     error_with_code,
 )
+from kbd.events.shortages import shortage_of
 from kbd.tools import CallLimits
 
 __all__ = [
@@ -61,7 +65,8 @@ _CODES = frozenset(
     kind.code
     for kind in (
         ValidationFailed, NotFound, SandboxViolation, FileReadFailed, FileWriteFailed, DiskFull,
-        ToolWorkerUnavailable, ToolTimeout, StyleSkillLoadFailed, StyleMergeFailed,
+        OutOfMemory, TooManyOpenFiles, TooManyProcesses, ToolWorkerUnavailable, ToolTimeout,
+        StyleSkillLoadFailed, StyleMergeFailed,
     )
 )  # fmt: skip
 """What a worker may say that went wrong: something of its files or its arguments. That the log is
@@ -97,12 +102,18 @@ def call_result(
             protocol, or the function raised what is no KbdError (`failure`, as for a process that
             broke), or one that is not for a worker to raise.
         ToolTimeout: It passed its memory or file size.
+        TooManyProcesses: The system did not start its process; OutOfMemory likewise.
         KbdError: What the function raised.
     """
     if finished.timed_out:
-        error: KbdError = ToolTimeout(f"{what} was stopped after {limits.wall_s:g} s")
+        error: KbdError = ToolTimeout(
+            f"{what} was stopped after {limits.wall_s:g} s", retryable=True
+        )
         raise WorkerFault(error, error.message)
     if finished.answer is None:
+        # Of a process that was never born the file and the plugin are not to blame.
+        if (shortage := _birth_error(finished.status)) is not None:
+            raise shortage
         error = _death_error(finished.status, limits, what, failure)
         raise WorkerFault(error, error.message)
     error = ToolWorkerUnavailable(f"the worker of {what} answered something that is no answer")
@@ -165,6 +176,13 @@ def limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
             return ValidationFailed(msg, detail={"limit": limit})
 
 
+def _birth_error(status: int | None) -> KbdError | None:
+    """Return what the machine lacked for a process that could not be started; else None."""
+    if status is None or status >= 0:
+        return None
+    return shortage_of(OSError(-status, os.strerror(-status)))
+
+
 def _death_error(
     status: int | None, limits: CallLimits, what: str, failure: type[KbdError]
 ) -> KbdError:
@@ -172,7 +190,7 @@ def _death_error(
 
     What the file did is not tried again: the same bytes would do it again.
     """
-    if status is None or status == -1:
+    if status is None or status < 0:
         return ToolWorkerUnavailable(f"the worker of {what} died or could not be started")
     code = os.waitstatus_to_exitcode(status)
     detail: dict[str, Any]

@@ -35,7 +35,8 @@ from kbd.core.plugins.worker_messages import (
     Returned,
     encode,
 )
-from kbd.errors import DiskFull, KbdError
+from kbd.errors import KbdError
+from kbd.events.shortages import shortage_of
 from kbd.tools import CallLimits
 
 __all__ = ["ENTRY", "Workplace", "die_with_parent", "part_from_zygote", "run_call"]
@@ -236,8 +237,10 @@ def _allowed(module: str, package: str) -> bool:
 def _crash(fault: BaseException) -> Answer:
     if isinstance(fault, OSError) and fault.errno == errno.EFBIG:
         return Exceeded("file")
-    if isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Raised(DiskFull.code, "no space is left on the device", True, (), {})  # noqa: FBT003
+    # How many files a call may open is its own limit, and passing it its own fault.
+    is_own_limit = isinstance(fault, OSError) and fault.errno == errno.EMFILE
+    if not is_own_limit and (short := shortage_of(fault)) is not None:
+        return Raised(short.code, short.message, short.retryable, short.actions, short.detail)
     try:
         message = str(fault)[:MESSAGE_CHARACTERS].encode("utf-8", "replace").decode()
     except Exception:  # noqa: BLE001 - a fault that cannot be told is still a fault

@@ -14,6 +14,7 @@ import anyio
 
 from kbd.core.plugins.faults import PluginBlocked, PluginFaults
 from kbd.errors import KbdError, ProviderNotConfigured, ProviderUnavailable
+from kbd.events.shortages import shortage_of
 from kbd.providers import (
     Access,
     Embedder,
@@ -74,7 +75,7 @@ async def guarded(
         work: Makes the coroutine.
 
     Raises:
-        KbdError: As the plugin raises.
+        KbdError: As the plugin raises, or what the machine lacked.
         TimeoutError: Likewise; it may be the caller's own.
         PluginFailed: It raised anything else, exited, or blocked the event loop.
     """
@@ -93,6 +94,9 @@ async def guarded(
     except BaseException as fault:
         if _is_cancellation(fault):
             raise
+        # Whoever meets that the machine has no more of something is not to blame for it.
+        if (shortage := shortage_of(fault)) is not None:
+            raise shortage from None
         kind = type(fault).__name__
         did = "held up the event loop" if isinstance(fault, PluginBlocked) else "failed inside"
         faults.note(plugin, f"{what} {did} ({kind})", fault)

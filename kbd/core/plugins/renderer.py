@@ -38,6 +38,7 @@ from kbd.errors import (
     ToolWorkerUnavailable,
 )
 from kbd.events.disk import is_full
+from kbd.events.shortages import raise_shortage
 from kbd.tools import FileRef
 from kbd.types import BlobHash
 
@@ -373,6 +374,7 @@ def _make_folder(folder: Path) -> None:
         if is_full(error):
             msg = "no space is left to print a document"
             raise DiskFull(msg) from None
+        raise_shortage(error)
         msg = f"a document cannot be printed: {os.strerror(error.errno or 0)}"
         raise FileWriteFailed(msg) from None
 
@@ -383,8 +385,9 @@ def _store(made: Path, document: Path) -> None:
         document.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.replace(document)
     except OSError as error:
+        raise_shortage(error)
         msg = f"a printed document cannot be kept: {os.strerror(error.errno or 0)}"
-        raise (DiskFull if is_full(error) else FileWriteFailed)(msg) from None
+        raise FileWriteFailed(msg) from None
 
 
 def _clear(order: PrintOrder) -> None:

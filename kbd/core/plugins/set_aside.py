@@ -40,11 +40,12 @@ def death_of(answer: bytes | None, status: int | None) -> Death | None:
 
     Args:
         answer: The answer's bytes, or None if none came.
-        status: The status of `waitpid`; None if the zygote died, too, -1 if nothing was started.
+        status: The status of `waitpid`; None if the zygote died, too, negative if nothing was
+            started.
     """
     if answer is not None:
         return "limit" if _is_out_of_memory(answer) else None
-    if status is None or status == -1:
+    if status is None or status < 0:
         return None
     code = os.waitstatus_to_exitcode(status)
     if code >= 0:

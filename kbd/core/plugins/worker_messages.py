@@ -97,8 +97,8 @@ class Begun(_Packet, frozen=True):
 class Ended(_Packet, frozen=True):
     """A call's process was reaped.
 
-    `status` is that of `waitpid`, or -1 if it was never born; `peak_bytes` is the most memory that
-    it had at once, what it shares with the zygote included.
+    `status` is that of `waitpid`, or minus the system's error if it was never born; `peak_bytes` is
+    the most memory that it had at once, what it shares with the zygote included.
     """
 
     id: int

@@ -36,6 +36,7 @@ from kbd.core.plugins.worker_messages import (
 from kbd.core.runtime.process_tree import kill_tree
 from kbd.core.runtime.secrets import inherited_environment
 from kbd.errors import ToolWorkerUnavailable
+from kbd.events.shortages import raise_shortage
 from kbd.tools import CallLimits
 
 __all__ = ["Bounds", "FinishedCall", "WorkerGone", "WorkerProcess", "exchange"]
@@ -200,7 +201,12 @@ class WorkerProcess:
         # Packets, not a stream: one arrives whole, together with its descriptor.
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         control.settimeout(0)
-        noise, their_noise = os.pipe()
+        try:
+            noise, their_noise = os.pipe()
+        except OSError:
+            control.close()
+            theirs.close()
+            raise
         os.set_blocking(noise, False)
         try:
             # In a thread, because it waits for the exec; hence no PDEATHSIG for it, which would
@@ -280,11 +286,11 @@ class WorkerProcess:
         """
         if not self.alive:
             raise WorkerGone
+        ours, theirs = socket.socketpair()
+        ours.settimeout(0)
         self._last_id += 1
         call_id, pending = self._last_id, _PendingCall()
         self._pending[call_id] = pending
-        ours, theirs = socket.socketpair()
-        ours.settimeout(0)
         answer: bytes | None = None
         sent = answered = False
         try:
@@ -407,6 +413,7 @@ class WorkerProcess:
                 except BlockingIOError:
                     await anyio.wait_writable(self._control)
                 except OSError as fault:
+                    raise_shortage(fault)
                     raise WorkerGone from fault
 
     async def _drain(self) -> None:

@@ -6,6 +6,7 @@ plugin's code after the imports.
 """
 
 import contextlib
+import errno
 import gc
 import importlib
 import os
@@ -155,9 +156,10 @@ class Zygote:
         # Before the fork: if this process dies from here on, the call may have been made, and must
         # not be given to another zygote.
         self._report(Begun(call.id))
-        pid = self._hand_to_spare(packet, channel) or self._fork(call, channel)
-        if pid is None:
-            self._report(Ended(call.id, -1, 0))
+        try:
+            pid = self._hand_to_spare(packet, channel) or self._fork(call, channel)
+        except OSError as error:
+            self._report(Ended(call.id, -(error.errno or errno.EAGAIN), 0))
             return
         self._pids[call.id] = pid
         if call.spawns:
@@ -179,14 +181,15 @@ class Zygote:
         # Its death is reaped as that of any other child.
         return None
 
-    def _fork(self, call: Call, channel: socket.socket) -> int | None:
-        """Fork for a call and return the child's pid, or None if the system has no more."""
-        try:
-            # Not a new interpreter: that takes 23 to 150 ms with its imports, a fork 4.2
-            # (reliability F14).
-            pid = os.fork()
-        except OSError:
-            return None
+    def _fork(self, call: Call, channel: socket.socket) -> int:
+        """Fork for a call and return the child's pid.
+
+        Raises:
+            OSError: The system has no more processes, or no memory for one.
+        """
+        # Not a new interpreter: that takes 23 to 150 ms with its imports, a fork 4.2 (reliability
+        # F14).
+        pid = os.fork()
         if pid == 0:
             with self._left():
                 forked_call.part_from_zygote(self._workplace.pid)
@@ -198,7 +201,10 @@ class Zygote:
         if self._spare is not None:
             return
         must_warm = not self._is_warmed
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError:
+            return
         with theirs:
             try:
                 pid = os.fork()

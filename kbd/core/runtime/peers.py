@@ -18,6 +18,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.process_tree import find_parent
+from kbd.events.shortages import raise_shortage
 
 __all__ = ["MAX_LOOKS", "ChildGate", "PeerProcess", "peer_process"]
 
@@ -92,6 +93,9 @@ class ChildGate:
 
         One that has ended since it connected is refused as well: nothing can be told of it, and
         another may hold its end of the connection.
+
+        Raises:
+            KbdError: The machine lacks what it takes to look.
         """
         pid = peer_process(connected).pid
         # 0: it is outside of this process's namespace of pids, where no child of ours can be.
@@ -156,7 +160,9 @@ def _pinned(connected: socket.socket) -> Iterator[int | None]:
     size = struct.calcsize("i")
     try:
         (pidfd,) = struct.unpack("i", connected.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD, size))
-    except OSError:
+    except OSError as error:
+        # Without a descriptor the process is not held, as on an older kernel it cannot be.
+        raise_shortage(error)
         yield None
         return
     try:

@@ -9,6 +9,9 @@ import os
 import signal
 from collections.abc import Iterator
 
+from kbd.errors import KbdError
+from kbd.events.shortages import raise_shortage
+
 __all__ = ["find_children", "find_parent", "kill_tree", "signal_name"]
 
 
@@ -35,12 +38,19 @@ def kill_tree(root: int) -> None:
 
 
 def find_parent(pid: int) -> int | None:
-    """Return the parent of a process; None if it cannot be looked at."""
+    """Return the parent of a process; None if it cannot be looked at.
+
+    Raises:
+        KbdError: The machine lacks what looking takes, which says nothing of the process.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             # The name in parentheses may hold anything; behind it are state and parent.
             return int(stat.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
+    except OSError as error:
+        raise_shortage(error)
+        return None
+    except (IndexError, ValueError):
         return None
 
 
@@ -56,8 +66,9 @@ def _parents() -> Iterator[tuple[int, int]]:
     """Return each process and its parent."""
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
-            if name.isdigit() and (parent := find_parent(int(name))) is not None:
-                yield int(name), parent
+            with contextlib.suppress(KbdError):
+                if name.isdigit() and (parent := find_parent(int(name))) is not None:
+                    yield int(name), parent
 
 
 def _send(pid: int, number: signal.Signals) -> None:

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from kbd.core.search.tokenizer import COLUMNS, FTS5_TOKENIZER, TOKENIZER_EDITION
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
+from kbd.events.shortages import raise_shortage
 
 __all__ = [
     "IndexFolder",
@@ -285,6 +286,8 @@ def translate_error(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
         why = str(fault)
     else:
         is_full = fault.errno in (errno.ENOSPC, errno.EDQUOT)
+        if not is_full:
+            raise_shortage(fault)
         why = fault.strerror or type(fault).__name__
     if is_full:
         return DiskFull("no space is left for the index; what it holds is safe")

@@ -3,8 +3,6 @@
 A request that could not be carried out is answered by an error line.
 """
 
-import errno
-import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -30,8 +28,9 @@ from kbd.core.server.client_requests import (
 from kbd.core.server.dispatch import Route, ServerLimits, Stream
 from kbd.core.server.sockets import Backlogs, Outbox, PolledSocket, Poller, Post
 from kbd.core.server.subscriptions import Hub, send_stream
-from kbd.errors import FileReadFailed, KbdError, ValidationFailed
+from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import Actor
+from kbd.events.shortages import known_error
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
 from kbd.rpc import (
@@ -82,7 +81,8 @@ def failed_line(call: RpcCall, route: Route, error: Exception) -> bytes | None:
     """Return the line for a request whose handler raised; None if it wants no answer.
 
     What is no KbdError stays in the daemon's own log, under the reference that the client gets. Of
-    a disk that fails, or a file of kbd's own that may not be used, the client is told that much.
+    what has run out, a disk that fails, or a file of kbd's own that may not be used, the client is
+    told that much.
     """
     message_id = _request_id(call)
     if isinstance(error, KbdError):
@@ -91,20 +91,14 @@ def failed_line(call: RpcCall, route: Route, error: Exception) -> bytes | None:
         # An exception's own text may hold paths or keys, so the client gets no word of it.
         reference = token_hex(6)
         log.error("request failed", method=route.kind.method, reference=reference, exc_info=error)
-        if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
-            reason = f"a file of kbd's own cannot be used: {os.strerror(error.errno)}"
-            failed = FileReadFailed(reason, detail={"reference": reference})
-            line = encode_failure(message_id, failed, route.kind.subject)
+        known = known_error(error)
+        if known is not None:
+            known.detail["reference"] = reference
+            line = encode_failure(message_id, known, route.kind.subject)
         else:
             told = {"reference": reference}
             line = encode_refusal(message_id, Code.INTERNAL, "internal error", told)
     return None if message_id is None else line
-
-
-_DISK_ERRORS = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE}
-)
-"""What the system says of a disk that fails, of files that may not be used, of too many open."""
 
 
 def _request_id(call: RpcCall) -> int | str | None:

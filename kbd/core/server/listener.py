@@ -9,6 +9,7 @@ import os
 import socket
 import stat
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from kbd.core.server.connection import Connection, SharedParts
 from kbd.core.server.dispatch import Discovery, Handlers, ServerLimits, routes
 from kbd.core.server.sockets import Backlogs, Poller, Post
 from kbd.core.server.subscriptions import Hub
-from kbd.errors import ValidationFailed
+from kbd.errors import KbdError, ValidationFailed
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
@@ -116,9 +117,31 @@ _OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.
 """Failures of accept that pass when a client leaves."""
 
 _ACCEPT_RETRY_S = 0.1
+_ACCEPT_TRIES = 10
+"""After so many a client is told that it cannot be served, where it would wait in vain."""
+
 _REFUSE_TIMEOUT_S = 1.0
 
 log = get_logger()
+
+
+class ReservedDescriptor:
+    """A descriptor that is held for the moment when no other one is left."""
+
+    def __init__(self) -> None:
+        self._fd: int | None = None
+
+    def hold(self) -> None:
+        """Take one, if it is not held and there is one."""
+        if self._fd is None:
+            with suppress(OSError):
+                self._fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def release(self) -> None:
+        """Give it back, if it is held."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
 
 class Server:
@@ -151,6 +174,8 @@ class Server:
         self._connections: set[Connection] = set()
         self._numbers = itertools.count(1)
         self._accepting = anyio.CancelScope()
+        self._failed_accepts = 0
+        self._reserve = ReservedDescriptor()
         kinds: list[type[Request]] = [*handlers, RpcDiscover]
         methods = {kind.method: kind for kind in kinds}
         self._routes = routes({**handlers, RpcDiscover: Discovery(methods).answer})
@@ -171,6 +196,7 @@ class Server:
         """
         made = bind_socket(self._path)
         inode = self._path.lstat().st_ino
+        self._reserve.hold()
         listener = await SocketListener.from_socket(made)
         poller, post, limits = Poller(), Post(), self._limits
         budget = InboundBudget(limits.long_bytes, limits.message_bytes)
@@ -185,6 +211,7 @@ class Server:
                 io_tasks.cancel_scope.cancel()
         finally:
             poller.close()
+            self._reserve.release()
 
     async def _serve_clients(
         self,
@@ -217,15 +244,35 @@ class Server:
         self._accepting.cancel()
 
     async def _accept(self, listener: SocketListener) -> SocketStream | None:
+        """Accept a client; None where that cannot be, after a pause."""
         try:
-            return await listener.accept()
+            stream = await listener.accept()
         except (OSError, anyio.BrokenResourceError) as error:
             cause = error if isinstance(error, OSError) else error.__cause__
             if not isinstance(cause, OSError) or cause.errno not in _OUT_OF_RESOURCES:
                 raise
+            self._failed_accepts += 1
             log.warning("no client can be accepted for now", reason=cause.strerror)
+            if self._failed_accepts % _ACCEPT_TRIES == 0:
+                await self._refuse_waiting(listener)
             await anyio.sleep(_ACCEPT_RETRY_S)
             return None
+        self._failed_accepts = 0
+        self._reserve.hold()
+        return stream
+
+    async def _refuse_waiting(self, listener: SocketListener) -> None:
+        """Refuse who waits to be accepted, with the descriptor that is kept for it."""
+        self._reserve.release()
+        try:
+            # A refused client may be gone by now, and nobody else be there.
+            with anyio.move_on_after(_REFUSE_TIMEOUT_S):
+                async with await listener.accept() as stream:
+                    await self._refuse(stream, "too many open files; try again later")
+        except (OSError, anyio.BrokenResourceError):
+            pass  # somebody else has taken the descriptor
+        finally:
+            self._reserve.hold()
 
     async def _serve_client(self, shared: SharedParts, stream: SocketStream) -> None:
         """Serve one client; its failure is logged."""
@@ -243,11 +290,16 @@ class Server:
         if found.uid != self._uid:
             log.warning("another user was refused", uid=found.uid)
             return
-        if self._gate is not None and not await self._gate.admits(connected):
+        try:
+            is_admitted = self._gate is None or await self._gate.admits(connected)
+        except KbdError as shortage:
+            await self._refuse(stream, shortage.message)
+            return
+        if not is_admitted:
             log.warning("a process of kbd's own was refused", pid=found.pid)
             return
         if len(self._connections) >= self._limits.connections:
-            await self._refuse(stream)
+            await self._refuse(stream, "too many connections; try again later")
             return
         connection = Connection(
             connected,
@@ -264,7 +316,7 @@ class Server:
         finally:
             self._connections.discard(connection)
 
-    async def _refuse(self, stream: SocketStream) -> None:
+    async def _refuse(self, stream: SocketStream, reason: str) -> None:
         """Refuse a client in answer to its first request, in its own framing."""
         # It is given nothing to hold a long message in.
         framer, message_id = Framer(min(self._limits.message_bytes, LONG_BYTES)), None
@@ -278,7 +330,7 @@ class Server:
                     message_id = first.id
         except (anyio.EndOfStream, anyio.BrokenResourceError, FramingError):
             pass  # it may still listen
-        line = encode_refusal(message_id, Code.OVERLOADED, "too many connections; try again later")
+        line = encode_refusal(message_id, Code.OVERLOADED, reason)
         with anyio.move_on_after(_REFUSE_TIMEOUT_S):
             try:
                 await stream.send(framer.frame(line))

@@ -48,6 +48,7 @@ from kbd.events.runs import (
     RunStarted,
     ToolReturned,
 )
+from kbd.events.shortages import SYSTEM_FAILURES
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.requests.workshop import ConversationMessage
 from kbd.types import BlobHash, FileName, Seq
@@ -117,7 +118,7 @@ class ConversationCopy:
         try:
             if anew or not await run_sync(self._copy.append, map(_encode, new)):
                 await self._write_newest()
-        except (OSError, KbdError) as fault:
+        except (KbdError, *SYSTEM_FAILURES) as fault:
             self._anew = True
             _log.warning("copy_not_written", copy=_NAME, fault=str(fault))
 
@@ -248,7 +249,7 @@ class Projection:
                     await write_tool_log(
                         self._workbench.folders.workshop, self._workbench.keeper.journal
                     )
-            except (KbdError, OSError) as error:
+            except (KbdError, *SYSTEM_FAILURES) as error:
                 _log.warning("not_shown", workbench=self._workbench.id, error=str(error))
             spent = anyio.current_time() - begun
             pause_s = max(_PAUSE_S, _PAUSE_SHARE * spent)
@@ -283,7 +284,7 @@ class Projection:
                 stale = {name: blob for name, blob in stale.items() if shown.get(name) != blob}
                 if stale:
                     await run_sync(files.show_drafted, stale)
-        except (KbdError, OSError) as error:
+        except (KbdError, *SYSTEM_FAILURES) as error:
             self._fail("draft", str(error))
         else:
             self._shown = view

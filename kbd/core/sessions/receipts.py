@@ -22,6 +22,7 @@ from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.drafts import PublishCompleted, ReceiptMade
+from kbd.events.shortages import SYSTEM_FAILURES
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["ReceiptMaker"]
@@ -82,7 +83,7 @@ class ReceiptMaker:
             checkpoint_id = self._due.pop(0)
             try:
                 await self.make(checkpoint_id)
-            except (KbdError, OSError) as error:
+            except (KbdError, *SYSTEM_FAILURES) as error:
                 _log.warning(
                     "no_receipt", workbench=self._workbench.id, checkpoint=checkpoint_id,
                     error=str(error),
@@ -127,7 +128,7 @@ class ReceiptMaker:
         copy = self._workbench.folders.receipts / f"{checkpoint_id}.json"
         try:
             await run_sync(_write_copy, copy, data)
-        except OSError as error:
+        except SYSTEM_FAILURES as error:
             _log.warning("copy_not_written", copy=copy.name, fault=str(error))
 
     async def _stored(self, note: PublishNote) -> bytes | None:

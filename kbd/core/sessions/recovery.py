@@ -37,6 +37,7 @@ from kbd.errors import DiskFull, FileWriteFailed, KbdError, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, SyncError, is_full
 from kbd.events.restores import WorkbenchRestored
+from kbd.events.shortages import SYSTEM_FAILURES, raise_shortage
 from kbd.events.workbenches import WorkbenchCreated
 
 __all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
@@ -58,6 +59,7 @@ async def open_workbench(
     Raises:
         DiskFull: There is no space for what recovery must write.
         FileWriteFailed: The workbench's folder cannot be written.
+        TooManyOpenFiles: No descriptor is left; none is held.
         LogPoisoned: The disk does not make the log durable.
     """
     with translate_disk_errors():
@@ -66,7 +68,7 @@ async def open_workbench(
     await renew_far(snapshots)
     log, fold = await run_sync(snapshots.open, disk)
     keeper: Keeper[WorkbenchState, Command] = Keeper(
-        Journal(log, fold.outline if fold is not None else None),
+        Journal(log, fold.outline if fold is not None else None, rests=True),
         blank=WorkbenchState,
         fold=fold_workbench,
         decide=decide,
@@ -74,12 +76,19 @@ async def open_workbench(
         redact=redaction.event,
         document_of=WorkbenchState.document_of,
     )
-    try:
-        await keeper.load(fold.state if fold is not None else None)
-    except LogCorrupt:
-        pass  # The log has it as its damage; what came before is folded and can be read.
     store = BlobStore(folders.blobs, disk)
-    files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store, disk)
+    try:
+        with translate_disk_errors():
+            # One that is only read needs none of what it was opened with.
+            await run_sync(log.rest)
+            await _load(keeper, fold.state if fold is not None else None)
+            places = folders.published, folders.draft, folders.stage
+            files = await run_sync(FileStore, *places, store, disk)
+    except BaseException:
+        # Else each try would take descriptors away, until none was left for any.
+        with anyio.CancelScope(shield=True):
+            await keeper.journal.aclose()
+        raise
     return OpenWorkbench(
         folders=folders,
         keeper=keeper,
@@ -87,6 +96,14 @@ async def open_workbench(
         files=files,
         snapshots=snapshots,
     )
+
+
+async def _load(keeper: Keeper[WorkbenchState, Command], snapshot: WorkbenchState | None) -> None:
+    """Fold a log into its Keeper, as far as it can be read."""
+    try:
+        await keeper.load(snapshot)
+    except LogCorrupt:
+        pass  # The log has it as its damage; what came before is folded and can be read.
 
 
 async def recover_workbench(workbench: OpenWorkbench, clock: Clock, known: KnownWorkbench) -> None:
@@ -164,7 +181,11 @@ async def close_workbench(workbench: OpenWorkbench) -> None:
         await workbench.keeper.journal.aclose()
         workbench.files.close()
         # Last: until the log is closed, the mark tells the next start to recover this workbench.
-        await run_sync(_mark_closed, workbench.folders)
+        try:
+            await run_sync(_mark_closed, workbench.folders)
+        # The next start recovers it once more, which changes nothing.
+        except SYSTEM_FAILURES as fault:
+            _log.warning("mark_not_removed", workbench=workbench.id, exc_info=fault)
 
 
 @contextmanager
@@ -180,6 +201,7 @@ def translate_disk_errors() -> Iterator[None]:
     except OSError as error:
         if is_full(error):
             raise DiskFull("no space is left to open the workbench") from error
+        raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileWriteFailed(f"the workbench cannot be opened: {reason}") from error
 

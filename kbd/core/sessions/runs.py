@@ -44,6 +44,7 @@ from kbd.events.runs import (
     RunResumed,
     RunStarted,
 )
+from kbd.events.shortages import told_error
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire
@@ -266,12 +267,16 @@ class RunTasks:
 
     async def _work(self, workbench: OpenWorkbench, run: int, task: _RunTask) -> None:
         key = (workbench.id, run)
+        failure: KbdError = ToolWorkerUnavailable("the run ended early")
         try:
             with task.scope:
                 if task.before is not None:
                     await task.before.ended.wait()
                 await self._tell_sandbox(workbench, run)
                 await run_agent(run_context(self._context, workbench, run))
+        except Exception as fault:  # noqa: BLE001 - one run's fault ends neither others nor the daemon
+            _log.error("run_failed_inside", workbench=workbench.id, run=run, exc_info=fault)
+            failure = told_error(fault)
         finally:
             with anyio.CancelScope(shield=True):
                 # Also when canceled: two tasks of one run must not write its copies at once.
@@ -280,7 +285,8 @@ class RunTasks:
                     task.before = None
                 # If the run was gone on with meanwhile, it is its newest task's to close.
                 if self._under_way[key] is task:
-                    await self._close(workbench, run, canceled=task.scope.cancelled_caught)
+                    canceled = task.scope.cancelled_caught
+                    await self._close(workbench, run, failure, canceled=canceled)
             if self._under_way[key] is task:
                 del self._under_way[key]
             task.ended.set()
@@ -297,7 +303,9 @@ class RunTasks:
         with contextlib.suppress(KbdError):
             await workbench.keeper.submit(RecordRun(run, (notice,)))
 
-    async def _close(self, workbench: OpenWorkbench, run: int, *, canceled: bool) -> None:
+    async def _close(
+        self, workbench: OpenWorkbench, run: int, failure: KbdError, *, canceled: bool
+    ) -> None:
         """Record the end of a run whose agent did not: it was canceled, or failed at the end."""
         state = workbench.state.run(run)
         if state.status is not RunStatus.RUNNING:
@@ -307,9 +315,7 @@ class RunTasks:
                 await workbench.keeper.submit(InterruptRun("the daemon stopped"))
             else:
                 subphase = f"rpi_{state.phase.value}" if state.phase else "rpi_research"
-                failed = RunFailed(
-                    "TOOL_WORKER_UNAVAILABLE", "the run ended early", subphase, retryable=True
-                )
+                failed = RunFailed(failure.code, failure.message, subphase, failure.retryable)
                 await workbench.keeper.submit(EndRun(run, failed))
         except KbdError as error:
             _log.error("run_not_closed", workbench=workbench.id, run=run, error=error.message)

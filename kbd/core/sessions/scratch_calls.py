@@ -80,7 +80,8 @@ class ScratchCalls:
                 await self._files.settle()
         except TimeoutError:
             self._files.restore(before)
-            raise ToolTimeout(f"{tool} took more than {limit_s:g} s (run.tool_s)") from None
+            msg = f"{tool} took more than {limit_s:g} s (run.tool_s)"
+            raise ToolTimeout(msg, retryable=True) from None
         except PluginFailed as failed:
             self._files.restore(before)
             raise ToolWorkerUnavailable(f"{tool} failed inside ({failed.kind})") from None

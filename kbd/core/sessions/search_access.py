@@ -45,6 +45,7 @@ from kbd.errors import (
     ValidationFailed,
 )
 from kbd.events.base import ModelShare
+from kbd.events.shortages import raise_shortage
 from kbd.events.workbenches import RequestSent
 from kbd.messages import Message
 from kbd.providers import DECLINED, Embeddings, EmbedRequest, ModelReply, ModelRequest
@@ -394,6 +395,7 @@ def _make_index_folder(folder: Path, home: Path) -> None:
         with hold_destination(str(folder), "", home, make=True):
             pass
     except OSError as error:
+        raise_shortage(error)
         msg = f"index_dir cannot be made: {describe_error(error)}"
         raise ValidationFailed(msg) from None
 

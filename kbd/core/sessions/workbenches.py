@@ -20,6 +20,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import Home, checked_id
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
@@ -36,7 +37,7 @@ from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, KbdError, NotFound, ValidationFailed
+from kbd.errors import MACHINE_FAULTS, KbdError, NotFound, TooManyOpenFiles, ValidationFailed
 from kbd.events.base import Actor, Recorded
 from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
@@ -46,6 +47,13 @@ __all__ = ["IDLE_CHECK_S", "IDLE_S", "ServedWorkbench", "Workbenches"]
 IDLE_S = 60.0
 """How long a workbench must be unused before it is closed. A request that was given it has ended by
 then, or holds it: `Workbenches.held`."""
+
+PRESSED_IDLE_S = 1.0
+"""The same where no descriptor is left. What a request still has of one that is closed refuses what
+it wants, and does nothing else."""
+
+PRESSED_COUNT = 16
+"""As many are closed then at once, so that the next ones need not wait for it."""
 
 IDLE_CHECK_S = 10.0
 """The interval of the search for idle ones while more are open than may be."""
@@ -77,8 +85,8 @@ class ServedWorkbench:
         self.closed = anyio.Event()
         self.asked_s = self.used_s = now_s
 
-    def is_idle(self, now_s: float) -> bool:
-        """Return whether the workbench is idle: unused for a while, with nothing under way."""
+    def is_idle(self, now_s: float, idle_s: float) -> bool:
+        """Return whether the workbench is idle: unused for so long, with nothing under way."""
         workbench, state = self.workbench, self.workbench.state
         is_busy = (
             state.active_run() is not None
@@ -90,7 +98,7 @@ class ServedWorkbench:
             or not workbench.keeper.is_idle
             or not self.receipts.is_idle
         )
-        return now_s - self.used_s >= IDLE_S and not is_busy
+        return now_s - self.used_s >= idle_s and not is_busy
 
 
 _log = get_logger(__name__)
@@ -129,7 +137,7 @@ class Workbenches:
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_limiting = False
         self.daemon_events = EventRows("daemon", daemon.journal)
-        tasks.start_soon(context.index.run)
+        tasks.start_soon(restart_on_failure, "index", context.index.run)
 
     def log_ids(self) -> tuple[str, ...]:
         """Return the names of all logs: the daemon's own and each workbench's."""
@@ -331,7 +339,8 @@ class Workbenches:
             await self._sweep()
         for workbench_id in await run_sync(_marked, self._context.home, self.ids()):
             try:
-                await self.open(workbench_id)
+                async with self.glance(workbench_id):
+                    pass
             except KbdError as error:
                 _log.error("not_recovered", workbench=workbench_id, error=error.message)
 
@@ -383,13 +392,24 @@ class Workbenches:
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
             try:
-                opened: ServedWorkbench = await self._tasks.start(self._serve, entry)
+                opened = await self._start(entry)
             except KbdError as error:
-                # A disk that is full says nothing of the workbench.
-                if not isinstance(error, DiskFull):
+                # A disk that is full, or a machine, says nothing of the workbench.
+                if error.code not in MACHINE_FAULTS:
                     self._context.index.fail(checked, error.message)
                 raise
             return opened
+
+    async def _start(self, entry: KnownWorkbench) -> ServedWorkbench:
+        """Begin to serve a workbench; without a descriptor, others that are idle give theirs."""
+        try:
+            opened: ServedWorkbench = await self._tasks.start(self._serve, entry)
+        except TooManyOpenFiles:
+            fewest = len(self._open) - PRESSED_COUNT
+            if not await self._close_idle(max(0, fewest), PRESSED_IDLE_S):
+                raise
+            opened = await self._tasks.start(self._serve, entry)
+        return opened
 
     def _lock(self, workbench_id: WorkbenchId) -> anyio.Lock:
         return self._locks.setdefault(workbench_id, anyio.Lock())
@@ -427,10 +447,10 @@ class Workbenches:
                         failure = error
                         opened.scope.cancel()
                     else:
-                        tasks.start_soon(projection.run)
-                        tasks.start_soon(renewal.run)
+                        tasks.start_soon(restart_on_failure, "copies", projection.run)
+                        tasks.start_soon(restart_on_failure, "snapshots", renewal.run)
                         receipts.catch_up()
-                        tasks.start_soon(receipts.run)
+                        tasks.start_soon(restart_on_failure, "receipts", receipts.run)
                         # Only now: what a crash left open is settled (reliability, R9).
                         self._open[workbench_id] = opened
                         task_status.started(opened)
@@ -463,15 +483,19 @@ class Workbenches:
 
         Those first that were not used for longest; those in use stay.
         """
+        return await self._close_idle(self._context.settings.watch.open_workbenches, IDLE_S)
+
+    async def _close_idle(self, most: int, idle_s: float) -> int:
+        """Close workbenches unused for so long until so many are open; return how many."""
         closed = 0
         for opened in sorted(self._open.values(), key=lambda each: each.used_s):
-            if len(self._open) <= self._context.settings.watch.open_workbenches:
+            if len(self._open) <= most:
                 break
-            if not self._is_idle(opened):
+            if not self._is_idle(opened, idle_s):
                 continue
             async with self._lock(opened.workbench.id):
                 # Asked again under the lock: somebody may have taken it up meanwhile.
-                if self._is_idle(opened):
+                if self._is_idle(opened, idle_s):
                     # Whoever asks from here on waits for the lock, and opens it anew.
                     del self._open[opened.workbench.id]
                     # Shielded: nobody may have the lock before the log is closed.
@@ -480,11 +504,11 @@ class Workbenches:
                     closed += 1
         return closed
 
-    def _is_idle(self, opened: ServedWorkbench) -> bool:
+    def _is_idle(self, opened: ServedWorkbench, idle_s: float) -> bool:
         bench_id = opened.workbench.id
         is_open = self._open.get(bench_id) is opened
         now_s = self._context.clock.monotonic_s()
-        return is_open and bench_id not in self._held and opened.is_idle(now_s)
+        return is_open and bench_id not in self._held and opened.is_idle(now_s, idle_s)
 
     def _announce(self, opened: ServedWorkbench, seq: Seq, record: Recorded) -> None:
         opened.used_s = self._context.clock.monotonic_s()

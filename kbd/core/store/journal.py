@@ -11,7 +11,7 @@ thread of its own, which sleeps on a queue.
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -22,10 +22,11 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.log_outline import LogOutline
 from kbd.core.runtime.event_loop import Notifier, Wakeup
 from kbd.core.store.log_reader import LogReader
-from kbd.errors import ToolWorkerUnavailable
+from kbd.errors import KbdError, TooManyOpenFiles, TooManyProcesses
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
+from kbd.events.shortages import SYSTEM_FAILURES, told_error
 from kbd.types import Seq
 
 __all__ = ["Journal", "WriterThread"]
@@ -59,9 +60,15 @@ class _CallQueue(Generic[T]):
 
 
 class WriterThread(Generic[T]):
-    """Thread for blocking calls, one after the other; it lives while there is work."""
+    """Thread for blocking calls, one after the other; it lives while there is work.
 
-    def __init__(self) -> None:
+    Args:
+        rest: Called in it when there was no call for a while, before it ends; what it raises is
+            the next call's to meet again.
+    """
+
+    def __init__(self, rest: Callable[[], None] | None = None) -> None:
+        self._rest = rest
         # Held while a thread is started or takes its leave, so that no call is left lying.
         self._lock = threading.Lock()
         self._queue: _CallQueue[T] | None = None
@@ -73,7 +80,8 @@ class WriterThread(Generic[T]):
         One call at a time: a log has one writer.
 
         Raises:
-            ToolWorkerUnavailable: There are no threads or descriptors left; nothing was called.
+            TooManyProcesses: No thread can be started; nothing was called.
+            TooManyOpenFiles: There is no descriptor for one; likewise.
             BaseException: What the call raised.
         """
         call = _Call(work)
@@ -107,8 +115,8 @@ class WriterThread(Generic[T]):
             except RuntimeError:
                 queue.done.close()
                 raise
-        except (OSError, RuntimeError) as error:
-            raise ToolWorkerUnavailable("no thread can be started to write the log") from error
+        except SYSTEM_FAILURES as error:
+            raise told_error(error) from error
         return queue
 
     def _release(self, queue: _CallQueue[T]) -> None:
@@ -116,10 +124,19 @@ class WriterThread(Generic[T]):
         queue.done.close()
 
     def _work(self, queue: _CallQueue[T]) -> None:
+        is_resting = self._rest is None
         while True:
             try:
                 call = queue.calls.get(timeout=_IDLE_S)
             except Empty:
+                # Without the lock: a call that comes meanwhile waits in the queue, and not the
+                # event loop for a disk.
+                if not is_resting and self._rest is not None:
+                    is_resting = True
+                    # A thread that died of it would leave the next call without an answer.
+                    with suppress(KbdError, *SYSTEM_FAILURES):
+                        self._rest()
+                    continue
                 with self._lock:
                     # Not while somebody is still to hear of the last call.
                     if self._queue is queue and not self._is_awaited:
@@ -128,6 +145,7 @@ class WriterThread(Generic[T]):
                 continue
             if call is None:
                 return
+            is_resting = self._rest is None
             try:
                 call.result = call.work()
             except BaseException as error:  # noqa: BLE001 - raised where the call came from
@@ -143,17 +161,20 @@ class Journal:
     Args:
         log: The log, open. The journal closes it.
         outline: Its outline, as far as a snapshot has it.
+        rests: Whether the log holds no descriptor while nothing is appended to it.
 
     Attributes:
         reader: Finds events without reading all of the log.
         copying: Held while a readable copy is written.
     """
 
-    def __init__(self, log: EventLog, outline: LogOutline | None = None) -> None:
+    def __init__(
+        self, log: EventLog, outline: LogOutline | None = None, *, rests: bool = False
+    ) -> None:
         self._log = log
         self.reader = LogReader(log, outline)
         self.copying = anyio.Lock()
-        self._writer: WriterThread[object] = WriterThread()
+        self._writer: WriterThread[object] = WriterThread(log.rest if rests else None)
         self._grown = Notifier()
         self._closed = False
         self._withheld_at: Seq | None = None
@@ -234,5 +255,9 @@ class Journal:
         # Set before the ring: a follower that is woken must find it.
         self._closed = True
         self._grown.ring()
-        await self._writer.call(self._log.close)
+        try:
+            await self._writer.call(self._log.close)
+        except (TooManyOpenFiles, TooManyProcesses):
+            # Its own descriptors are given back, whatever that takes: others wait for them.
+            self._log.close()
         self._writer.close()

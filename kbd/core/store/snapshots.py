@@ -255,9 +255,14 @@ class Snapshots(Generic[S]):
             return EventLog.open(self.log_dir, disk=disk), None
         trusted, start = found.fold.state.seq, found.fold.outline.last
         log = EventLog.open(self.log_dir, trusted=trusted, start=start, disk=disk)
-        # The log may have been cut, or restored from a backup, since the snapshot was taken.
-        if not _is_of_log(log, found):
-            return log, None
+        try:
+            # The log may have been cut, or restored from a backup, since the snapshot was taken.
+            if not _is_of_log(log, found):
+                return log, None
+        except BaseException:
+            # Nobody else knows of it, and what it holds open would be lost with it.
+            log.close()
+            raise
         self.since = trusted
         return log, found.fold
 

@@ -6,7 +6,7 @@ scanner           scanner of the folder: seen files, debouncing, what a new file
 tree              directory walk, never through a link; name patterns
 hints             change notifications of the system; the truth is a scan
 ingest            copies a file that landed, whole and hashed; keeps and sweeps the copies
-retry             retry policy: logs a failure, backs off, tries again
+retry             records what the log cannot take now as soon as it can
 scheduler         fair scheduler: which job is next, over all watches
 job               records of a job and its result; the next step of one
 watch_jobs        carries a job out, from its workbench to its outcome

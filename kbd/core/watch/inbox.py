@@ -20,14 +20,22 @@ from kbd.core.domain.watch_decisions import PassOverFiles, RecordLanding
 from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.restarts import MAX_PAUSE_S, must_stop
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.hints import ChangeHints
 from kbd.core.watch.ingest import LandedCopies, Unsettled
-from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
+from kbd.core.watch.retry import submit_with_retry
 from kbd.core.watch.scanner import Scanner, ScanResult, SeenFiles, SettlingFiles, topmost_paths
 from kbd.core.watch.tree import FolderEntry
-from kbd.errors import DiskFull, KbdError, NotFound
+from kbd.errors import (
+    DiskFull,
+    KbdError,
+    NotFound,
+    OutOfMemory,
+    TooManyOpenFiles,
+    TooManyProcesses,
+)
 from kbd.events.disk import LogPoisoned
 from kbd.events.watches import FileLanded
 from kbd.types import WatchId
@@ -52,8 +60,11 @@ _INGEST_BATCH = 64
 _TRIES = 5
 """A file that cannot be read for a reason that may pass is recorded as failed after so many."""
 
-_DISK_FULL_RETRY_S = 10.0
-"""A full disk is tried again after this."""
+_SHORTAGES = (DiskFull, OutOfMemory, TooManyOpenFiles, TooManyProcesses)
+"""What a file waits for as long as it takes: it says nothing of the file."""
+
+_SHORTAGE_RETRY_S = 10.0
+"""A full disk, and whatever else has run out, is tried again after this."""
 
 _log = get_logger(__name__)
 
@@ -112,8 +123,8 @@ class Inbox:
         )
         self._identity: tuple[int, int] | None = None
         # Why the folder, folders below it, or files cannot be looked at or kept.
-        self._missing, self._unread, self._full = "", "", ""
-        self._full_until_s = self._scan_at_s = self._landed_s = 0.0
+        self._missing, self._unread, self._short = "", "", ""
+        self._short_until_s = self._scan_at_s = self._landed_s = 0.0
         self._is_busy = False
 
     async def run(self) -> None:
@@ -139,7 +150,7 @@ class Inbox:
         if self._missing:
             return Health("missing", self._missing, 0)
         hints = self._hints
-        reason = self._full or self._unread or hints.reason
+        reason = self._short or self._unread or hints.reason
         return Health("system" if hints.is_listening else "scan", reason, len(self._settling))
 
     def is_quiet(self) -> bool:
@@ -242,7 +253,7 @@ class Inbox:
     async def _ingest_due(self, watch: Watch) -> None:
         """Ingest files that are whole, some at once; each is recorded, postponed or forgotten."""
         now_s = anyio.current_time()
-        if now_s < self._full_until_s:
+        if now_s < self._short_until_s:
             return
         due = self._settling.due(now_s, _INGEST_BATCH)
         if not due:
@@ -265,11 +276,11 @@ class Inbox:
             except (Unsettled, NotFound):
                 self._postpone(found, self._quiet_s)
                 return
-            except DiskFull as error:
-                _log.error("watch_disk_full", watch=self._watch_id, reason=error.message)
-                self._full = error.message
-                self._full_until_s = anyio.current_time() + _DISK_FULL_RETRY_S
-                self._postpone(found, _DISK_FULL_RETRY_S)
+            except _SHORTAGES as error:
+                _log.error("watch_shortage", watch=self._watch_id, reason=error.message)
+                self._short = error.message
+                self._short_until_s = anyio.current_time() + _SHORTAGE_RETRY_S
+                self._postpone(found, _SHORTAGE_RETRY_S)
                 return
             # The store's disk failed: nothing may be tried again (reliability, R11).
             except LogPoisoned:
@@ -285,7 +296,7 @@ class Inbox:
                 _log.error("watch_file_failed_inside", watch=self._watch_id, exc_info=fault)
                 self._postpone(found, MAX_PAUSE_S)
                 return
-            self._full = ""
+            self._short = ""
             await self._record_finding(found, finding)
 
     def _postpone(self, found: FolderEntry, pause_s: float) -> int:
@@ -316,7 +327,7 @@ class Inbox:
         until_s = now_s + _IDENTITY_CHECK_S
         due_s = self._settling.next_s
         if due_s is not None:
-            until_s = min(until_s, max(due_s, self._full_until_s))
+            until_s = min(until_s, max(due_s, self._short_until_s))
         if not self._missing:
             until_s = min(until_s, self._scan_at_s)
         with anyio.move_on_after(max(0.0, until_s - now_s)):

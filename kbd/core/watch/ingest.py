@@ -29,6 +29,7 @@ from kbd.core.watch.hints import is_remote
 from kbd.core.watch.tree import WatchedTree, signature_of
 from kbd.errors import FileReadFailed, NotFound, ValidationFailed
 from kbd.events.blobs import BlobStore
+from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash
 
 __all__ = [
@@ -119,6 +120,7 @@ def hash_file(tree: WatchedTree, path: str) -> str:
     except NotFound:
         return ""
     except OSError as error:
+        raise_shortage(error)
         raise FileReadFailed(f"{path} cannot be read: {error.strerror}", retryable=True) from error
 
 

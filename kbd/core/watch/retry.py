@@ -1,69 +1,18 @@
-"""Retry policy of the watcher: logs a failure, backs off, and tries again.
-
-It holds for failures of a watched folder, of a rule's command and of kbd's own code. Only a disk
-that does not keep what it is given ends the daemon (reliability, R11).
-"""
-
-from collections.abc import Awaitable, Callable, Iterator
+"""Retry policy of the watcher: records what the log cannot take now as soon as it can."""
 
 import anyio
 
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.restarts import pauses
 from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.disk import LogPoisoned
 
-__all__ = ["FIRST_PAUSE_S", "MAX_PAUSE_S", "must_stop", "restart_on_failure", "submit_with_retry"]
-
-FIRST_PAUSE_S = 1.0
-"""The pause after a first failure; each further one is twice as long."""
-
-MAX_PAUSE_S = 60.0
-"""The longest pause: as long as between two scans of a folder."""
+__all__ = ["submit_with_retry"]
 
 _log = get_logger(__name__)
-
-
-def must_stop(fault: BaseException) -> bool:
-    """Return whether the daemon must stop after a failure."""
-    if isinstance(fault, BaseExceptionGroup):
-        return any(must_stop(each) for each in fault.exceptions)
-    # After a failed sync nothing may be acknowledged: the next start reads the disk anew (R11).
-    return isinstance(fault, LogPoisoned)
-
-
-async def restart_on_failure(what: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Run a task that should never end, and restart it, after a pause, whenever it fails.
-
-    Args:
-        what: Names it in the log.
-        work: It begins anew each time it is called; it may return when there is no more to do.
-
-    Raises:
-        LogPoisoned: The disk failed (perhaps in a group).
-    """
-    pauses = _pauses()
-    while True:
-        began_s = anyio.current_time()
-        try:
-            return await work()
-        except Exception as fault:
-            if must_stop(fault):
-                raise
-            _log.error("watcher_failed_inside", part=what, exc_info=fault)
-        except BaseExceptionGroup as mixed:
-            # Of several tasks some failed and others were canceled: that is a stop all the same.
-            canceled = mixed.subgroup(anyio.get_cancelled_exc_class())
-            if canceled is None or must_stop(mixed):
-                raise
-            _log.error("watcher_failed_inside", part=what, exc_info=mixed)
-            raise canceled from None
-        # It had worked for a while: this is a new failure, and not one more of the last.
-        if anyio.current_time() - began_s > MAX_PAUSE_S:
-            pauses = _pauses()
-        await anyio.sleep(next(pauses))
 
 
 async def submit_with_retry(
@@ -79,7 +28,7 @@ async def submit_with_retry(
     Raises:
         LogPoisoned: The disk failed.
     """
-    pauses = _pauses()
+    waits = pauses()
     while True:
         try:
             return await keeper.submit(command)
@@ -90,11 +39,4 @@ async def submit_with_retry(
             return None
         except KbdError as error:
             _log.error("watch_not_recorded", error=error.message)
-        await anyio.sleep(next(pauses))
-
-
-def _pauses() -> Iterator[float]:
-    pause_s = FIRST_PAUSE_S
-    while True:
-        yield pause_s
-        pause_s = min(2 * pause_s, MAX_PAUSE_S)
+        await anyio.sleep(next(waits))

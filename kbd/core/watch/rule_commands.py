@@ -23,9 +23,11 @@ from kbd.core.domain.watch_state import Ended, Watch
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.peers import ChildGate
+from kbd.core.runtime.restarts import must_stop
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import CommandRunner
-from kbd.core.watch.retry import must_stop, submit_with_retry
+from kbd.core.watch.retry import submit_with_retry
+from kbd.events.shortages import told_error
 from kbd.events.watches import WatchCommandEnded, WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
@@ -93,7 +95,7 @@ class OutcomeCommands:
             if must_stop(fault):
                 raise
             _log.error("watch_command_failed_inside", watch=watch.watch_id, exc_info=fault)
-            exit_code, message = None, f"kbd failed inside ({type(fault).__name__})"
+            exit_code, message = None, told_error(fault).message
         return WatchCommandEnded(watch.watch_id, ended.landings, exit_code, message)
 
 

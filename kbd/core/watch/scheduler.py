@@ -20,11 +20,12 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
+from kbd.core.runtime.restarts import MAX_PAUSE_S, must_stop
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import JobFile, JobResult, JobRunner, WatchJob
-from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
-from kbd.errors import ToolWorkerUnavailable
+from kbd.core.watch.retry import submit_with_retry
 from kbd.events.blobs import BlobStore
+from kbd.events.shortages import told_error
 from kbd.events.watches import WatchRunFinished, WatchRunStarted
 from kbd.types import BlobHash, Seq, WatchId
 
@@ -190,9 +191,9 @@ class Scheduler:
             if must_stop(fault):
                 raise
             _log.error("watch_job_failed_inside", watch=job.watch_id, exc_info=fault)
-            inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
+            told = told_error(fault)
             return JobResult(
-                "failed", code=inside.code, message=inside.message, retryable=inside.retryable
+                "failed", code=told.code, message=told.message, retryable=told.retryable
             )
 
     def _wait_s(self) -> float:

@@ -32,6 +32,7 @@ from kbd.core.runtime.held_folder import (
     open_below,
 )
 from kbd.errors import FileReadFailed, NotFound
+from kbd.events.shortages import raise_shortage
 
 __all__ = [
     "MAX_DEPTH",
@@ -227,6 +228,7 @@ class WatchedTree:
         except FileNotFoundError:
             raise NotFound("the watched folder is not there") from None
         except OSError as error:
+            raise_shortage(error)
             raise FileReadFailed(
                 f"the watched folder cannot be read: {_describe_error(error)}"
             ) from error
@@ -438,6 +440,7 @@ def _not_found(path: str) -> NotFound:
 
 def _read_failed(path: str, error: OSError) -> FileReadFailed:
     """Return a read error: retryable, unless permission was denied."""
+    raise_shortage(error)
     # A refusal stands until somebody changes it; anything else may be gone the next time.
     lasting = isinstance(error, PermissionError)
     return FileReadFailed(

@@ -19,12 +19,12 @@ from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.runtime.settings import Settings
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.inbox import Health, Inbox
 from kbd.core.watch.ingest import LandedCopies, remove_folders, unknown_folders
 from kbd.core.watch.job import CommandRunner, JobRunner
-from kbd.core.watch.retry import restart_on_failure
 from kbd.core.watch.rule_commands import OutcomeCommands
 from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded

@@ -50,6 +50,7 @@ from kbd.events.base import Actor, FileVersion
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import is_full
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
+from kbd.events.shortages import raise_shortage
 from kbd.events.watches import FilesWritten
 from kbd.requests.workbenches import ExtractResult
 
@@ -211,6 +212,7 @@ def _copy_failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWrit
     if is_full(error):
         return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
     msg = f"{effect.file.name!r} cannot be {effect.kind}ed: {describe_error(error)}"
+    raise_shortage(error)
     return CopyRefused(msg) if is_link_error(error) else FileWriteFailed(msg)
 
 

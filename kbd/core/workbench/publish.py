@@ -30,6 +30,7 @@ from kbd.errors import DiskFull, KbdError, SandboxViolation, ValidationFailed
 from kbd.events.codec import format_time
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import PublishIntended
+from kbd.events.shortages import SYSTEM_FAILURES, told_error
 from kbd.requests import drafts
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName
@@ -189,9 +190,9 @@ async def carry_out(
         # Whether the renames are durable nobody knows, and no second sync would tell (R11).
         workbench.keeper.poison(failed)
         raise
-    except KbdError as fault:
+    except (KbdError, *SYSTEM_FAILURES) as fault:
         progress("rolling_back")
-        raise await _roll_back(workbench, transaction, fault) from None
+        raise await _roll_back(workbench, transaction, told_error(fault)) from None
     progress("finalizing")
     # Recorded last: until then the next start carries the same files out once more.
     checkpoint_id = f"c{clock.new_id()}"
@@ -217,8 +218,9 @@ async def _roll_back(
     except LogPoisoned as failed:
         workbench.keeper.poison(failed)
         return failed
-    except KbdError as second:
-        _log.error("publish_unfinished", workbench=workbench.id, error=second.message)
+    except (KbdError, *SYSTEM_FAILURES) as second:
+        error = told_error(second).message
+        _log.error("publish_unfinished", workbench=workbench.id, error=error)
         fault.message = f"{fault.message}; the publish is still under way"
         fault.actions = (_WHEN_FULL,)
         return fault

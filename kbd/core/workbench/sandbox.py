@@ -23,6 +23,7 @@ from pathlib import Path
 from kbd.core.runtime.held_folder import FOLDER_FLAGS, is_link_error, make_below, open_below
 from kbd.errors import FileReadFailed, NotFound, SandboxViolation
 from kbd.events.disk import DISK, Disk
+from kbd.events.shortages import raise_shortage
 from kbd.types import FileName
 
 __all__ = [
@@ -43,15 +44,35 @@ class ConfinedRoot:
     Args:
         folder: The folder; it is held open, so replacing it by a link changes nothing.
         disk: What makes folders below it.
+        is_held: Whether it is held open. Else it is for each use alone, for a folder of which many
+            like it are open: a link in its place is refused then.
+
+    Raises:
+        OSError: It cannot be opened, or is no folder.
     """
 
-    def __init__(self, folder: Path, disk: Disk = DISK) -> None:
-        self._root = os.open(folder, FOLDER_FLAGS)
-        self._disk = disk
+    def __init__(self, folder: Path, disk: Disk = DISK, *, is_held: bool = True) -> None:
+        self._folder, self._disk = folder, disk
+        self._root: int | None = os.open(folder, FOLDER_FLAGS)
+        if not is_held:
+            self.close()
 
     def close(self) -> None:
         """Close the folder's descriptor."""
-        os.close(self._root)
+        if self._root is not None:
+            os.close(self._root)
+            self._root = None
+
+    @contextmanager
+    def _held_root(self) -> Iterator[int]:
+        if self._root is not None:
+            yield self._root
+            return
+        root = os.open(self._folder, FOLDER_FLAGS)
+        try:
+            yield root
+        finally:
+            os.close(root)
 
     @contextmanager
     def parent(self, name: FileName, *, create: bool = False) -> Iterator[tuple[int, str]]:
@@ -68,11 +89,12 @@ class ConfinedRoot:
         if last in ("", ".", ".."):
             raise _refused_name(name, "names no file")
         try:
-            if create:
-                # Its name must be durable before that of anything in it.
-                held = make_below(self._root, below, self._disk.make_folder, same_disk=True)
-            else:
-                held = open_below(self._root, below or ".", FOLDER_FLAGS, same_disk=True)
+            with self._held_root() as root:
+                if create:
+                    # Its name must be durable before that of anything in it.
+                    held = make_below(root, below, self._disk.make_folder, same_disk=True)
+                else:
+                    held = open_below(root, below or ".", FOLDER_FLAGS, same_disk=True)
         except FileNotFoundError:
             raise _not_found(name) from None
         except OSError as error:
@@ -100,7 +122,8 @@ class ConfinedRoot:
 
     def names(self) -> list[str]:
         """Return the names of all regular files below the root, sorted; links are left out."""
-        return sorted(_walk(self._root, ""))
+        with self._held_root() as root:
+            return sorted(_walk(root, ""))
 
 
 @contextmanager
@@ -122,6 +145,7 @@ def open_regular(place: tuple[int, str], name: str) -> Iterator[int]:
     except FileNotFoundError:
         raise _not_found(name) from None
     except OSError as error:
+        raise_shortage(error)
         raise _refused_file(name, error) from None
     try:
         _check_regular(held, name)

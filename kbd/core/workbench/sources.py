@@ -16,6 +16,7 @@ import msgspec
 from kbd.core.runtime.held_folder import hold_named, open_below
 from kbd.errors import FileReadFailed, NotFound, ValidationFailed
 from kbd.events.blobs import BlobStore
+from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash
 
 __all__ = ["CopiedSource", "copy_source", "open_source"]
@@ -91,6 +92,7 @@ def open_source(path: str, limit_bytes: int) -> Iterator[int]:
     except ValueError:
         raise ValidationFailed("the path holds what no path can") from None
     except OSError as error:
+        raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileReadFailed(f"it cannot be read: {reason}") from None
     try:

@@ -31,6 +31,7 @@ from kbd.errors import (
 from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError
 from kbd.events.drafts import PlannedFile
+from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash, FileName
 
 __all__ = ["PublishTransaction", "conflict_name", "hash_file", "translate_write_errors"]
@@ -90,6 +91,7 @@ def translate_write_errors(what: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"no space is left to write {what}") from None
+        raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileWriteFailed(f"{what} cannot be written: {reason}") from None
 

@@ -23,7 +23,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from kbd.errors import ValidationFailed
+from kbd.errors import KbdError, ValidationFailed, machine_fault
 from kbd.messages import Message, ToolCall
 from kbd.providers import ModelRequest
 from kbd.types import CallId
@@ -59,6 +59,7 @@ class PlannerConversation:
         request: The user's words; without delimiters, all that is no JSON. Where they only answer
             what was asked about a table, the request before them.
         read_as: What is said about how tables are read: a plain `ReadAs`; every call has it.
+        fault: The first fault of the machine that ended one of several calls, if one did.
 
     Args:
         request: The turn to be made.
@@ -77,6 +78,7 @@ class PlannerConversation:
         words = self.block("request") or _FENCE.sub("", self._opening).strip()
         before = self.block("plan") or self.block("research")
         said = SaidReading({}, words) if before else said_in(words, self.block("earlier_messages"))
+        self.fault: KbdError | None = None
         self.request, self.read_as = said.request, decode_said(before) or said.read_as
 
     @property
@@ -129,10 +131,11 @@ class PlannerConversation:
             PendingError: It has to be made first.
             CallFailedError: It failed.
             ValidationFailed: The tool is not offered.
+            KbdError: It failed by a fault of the machine.
         """
         (outcome,) = self.outcomes((tool, arguments))
         if isinstance(outcome, CallFailedError):
-            raise outcome
+            raise machine_fault(str(outcome)) or outcome
         return outcome
 
     def outcomes(
@@ -150,7 +153,11 @@ class PlannerConversation:
         # Of a large result only a receipt is here; the pages of all receipts are asked for at once.
         pages = [_pages(text) for text in texts]
         self._make(one for some in pages for one in some if _key(*one) not in self._results)
-        return [self._whole(text, some) for text, some in zip(texts, pages, strict=True)]
+        outcomes = [self._whole(text, some) for text, some in zip(texts, pages, strict=True)]
+        for outcome in outcomes:
+            if self.fault is None and isinstance(outcome, CallFailedError):
+                self.fault = machine_fault(str(outcome))
+        return outcomes
 
     def _as_said(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments of a call with what was said about tables; theirs go first."""

@@ -158,7 +158,11 @@ def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[
     for table in tables:
         names = ", ".join(f'"{column.name}" ({column.type})' for column in table.columns[:40])
         lines.append(f"- {table.label}: {table.rows:,} rows; {names}")
-    match read_request(request, tables, conversation.paths, today):
+    found = read_request(request, tables, conversation.paths, today)
+    # Without a table nothing can be said of the request, least of all what it lacks.
+    if conversation.fault is not None and not tables and not isinstance(found, Understood):
+        raise conversation.fault
+    match found:
         case Understood(job, words, notes):
             notes = (*failed, *notes) if len(tables) > 1 else notes
             intent = JobIntent(_read_as_said(job, conversation), words, notes)
@@ -166,7 +170,10 @@ def _job(conversation: PlannerConversation, request: str) -> tuple[Intent, list[
         case Question(text, options):
             return _declined(request, text, options, is_question=True), lines
         case Declined(reason, suggestions):
-            reason = failed[0] if failed and not tables else reason
+            if failed and not tables:
+                reason = failed[0]
+            elif failed and conversation.fault is not None:
+                reason = f"{reason} ({failed[0]})"
             return _declined(request, reason, suggestions), lines
 
 
@@ -261,6 +268,7 @@ def implement(conversation: PlannerConversation) -> str:
     Raises:
         ValidationFailed: The plan is not of this provider, or a tool refused what was to be done:
             the item fails with that reason.
+        KbdError: A tool failed by a fault of the machine, which ends the run.
     """
     intent = decode_intent(conversation.block("plan"))
     if intent is None or conversation.item_number != 1:

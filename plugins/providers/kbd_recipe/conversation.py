@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from kbd.errors import ValidationFailed
+from kbd.errors import ValidationFailed, machine_fault
 from kbd.messages import ToolCall
 from kbd.providers import ModelRequest
 from kbd.types import CallId
@@ -81,6 +81,7 @@ class PhaseConversation:
             PendingCallError: It has to be made first.
             CallRefusedError: It failed.
             ValidationFailed: The tool is not offered.
+            KbdError: It failed by a fault of the machine.
         """
         text = self._result(tool, arguments)
         found = _value(text)
@@ -125,7 +126,8 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
 
 def _value(text: str) -> dict[str, Any]:
     if text.startswith(_ERROR):
-        raise CallRefusedError(text.removeprefix(_ERROR))
+        told = text.removeprefix(_ERROR)
+        raise machine_fault(told) or CallRefusedError(told)
     try:
         value = json.loads(text)
     except ValueError:

@@ -447,9 +447,15 @@ def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
 @cache
 def _engine() -> str:
     """Return DuckDB's version without importing it; each version has a cache of its own."""
-    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of the daemon's start
+    from importlib import invalidate_caches, metadata  # noqa: PLC0415 - 15 ms of the daemon's start
 
-    return version("duckdb")
+    try:
+        return metadata.version("duckdb")
+    except metadata.PackageNotFoundError:
+        # Where its folder could not be read for a moment, as without a descriptor, it is remembered
+        # that there is none.
+        invalidate_caches()
+        return metadata.version("duckdb")
 
 
 def _said(first: ReadAs, then: ReadAs) -> ReadAs:

@@ -15,6 +15,7 @@ import anyio
 import msgspec
 import pytest
 
+from kbd.core.server import listener
 from kbd.core.server.dispatch import ServerLimits
 from served import OTHER, WORKBENCH, Raw, Served, connected, serving, until
 
@@ -483,6 +484,33 @@ async def test_no_descriptors_left_neither_spins_nor_ends_the_server(short_dir: 
                 waiting.setblocking(False)
                 await anyio.wait_readable(waiting)
             assert b'"result"' in waiting.recv(65_536)
+
+
+async def test_a_client_that_waits_in_vain_for_a_descriptor_is_told(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused by the code of a crowd, with a descriptor that was kept for it."""
+    monkeypatch.setattr(listener, "_ACCEPT_RETRY_S", 0.01)
+    async with serving(short_dir) as served:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with socket.socket(socket.AF_UNIX) as waiting:
+            waiting.setblocking(False)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, _fds())) + 1, hard))
+            fillers = _fill()
+            try:
+                waiting.connect(str(served.path))
+                waiting.send(_call() + b"\n")
+                with anyio.fail_after(20):
+                    await anyio.wait_readable(waiting)
+                refused = waiting.recv(65_536)
+            finally:
+                for fd in fillers:
+                    os.close(fd)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert b'"code":-32001,"message":"too many open files; try again later"' in refused
+        async with connected(served) as after:
+            await after.ask("PluginsList", 1)
+            assert (await after.line())["id"] == 1
 
 
 def _fds() -> list[str]:

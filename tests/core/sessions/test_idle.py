@@ -3,15 +3,18 @@
 Idle is idle at once here; the daemon waits a minute.
 """
 
+import errno
 import math
-from contextlib import ExitStack, aclosing
+import os
+from contextlib import ExitStack, aclosing, suppress
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import msgspec
 import pytest
 
+from kbd.core.api import logs
 from kbd.core.api.commands import hold_workbenches
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
@@ -20,9 +23,12 @@ from kbd.core.domain.commands import RecordFacts, SendMessage
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import workbenches
+from kbd.core.store import journal
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.errors import TooManyOpenFiles
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
+from kbd.events.log import EventLog
 from kbd.requests.workbenches import FilesFound, WorkbenchFilesList, WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList
 from kbd.types import FileName, Seq
@@ -277,3 +283,90 @@ async def test_a_request_that_waits_holds_its_workbench(tmp_path: Path) -> None:
         assert _open(running) == ids
         await benches.release(ids[0], math.inf)
         assert _open(running) == ids[1:]
+
+
+def _descriptors(folder: Path) -> int:
+    """How many files below a folder this process has open."""
+    found = 0
+    for fd in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found += os.readlink(f"/proc/self/fd/{fd}").startswith(f"{folder}/workbenches/")
+    return found
+
+
+async def test_workbenches_that_are_only_read_hold_no_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many are open; one that was written holds some for as long as its thread waits."""
+    monkeypatch.setattr(journal, "_IDLE_S", 0.02)
+    home = tmp_path / "h"
+    async with supervised(home) as running:
+        made = [(await running.bench(a__txt="x")).id for _ in range(3)]
+    monkeypatch.setattr(journal, "_IDLE_S", 60.0)
+    async with supervised(home) as running:
+        for bench_id in made:
+            assert (await running.benches.open(bench_id)).state.files
+        assert _descriptors(home) == 0
+        bench = await running.benches.open(made[0])
+        monkeypatch.setattr(journal, "_IDLE_S", 0.02)
+        await bench.keeper.submit(SendMessage("u-1", "hello"))
+        with anyio.fail_after(20):
+            while _descriptors(home):  # noqa: ASYNC110 - a thread lets go of them
+                await anyio.sleep(0.01)
+        await bench.keeper.submit(SendMessage("u-2", "again"))
+        assert [message.text for message in bench.state.said] == ["hello", "again"]
+
+
+@on_asyncio
+async def test_without_a_descriptor_idle_workbenches_give_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that is asked for is opened; where there is nothing to give, it is refused."""
+    monkeypatch.setattr(workbenches, "PRESSED_IDLE_S", 0.0)
+    async with supervised(tmp_path / "h") as running:
+        first, second = [(await running.bench(a__txt="x")).id for _ in range(2)]
+        await running.benches._close_idle(0, 0.0)
+        refusals = [1]
+        real = EventLog.open
+
+        def scarce(*given: Any, **named: Any) -> EventLog:
+            refusals[0] -= 1
+            if refusals[0] >= 0:
+                raise TooManyOpenFiles("none is left")
+            return real(*given, **named)
+
+        monkeypatch.setattr(EventLog, "open", scarce)
+        with pytest.raises(TooManyOpenFiles):
+            await running.benches.open(first)
+        assert (await running.benches.open(first)).damage is None
+        refusals[0] = 1
+        assert (await running.benches.open(second)).damage is None
+        assert _open(running) == [second]
+
+
+async def test_a_follower_of_all_logs_waits_for_a_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No log is left out of its history because there was none to read it with."""
+    monkeypatch.setattr(logs, "_SHORTAGE_PAUSE_S", 0.01)
+    async with supervised(tmp_path / "h") as running:
+        made = {(await running.bench(a__txt="x")).id for _ in range(3)}
+        await running.benches._close_idle(0, 0.0)
+        refusals = [4]
+        real = EventLog.view
+
+        def scarce(folder: Path) -> EventLog:
+            refusals[0] -= 1
+            if refusals[0] >= 0:
+                raise OSError(errno.EMFILE, "too many")
+            return real(folder)
+
+        monkeypatch.setattr(EventLog, "view", scarce)
+        stream = await LogMethods(running.context, running.benches).follow("*", {})
+        told = set()
+        async with aclosing(stream) as batches:
+            async for batch in batches:
+                if isinstance(batch, Synced):
+                    break
+                told.add(batch.workbench_id)
+        assert told == {"daemon", *made}

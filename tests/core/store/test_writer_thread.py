@@ -10,7 +10,7 @@ import pytest
 
 from kbd.core.store import journal
 from kbd.core.store.journal import WriterThread
-from kbd.errors import ToolWorkerUnavailable
+from kbd.errors import TooManyProcesses
 
 pytestmark = pytest.mark.anyio
 
@@ -97,7 +97,7 @@ async def test_no_thread_is_a_refusal(anyio_backend: str, monkeypatch: pytest.Mo
     scribe: WriterThread[str] = WriterThread()
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
-        with pytest.raises(ToolWorkerUnavailable):
+        with pytest.raises(TooManyProcesses):
             await scribe.call(lambda: "never")
     assert await scribe.call(lambda: "later") == "later"
 

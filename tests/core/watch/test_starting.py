@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from kbd.core.domain.watch_decisions import RemoveWatch, ResumeWatch
 from kbd.core.domain.watch_state import LandingStage, WatchStatus
+from kbd.core.runtime import restarts
 from kbd.core.runtime.event_loop import Notifier
-from kbd.core.watch import retry
 from kbd.core.watch.job import JobResult, WatchJob
 from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded
@@ -272,9 +272,9 @@ async def test_a_disk_that_fails_ends_the_starter(tmp_path: Path) -> None:
         hands.release.set()
         starter = Starting(log, hands, {}, 2).starter
         with pytest.raises(ExceptionGroup) as failed:
-            await retry.restart_on_failure("starter", starter.run)
+            await restarts.restart_on_failure("starter", starter.run)
 
-        assert retry.must_stop(failed.value)
+        assert restarts.must_stop(failed.value)
         assert await log.recorded(WatchRunFinished) == []
 
 
@@ -368,7 +368,7 @@ async def test_on_a_full_disk_nothing_is_lost_and_nobody_is_hurried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Starts and ends are recorded when there is space again, and asked for with pauses only."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(restarts, "FIRST_PAUSE_S", 0.01)
     async with daemon_log(tmp_path) as log:
         await log.add(FIRST)
         await log.land(FIRST, "a")

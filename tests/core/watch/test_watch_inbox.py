@@ -304,7 +304,7 @@ class _Full(Disk):
 
 async def test_a_full_disk_drops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is recorded, the health says why, and the file lands when there is space."""
-    monkeypatch.setattr("kbd.core.watch.inbox._DISK_FULL_RETRY_S", 0.1)
+    monkeypatch.setattr("kbd.core.watch.inbox._SHORTAGE_RETRY_S", 0.1)
     async with dropped(tmp_path) as desk:
         disk = _Full()
         desk.copies.store = BlobStore(desk.log.home.landed(WatchId(WATCH)), disk)

@@ -12,9 +12,10 @@ from structlog.testing import capture_logs
 
 from kbd.core.domain.watch_decisions import PauseWatch, RemoveWatch, ResumeWatch
 from kbd.core.domain.watch_state import Ended, LandingStage
+from kbd.core.runtime import restarts
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.settings import Settings, WatchSettings
-from kbd.core.watch import retry, watcher
+from kbd.core.watch import watcher
 from kbd.core.watch.inbox import Inbox
 from kbd.core.watch.job import JobResult, WatchJob
 from kbd.core.watch.watcher import Watcher
@@ -93,7 +94,7 @@ async def watching(log: DaemonLog, place: Path) -> AsyncIterator[Watching]:
     at_work = Watching(log, place)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(watcher, "_SWEEP_PAUSE_S", 0.01)
-        patch.setattr(retry, "FIRST_PAUSE_S", 0.01)
+        patch.setattr(restarts, "FIRST_PAUSE_S", 0.01)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(at_work.watcher.run)
             yield at_work
@@ -189,7 +190,7 @@ async def test_an_inbox_that_fails_is_tried_again_and_holds_up_nobody(
             (await at_work.add(SECOND) / "b").write_text("two")
             await at_work.until(lambda: sorted(at_work.read) == ["one", "two"])
 
-    assert [each["event"] for each in logged] == ["watcher_failed_inside"] * 3
+    assert [each["event"] for each in logged] == ["task_failed_inside"] * 3
 
 
 async def test_what_nobody_needs_is_swept_at_the_start(tmp_path: Path) -> None:
@@ -237,8 +238,8 @@ async def test_what_fails_is_done_again_until_it_ends() -> None:
             raise ExceptionGroup("several", [OSError("a"), KeyError("b")])
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logged:
-        patch.setattr(retry, "FIRST_PAUSE_S", 0.001)
-        await retry.restart_on_failure("test", work)
+        patch.setattr(restarts, "FIRST_PAUSE_S", 0.001)
+        await restarts.restart_on_failure("test", work)
 
     assert attempts == [0, 1, 2]
     assert [each["part"] for each in logged] == ["test"] * 2
@@ -246,7 +247,7 @@ async def test_what_fails_is_done_again_until_it_ends() -> None:
 
 def test_pauses_grow_to_a_minute() -> None:
     """Whatever fails for long is not tried often."""
-    assert [*itertools.islice(retry._pauses(), 8)] == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert [*itertools.islice(restarts.pauses(), 8)] == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
 async def test_a_failure_in_the_moment_of_the_stop_does_not_hinder_it() -> None:
@@ -265,11 +266,11 @@ async def test_a_failure_in_the_moment_of_the_stop_does_not_hinder_it() -> None:
 
     with capture_logs() as logged:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(retry.restart_on_failure, "test", work)
+            tasks.start_soon(restarts.restart_on_failure, "test", work)
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
 
-    assert [each["event"] for each in logged] == ["watcher_failed_inside"]
+    assert [each["event"] for each in logged] == ["task_failed_inside"]
 
 
 async def test_a_disk_that_fails_is_not_tried_again() -> None:
@@ -280,4 +281,4 @@ async def test_a_disk_that_fails_is_not_tried_again() -> None:
         raise ExceptionGroup("outer", [OSError("a"), deep])
 
     with pytest.raises(ExceptionGroup):
-        await retry.restart_on_failure("test", work)
+        await restarts.restart_on_failure("test", work)

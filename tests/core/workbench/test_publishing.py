@@ -19,7 +19,13 @@ from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import ConflictPublishedChanged, FileWriteFailed, KbdError, ValidationFailed
+from kbd.errors import (
+    ConflictPublishedChanged,
+    DiskFull,
+    FileWriteFailed,
+    KbdError,
+    ValidationFailed,
+)
 from kbd.events.disk import Disk, LogPoisoned
 from kbd.events.drafts import PublishIntended
 from kbd.requests.drafts import DraftPublished
@@ -475,3 +481,49 @@ async def _intend_all(bench: OpenWorkbench) -> None:
     await bench.keeper.submit(IntendPublish("p" * 16, None, dict(found)))
     assert bench.state.publish is not None
     bench.files.transaction("p" * 16, bench.state.publish.files).carry_out()
+
+
+class _FilledDisk(Disk):
+    """A disk that is full from some moment on: no file grows, and some frames are refused."""
+
+    is_full = False
+    refuses = 0
+
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
+        """Write what is not to grow the file."""
+        if self.is_full:
+            self.refuses -= 1
+            if self.refuses >= 0 or offset + len(data) > os.fstat(fd).st_size:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().pwrite(fd, data, offset)
+
+    def reserve(self, fd: int, offset: int, size: int) -> None:
+        """Reserve no more than was just given back."""
+        if self.is_full and offset + size > os.fstat(fd).st_size + 8 * 1024:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().reserve(fd, offset, size)
+
+
+async def test_a_draft_whose_publish_waits_for_space_is_discarded_without_any(
+    tmp_path: Path,
+) -> None:
+    """The published files are brought back and the draft is gone, on a disk that stays full."""
+    root, disk = tmp_path / "root", _FilledDisk()
+    await drafted(root)
+    before = files_in(root / "published")
+
+    def fill(phase: str) -> None:
+        if phase == "swap_directories":
+            disk.is_full, disk.refuses = True, 1
+
+    async with opened(root, disk) as bench:
+        with pytest.raises(DiskFull, match="there is no space to record it"):
+            await publish(
+                bench, CLOCK, names=None, keep_both=False, accept_external=False, progress=fill
+            )
+        assert bench.state.publish is not None
+        assert files_in(root / "published") != before
+        await discard(bench)
+        assert files_in(root / "published") == before
+        left = bench.state
+        assert (left.publish, left.draft) == (None, None)

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from job_tables import job
+from kbd.errors import ToolTimeout
 from kbd.jobs.documents import job_hash
 from kbd.jobs.recipes.records import Recipe
 from kbd.jobs.recipes.requests import job_request, recipe_request
@@ -160,3 +161,18 @@ def test_without_a_document_nothing_is_done() -> None:
 
     assert reply.tool_calls == ()
     assert "- Not done: the request is no document; kbd run --job FILE" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("phase", "tool"), [(Phase.RESEARCH, "check_job"), (Phase.IMPLEMENT, "run_job")]
+)
+def test_a_fault_of_the_machine_ends_the_turn_by_its_code(phase: Phase, tool: str) -> None:
+    """A call that timed out says nothing of the document: the run can be gone on with later."""
+    told = "Error: TOOL_TIMEOUT: run_job was stopped after 30 s"
+    blocks = f"<request>\n{SENT.text}\n</request>\n<plan>\n# Plan\n</plan>"
+    with pytest.raises(ToolTimeout) as raised:
+        turn(phase, blocks, [(tool, {}, told)])
+    assert (raised.value.message, raised.value.retryable) == (
+        "run_job was stopped after 30 s",
+        True,
+    )
