@@ -71,6 +71,8 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
             start_new_session=True,
             # It outlives this shell, and must not hold its folder, or the disk that this is on.
             cwd="/",
+            # Nor is it the service that this may be called in: it says nothing in that one's name.
+            env={name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"},
         )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:

@@ -59,6 +59,7 @@ from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten, tighten_files
+from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.runtime.stopped_time import loop_options
@@ -111,7 +112,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
     umask = os.umask(OWN_UMASK)
     open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    given = _Given(dict(os.environ), backend, open_files, {})
+    service = ServiceNotifier.take(os.environ)
+    given = _Given(dict(os.environ), backend, open_files, {}, service)
     environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
@@ -140,6 +142,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         return EXIT_LOCKED
     except KbdError as error:
         print(f"kbd cannot start: {error.message}", file=sys.stderr)  # noqa: T201 - nor here
+        service.notify_at_once(f"STATUS=Cannot start: {error.message}")
         return EXIT_FAILED
 
 
@@ -193,13 +196,14 @@ class _StopRequest:
 class _Given(NamedTuple):
     """What the daemon was started with: environment, event loop, soft limit of open files.
 
-    And which plugins it must not load, with the reasons.
+    Which plugins it must not load, with the reasons, and the service manager that started it.
     """
 
     environment: Mapping[str, str]
     backend: str
     open_files: int
     left_out: Mapping[PluginCode, str]
+    service: ServiceNotifier
 
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
@@ -247,9 +251,8 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
-                    _report_listening(home, given.backend)
-                    await stop.asked.wait()
-                    _log.info("stopping")
+                    tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
+                    await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
                     watching.cancel_scope.cancel()
                 # While the server still answers: whoever waits for a run is told how it ended.
@@ -264,8 +267,17 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
         tasks.cancel_scope.cancel()
 
 
-def _report_listening(home: Home, backend: str) -> None:
-    _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=backend)
+async def _wait_until_asked(
+    stop: _StopRequest, home: Home, given: _Given, daemon: Keeper[DaemonState, DaemonCommand]
+) -> None:
+    """Wait for the request to stop; tell the log and the service manager of either end."""
+    _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=given.backend)
+    is_whole = daemon.journal.log.damage is None
+    status = "Ready" if is_whole else "Ready, but the daemon's log is damaged: see kbd status"
+    await given.service.notify("READY=1", f"STATUS={status}")
+    await stop.asked.wait()
+    _log.info("stopping")
+    await given.service.notify("STOPPING=1", "STATUS=Stopping")
 
 
 @asynccontextmanager
