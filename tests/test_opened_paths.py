@@ -80,6 +80,7 @@ BY_PATH = MappingProxyType(
             "audit/home_repair.py": 5,
             "home_index/database.py": 1,
             "runtime/home_lock.py": 2,
+            "runtime/log_file.py": 3,
             "runtime/own_output.py": 2,
             "runtime/paths.py": 4,
             "runtime/private_files.py": 4,

@@ -1,7 +1,10 @@
 """The daemon as a service: what its manager hears of it from the start to the end."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,3 +101,29 @@ def test_a_start_that_fails_is_told(service: Service) -> None:
     with pytest.raises(AssertionError, match="did not start"):
         service.start()
     service.hear("STATUS=Cannot start: settings.toml: there is no setting limits.file")
+
+
+def _kbd(home: Path, command: str, **settings: str) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "kbd", "--home", str(home), command],
+        check=True, capture_output=True, env={**os.environ, **settings}, timeout=60,
+    )  # fmt: skip
+
+
+def test_a_daemon_in_the_background_rotates_its_log(short_dir: Path) -> None:
+    """`kbd up` has it write JSON lines into the home, and keep no more than the settings say."""
+    home = short_dir / "home"
+    log = home / "daemon" / "daemon.log"
+    log.parent.mkdir(parents=True, mode=0o700)
+    log.write_text("an older kbd wrote texts\n" * 170)
+    _kbd(home, "up", KBD_LOG_FILE_BYTES="4096", KBD_LOG_FILES="1")
+    _kbd(home, "stop")
+    told = [json.loads(line)["event"] for line in log.read_text().splitlines()]
+
+    assert told[0] == "listening"
+    assert told[-1] == "stopping"
+    older = log.with_name("daemon.log.1").read_text().splitlines()
+    assert older == ["an older kbd wrote texts"] * 170
+    assert sorted(path.name for path in log.parent.glob("daemon.log*")) == [
+        "daemon.log", "daemon.log.1",
+    ]  # fmt: skip

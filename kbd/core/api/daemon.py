@@ -14,7 +14,8 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import NamedTuple
+from logging import getLevelNamesMapping
+from typing import NamedTuple, TextIO
 
 import anyio
 from anyio.abc import TaskGroup
@@ -55,13 +56,14 @@ from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.home_lock import HomeLockedError, lock_home
+from kbd.core.runtime.log_file import LogFile
 from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten, tighten_files
 from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.runtime.secrets import Secrets, hide_environment
-from kbd.core.runtime.settings import Settings
+from kbd.core.runtime.settings import LogSettings, Settings
 from kbd.core.runtime.stopped_time import loop_options
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.server import Hub
@@ -100,7 +102,7 @@ after each call to the system: a tenth of Python's own choice, which clients wou
 _log = diagnostics.get_logger(__name__)
 
 
-def main(home: str, socket: str, backend: str, log_format: str) -> int:
+def main(home: str, socket: str, backend: str, log_format: str, log_to: str) -> int:
     """Run a daemon in the foreground until it is asked to stop; return its exit code.
 
     Args:
@@ -108,6 +110,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         socket: Where it listens.
         backend: "asyncio" or "trio".
         log_format: "json" or "console".
+        log_to: "stderr", or "file" for the file of the home that is rotated.
     """
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
     umask = os.umask(OWN_UMASK)
@@ -130,8 +133,10 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             output = OutputFile(place.daemon_output)
-            log = output.redirect()
-            diagnostics.configure(log, json=log_format == "json", redact=secrets.redact)
+            log = _open_operator_log(output, place, settings.log, log_to)
+            level = getLevelNamesMapping()[settings.log.level.upper()]
+            is_json = log_format == "json"
+            diagnostics.configure(log, json=is_json, redact=secrets.redact, level=level)
             # While there is one thread: it forks.
             given = given._replace(left_out=try_loading(settings, environment))
             with told_output(output), diagnostics.captured_output():
@@ -144,6 +149,17 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         print(f"kbd cannot start: {error.message}", file=sys.stderr)  # noqa: T201 - nor here
         service.notify_at_once(f"STATUS=Cannot start: {error.message}")
         return EXIT_FAILED
+
+
+def _open_operator_log(
+    output: OutputFile, home: Home, settings: LogSettings, log_to: str
+) -> TextIO | LogFile:
+    """Lead descriptors 1 and 2 to where libraries may write; return where the log goes."""
+    stream = output.redirect()
+    if log_to != "file":
+        return stream
+    stream.close()
+    return LogFile(home.operator_log, file_bytes=settings.file_bytes, files=settings.files)
 
 
 def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:

@@ -14,6 +14,7 @@
     module_process a process that runs a module of kbd's own
     process_tree   processes below a process, found and killed
     diagnostics    the daemon's own log for its operator
+    log_file       the file that it goes to in the background, rotated
     sd_notify      what the service manager is told, and its watchdog
     fairness       what clients share, taken in turn
     peers          who connected, and whether the daemon has started them

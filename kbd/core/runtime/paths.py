@@ -6,7 +6,7 @@
       kbd.lock                      held for the daemon's life
       daemon/log/ daemon/snap/
       daemon/index.sqlite3          what lists show of workbenches and runs; a projection
-      daemon/daemon.log             what a daemon in the background prints
+      daemon/daemon.log             the log of a daemon in the background; .1 and on are older
       daemon/output                 what is written past its log, until it is told there
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
@@ -196,6 +196,11 @@ class Home(msgspec.Struct, frozen=True):
     def daemon_log(self) -> Path:
         """The daemon's own log."""
         return self.folder / "daemon" / "log"
+
+    @property
+    def operator_log(self) -> Path:
+        """The log of a daemon in the background, for its operator."""
+        return self.folder / "daemon" / "daemon.log"
 
     @property
     def daemon_output(self) -> Path:

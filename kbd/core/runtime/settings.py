@@ -31,6 +31,7 @@ from kbd.tools import CallLimits
 __all__ = [
     "EgressSettings",
     "Limits",
+    "LogSettings",
     "ModelSettings",
     "PreviewLimits",
     "RunLimits",
@@ -250,6 +251,20 @@ class SearchSettings(msgspec.Struct, frozen=True):
     document_characters: Count = 16 * MIB
 
 
+class LogSettings(msgspec.Struct, frozen=True):
+    """Settings of the daemon's own log, for its operator.
+
+    Args:
+        level: Entries below it are dropped.
+        file_bytes: What `daemon.log` may hold before it is rotated.
+        files: How many older ones are kept beside it.
+    """
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    file_bytes: Annotated[int, msgspec.Meta(ge=4096)] = 10 * MIB
+    files: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 5
+
+
 class ModelSettings(msgspec.Struct, frozen=True):
     """Settings of a model that override what its provider says; None overrides nothing.
 
@@ -282,6 +297,7 @@ class Settings(msgspec.Struct, frozen=True):
         watch: For watched folders.
         egress: Settings of egress: the addresses that kbd may connect to, and what may come back.
         search: Settings of the search.
+        log: Settings of the daemon's own log.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -296,6 +312,7 @@ class Settings(msgspec.Struct, frozen=True):
     watch: WatchSettings = WatchSettings()
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
+    log: LogSettings = LogSettings()
     models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 
