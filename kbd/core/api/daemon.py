@@ -31,6 +31,7 @@ from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
 from kbd.core.api.logs import LogMethods
+from kbd.core.api.metrics import MetricsMethods, export_metrics
 from kbd.core.api.providers import EgressMethods, ProviderMethods
 from kbd.core.api.receipts import ReceiptMethods
 from kbd.core.api.recipes import RecipeMethods
@@ -261,7 +262,8 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
-            server = Server(home.socket, table, hub, _server_limits(settings), gate=gate)
+            server = _make_server(context, table, hub, gate)
+            await tasks.start(export_metrics, context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
@@ -395,9 +397,11 @@ def _return_freed_memory() -> None:
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
 
 
-def _server_limits(settings: Settings) -> ServerLimits:
-    limits = settings.limits
-    return ServerLimits(
+def _make_server(
+    context: ApiContext, table: Mapping[type[Request], Handler], hub: Hub, gate: ChildGate
+) -> Server:
+    limits = context.settings.limits
+    server_limits = ServerLimits(
         message_bytes=limits.message_bytes,
         nesting=limits.nesting,
         batch=limits.batch,
@@ -406,6 +410,8 @@ def _server_limits(settings: Settings) -> ServerLimits:
         outbound_messages=limits.outbound_messages,
         stall_s=limits.send_s,
     )
+    meter = context.meters.requests
+    return Server(context.home.socket, table, hub, server_limits, gate=gate, meter=meter)
 
 
 def handler_table(
@@ -415,6 +421,7 @@ def handler_table(
     table: dict[type[Request], Handler] = {}
     for subject in (
         DaemonMethods(context, workbenches),
+        MetricsMethods(context, workbenches),
         ProviderMethods(context, workbenches),
         WorkbenchMethods(context, workbenches),
         ForkMethods(context, workbenches),

@@ -3,6 +3,7 @@
     $KBD_HOME/                      0700
       settings.toml
       kbd.sock                      0600
+      metrics.sock                  0600, if the settings want it
       kbd.lock                      held for the daemon's life
       daemon/log/ daemon/snap/
       daemon/index.sqlite3          what lists show of workbenches and runs; a projection
@@ -196,6 +197,11 @@ class Home(msgspec.Struct, frozen=True):
     def daemon_log(self) -> Path:
         """The daemon's own log."""
         return self.folder / "daemon" / "log"
+
+    @property
+    def metrics_socket(self) -> Path:
+        """The socket that answers Prometheus, if the settings want it."""
+        return self.folder / "metrics.sock"
 
     @property
     def operator_log(self) -> Path:

@@ -32,6 +32,7 @@ __all__ = [
     "EgressSettings",
     "Limits",
     "LogSettings",
+    "MetricsSettings",
     "ModelSettings",
     "PreviewLimits",
     "RunLimits",
@@ -265,6 +266,21 @@ class LogSettings(msgspec.Struct, frozen=True):
     files: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 5
 
 
+class MetricsSettings(msgspec.Struct, frozen=True):
+    """Settings of the metrics for Prometheus; both ways out are off by default.
+
+    Args:
+        socket: Whether `metrics.sock` in the home answers `GET /metrics`.
+        file: Where the metrics are written as well, for the textfile collector of node_exporter:
+            an absolute path that ends in `.prom`; "" for nowhere.
+        file_s: Seconds between two writings.
+    """
+
+    socket: bool = False
+    file: str = ""
+    file_s: Annotated[float, msgspec.Meta(ge=1)] = 15.0
+
+
 class ModelSettings(msgspec.Struct, frozen=True):
     """Settings of a model that override what its provider says; None overrides nothing.
 
@@ -298,6 +314,7 @@ class Settings(msgspec.Struct, frozen=True):
         egress: Settings of egress: the addresses that kbd may connect to, and what may come back.
         search: Settings of the search.
         log: Settings of the daemon's own log.
+        metrics: Settings of the metrics for Prometheus.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -313,6 +330,7 @@ class Settings(msgspec.Struct, frozen=True):
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
     log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
     models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 
@@ -338,6 +356,10 @@ class Settings(msgspec.Struct, frozen=True):
                 parse_host(host)
             except ValidationFailed as fault:
                 raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
+        file = plain.metrics.file
+        if file and not (os.path.isabs(file) and file.endswith(".prom")):
+            msg = "setting metrics.file: expected an absolute path that ends in .prom"
+            raise ValidationFailed(msg)
         # Settings reach hooks, workers and clients; keys stay in the daemon.
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)

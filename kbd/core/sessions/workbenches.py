@@ -129,6 +129,7 @@ class Workbenches:
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_limiting = False
         self.daemon_events = EventRows("daemon", daemon.journal)
+        daemon.observe(context.meters.events.observer())
         tasks.start_soon(context.index.run)
 
     def log_ids(self) -> tuple[str, ...]:
@@ -412,6 +413,7 @@ class Workbenches:
         workbench.keeper.observe(renewal.observe)
         workbench.keeper.observe(receipts.observe)
         workbench.keeper.observe(self._watch(workbench))
+        workbench.keeper.observe(context.meters.events.observer())
         if workbench.damage is not None:
             _log.error("log_damaged", workbench=workbench_id, **workbench.damage.detail)
         failure: KbdError | None = None
