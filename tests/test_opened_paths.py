@@ -76,6 +76,7 @@ BY_PATH = MappingProxyType(
         _HOME: {
             "api/archives.py": 1,
             "api/files.py": 1,
+            "api/traces.py": 5,
             "audit/backup.py": 2,
             "audit/differences.py": 3,
             "audit/home_repair.py": 5,

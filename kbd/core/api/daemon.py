@@ -31,7 +31,7 @@ from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
 from kbd.core.api.logs import LogMethods
-from kbd.core.api.metrics import MetricsMethods, export_metrics
+from kbd.core.api.metrics import MetricsMethods, export_telemetry
 from kbd.core.api.providers import EgressMethods, ProviderMethods
 from kbd.core.api.receipts import ReceiptMethods
 from kbd.core.api.recipes import RecipeMethods
@@ -263,7 +263,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
             server = _make_server(context, table, hub, gate)
-            await tasks.start(export_metrics, context, workbenches)
+            await tasks.start(export_telemetry, context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)

@@ -17,6 +17,7 @@ from anyio.abc import TaskStatus
 from anyio.to_thread import run_sync
 
 from kbd import __version__
+from kbd.core.api.traces import TraceSender
 from kbd.core.home_index.database import HomeCensus
 from kbd.core.metrics.exposition import MetricFamily, Sample, gauge, render
 from kbd.core.metrics.process_figures import process_families
@@ -29,7 +30,7 @@ from kbd.errors import KbdError
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
 
-__all__ = ["MetricsMethods", "export_metrics"]
+__all__ = ["MetricsMethods", "export_telemetry"]
 
 LAG_TIMER_S = 0.005
 """The timer by which the lag of the event loop is measured when somebody asks."""
@@ -138,13 +139,15 @@ def _by_status(name: str, told: str, counts: Mapping[str, int]) -> MetricFamily:
     return gauge(name, told, *samples)
 
 
-async def export_metrics(
+async def export_telemetry(
     context: ApiContext,
     workbenches: Workbenches,
     *,
     task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Answer the metrics on their socket, and write them to their file, as the settings want it.
+    """Answer the metrics on their socket, write them to their file, and send traces of runs.
+
+    Each as the settings want it.
 
     Works until it is canceled.
 
@@ -161,6 +164,8 @@ async def export_metrics(
         if settings.socket:
             await tasks.start(serve_metrics, context.home.metrics_socket, metrics.text)
         task_status.started()
+        if context.settings.otel.endpoint:
+            tasks.start_soon(TraceSender(context, workbenches).run)
         if settings.file:
             await _write_again_and_again(Path(settings.file), metrics, settings.file_s)
 

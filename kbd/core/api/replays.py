@@ -36,7 +36,7 @@ from kbd.requests.base import Request
 from kbd.requests.replays import ReplayRun, RunReplayed
 from kbd.types import FileName, RunId, Seq, WorkbenchId
 
-__all__ = ["PAGE_BYTES", "ProofMethods", "ReplayMethods"]
+__all__ = ["PAGE_BYTES", "ProofMethods", "ReplayMethods", "fold_trace"]
 
 
 PAGE_BYTES = 1 << 20
@@ -114,7 +114,7 @@ class ReplayMethods:
             workbench = await self._workbenches.open(workbench_id)
             run = _find_run(workbench, request.run_id, int(number))
             last = workbench.keeper.journal.seq
-            fold = partial(_fold_trace, workbench, run.number, last, has_content=request.content)
+            fold = partial(fold_trace, workbench, run.number, last, has_content=request.content)
             count, trace = await run_sync(fold, limiter=self._folding)
         if len(trace) > MAX_TRACE_BYTES:
             msg = f"the trace has {len(trace)} bytes and an answer holds {MAX_TRACE_BYTES}"
@@ -206,7 +206,7 @@ def _fold_steps(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:
     return tuple(each.step for each in fold_step_events(run, span.events))
 
 
-def _fold_trace(
+def fold_trace(
     workbench: OpenWorkbench, run: int, last: Seq, *, has_content: bool
 ) -> tuple[int, bytes]:
     """Return how many spans a run has, and its trace. Blocks."""

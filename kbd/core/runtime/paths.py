@@ -8,6 +8,7 @@
       daemon/log/ daemon/snap/
       daemon/index.sqlite3          what lists show of workbenches and runs; a projection
       daemon/daemon.log             the log of a daemon in the background; .1 and on are older
+      daemon/traces/                runs whose traces are still to be sent
       daemon/output                 what is written past its log, until it is told there
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
@@ -207,6 +208,11 @@ class Home(msgspec.Struct, frozen=True):
     def operator_log(self) -> Path:
         """The log of a daemon in the background, for its operator."""
         return self.folder / "daemon" / "daemon.log"
+
+    @property
+    def unsent_traces(self) -> Path:
+        """The folder with a mark for each run whose trace is still to be sent."""
+        return self.folder / "daemon" / "traces"
 
     @property
     def daemon_output(self) -> Path:

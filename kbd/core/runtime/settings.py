@@ -20,6 +20,7 @@ import re
 import stat
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -34,6 +35,7 @@ __all__ = [
     "LogSettings",
     "MetricsSettings",
     "ModelSettings",
+    "OtelSettings",
     "PreviewLimits",
     "RunLimits",
     "SandboxMode",
@@ -281,6 +283,19 @@ class MetricsSettings(msgspec.Struct, frozen=True):
     file_s: Annotated[float, msgspec.Meta(ge=1)] = 15.0
 
 
+class OtelSettings(msgspec.Struct, frozen=True):
+    """Settings of the traces of runs; whoever sets the endpoint agrees that they are sent there.
+
+    Args:
+        endpoint: The address of a collector of OpenTelemetry that takes OTLP as JSON over HTTP, as
+            `http://localhost:4318/v1/traces`; "" to send none.
+        content: Whether traces have what was asked, said, and read from files.
+    """
+
+    endpoint: str = ""
+    content: bool = False
+
+
 class ModelSettings(msgspec.Struct, frozen=True):
     """Settings of a model that override what its provider says; None overrides nothing.
 
@@ -315,6 +330,7 @@ class Settings(msgspec.Struct, frozen=True):
         search: Settings of the search.
         log: Settings of the daemon's own log.
         metrics: Settings of the metrics for Prometheus.
+        otel: Settings of the traces of runs.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -331,6 +347,7 @@ class Settings(msgspec.Struct, frozen=True):
     search: SearchSettings = SearchSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
+    otel: OtelSettings = OtelSettings()
     models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 
@@ -356,6 +373,9 @@ class Settings(msgspec.Struct, frozen=True):
                 parse_host(host)
             except ValidationFailed as fault:
                 raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
+        if plain.otel.endpoint and not _is_collector(plain.otel.endpoint):
+            msg = "setting otel.endpoint: expected http:// or https://, a host and a path"
+            raise ValidationFailed(msg)
         file = plain.metrics.file
         if file and not (os.path.isabs(file) and file.endswith(".prom")):
             msg = "setting metrics.file: expected an absolute path that ends in .prom"
@@ -411,6 +431,18 @@ def read_table(home: Home) -> dict[str, Any]:
                 msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it"
                 raise ValidationFailed(msg)
     return table
+
+
+def _is_collector(address: str) -> bool:
+    """Return whether an address is one that traces can be sent to."""
+    try:
+        parts = urlsplit(address)
+        parse_host(parts.netloc)
+    except (ValueError, ValidationFailed):
+        return False
+    # A name and password would be recorded with the host, and shown.
+    is_plain = not (parts.username or parts.password or parts.fragment)
+    return parts.scheme in ("http", "https") and is_plain and parts.path.startswith("/")
 
 
 def _without_keys(own: Mapping[str, Any]) -> dict[str, Any]:

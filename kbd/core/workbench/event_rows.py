@@ -22,7 +22,7 @@ from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.codec import format_time, plain_record
 from kbd.events.log import EventLog
-from kbd.events.workbenches import RequestSent
+from kbd.events.workbenches import RequestSent, TraceSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow
 from kbd.requests.events import EventPlace
@@ -233,14 +233,29 @@ async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -
             break
         for number, record in read:
             seq = number
-            if isinstance(record.data, RequestSent):
+            if isinstance(record.data, RequestSent | TraceSent):
                 found.append(_request_row(log_id, number, record.ts_us, record.run, record.data))
                 if len(found) == limit:
                     break
     return EgressEvents(events=tuple(found), last_seq=Seq(seq), has_more=seq < journal.seq)
 
 
-def _request_row(log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent) -> EgressRow:
+def _request_row(
+    log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent | TraceSent
+) -> EgressRow:
+    if isinstance(sent, TraceSent):
+        return EgressRow(
+            seq=seq,
+            ts=format_time(ts_us),
+            run_id=RunId(f"{sent.workbench_id}-{sent.run}"),
+            provider_id="",
+            model_id="",
+            endpoint=sent.endpoint,
+            method="POST",
+            path=sent.path,
+            bytes_out=sent.bytes_out,
+            purpose="trace",
+        )
     return EgressRow(
         seq=seq,
         ts=format_time(ts_us),
