@@ -1,6 +1,9 @@
 """Traces sent to a collector: once each, without anybody waiting, and nowhere else."""
 
+import json
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -58,6 +61,13 @@ def marks(daemon: RealDaemon) -> list[str]:
     return sorted(path.name for path in (daemon.home / "daemon" / "traces").glob("*"))
 
 
+def _egress(daemon: RealDaemon, workbench_id: str) -> Any:
+    """Return what `kbd egress` tells of a workbench."""
+    command = ["-m", "kbd", "--home", str(daemon.home), "egress", workbench_id, "--json"]
+    told = subprocess.run([sys.executable, *command], check=True, capture_output=True, timeout=60)
+    return json.loads(told.stdout)
+
+
 def wait_for(condition: Callable[[], bool]) -> None:
     """Wait until something is so."""
     deadline = time.monotonic() + 60
@@ -83,6 +93,9 @@ def test_each_run_is_sent_once_when_it_ends(
     assert [(each["purpose"], each["run_id"]) for each in listed] == [("trace", r) for r in runs]
     assert {each["endpoint"] for each in listed} == {collector.address.split("/")[2]}
     assert listed[0]["bytes_out"] > len(str(traces[0])) / 2
+    # Whoever asks for one workbench is told of its traces, and of no other's.
+    told = [_egress(daemon, run_id.partition("-")[0])["events"] for run_id in runs]
+    assert told == [listed[:1], listed[1:]]
     daemon.stop()
     daemon.start()
     assert collector.receive(QUIET_S) is None
