@@ -9,7 +9,16 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-__all__ = ["CONTENT_TYPE", "Counter", "Histogram", "MetricFamily", "Sample", "gauge", "render"]
+__all__ = [
+    "CONTENT_TYPE",
+    "Counter",
+    "Distribution",
+    "Histogram",
+    "MetricFamily",
+    "Sample",
+    "gauge",
+    "render",
+]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -110,13 +119,22 @@ class Counter:
         return MetricFamily(self._name, "counter", self._told, samples)
 
 
-class _Distribution:
-    """How often a number fell between which bounds, and the sum."""
+class Distribution:
+    """Distribution of numbers: how often one fell between which bounds, and the sum.
 
-    __slots__ = ("counts", "sum")
+    Args:
+        bounds: The bounds, growing.
+    """
 
-    def __init__(self, bounds: int) -> None:
-        self.counts, self.sum = [0] * (bounds + 1), 0.0
+    __slots__ = ("_bounds", "counts", "sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds, self.counts, self.sum = bounds, [0] * (len(bounds) + 1), 0.0
+
+    def observe(self, value: float) -> None:
+        """Count a number."""
+        self.counts[bisect_left(self._bounds, value)] += 1
+        self.sum += value
 
 
 class Histogram:
@@ -131,16 +149,12 @@ class Histogram:
 
     def __init__(self, name: str, told: str, bounds: Sequence[float], *labels: str) -> None:
         self._name, self._told, self._bounds, self._labels = name, told, bounds, labels
-        self._found: dict[tuple[str, ...], _Distribution] = {}
+        self._found: dict[tuple[str, ...], Distribution] = {}
 
-    def observe(self, value: float, *values: str) -> None:
-        """Count a number, under values of the labels."""
-        found = self._found.get(values)
-        if found is None:
-            values = _bounded(values, self._found)
-            found = self._found.setdefault(values, _Distribution(len(self._bounds)))
-        found.counts[bisect_left(self._bounds, value)] += 1
-        found.sum += value
+    def under(self, *values: str) -> Distribution:
+        """Return what counts numbers under values of the labels; whoever counts many keeps it."""
+        values = _bounded(values, self._found)
+        return self._found.setdefault(values, Distribution(self._bounds))
 
     def family(self) -> MetricFamily:
         """Return what was measured."""

@@ -57,7 +57,7 @@ def test_a_histogram_counts_what_is_at_most_each_bound() -> None:
     """With all of it below infinity, and the sum."""
     histogram = Histogram("kbd_x_seconds", "Told.", (0.5, 1.0), "tool")
     for value in (0.25, 0.5, 0.75, 9):
-        histogram.observe(value, "a")
+        histogram.under("a").observe(value)
     (family,) = parse(render([histogram.family()]))
 
     assert family.type == "histogram"
@@ -75,7 +75,7 @@ def test_there_is_an_end_to_series(monkeypatch: pytest.MonkeyPatch) -> None:
     histogram = Histogram("kbd_x_seconds", "Told.", (1.0,), "code")
     for number in range(10):
         counter.add(f"made up {number}")
-        histogram.observe(0.5, f"made up {number}")
+        histogram.under(f"made up {number}").observe(0.5)
     counter.add("made up 0")
     values = {sample.labels[0][1]: sample.value for sample in counter.family().samples}
 
