@@ -7,6 +7,7 @@ import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
@@ -39,18 +40,19 @@ With --otel nothing is sent: a file is written, with times, models, tools, token
         "--out", metavar="FILE", help="where to (case-<run id>.zip, or trace-<run id>.json)"
     )
     parser.add_argument("--otel", action="store_true", help="write OpenTelemetry spans of the run")
+    parser.add_argument("--all", action="store_true", help="with --otel: all runs, a line each")
     parser.add_argument("--content", action="store_true", help="with --otel: texts, too")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _export
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    if arguments.content and not arguments.otel:
-        raise Stop("--content goes with --otel", USAGE)
+    if (arguments.content or arguments.all) and not arguments.otel:
+        raise Stop("--content and --all go with --otel", USAGE)
     with connect(arguments) as client:
         run = find_run(client, arguments.run)
         if arguments.otel:
-            return _export_trace(arguments, client, run["run_id"])
+            return _export_traces(arguments, client, run)
         run_id = run["run_id"]
         # The daemon writes it, and works in another folder.
         target = Path(arguments.out or f"case-{run_id}.zip").absolute()
@@ -69,21 +71,32 @@ def _export(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _export_trace(arguments: argparse.Namespace, client: Client, run_id: str) -> int:
-    params = {"run_id": run_id, "content": arguments.content}
-    found = call(client, "RunGetSpans", params, slow=True)
+def _export_traces(arguments: argparse.Namespace, client: Client, run: dict[str, Any]) -> int:
+    """Write the trace of a run, or of all runs of its workbench, a line each."""
+    run_ids = [run["run_id"]]
+    if arguments.all:
+        of_workbench = {"workbench_id": run["run_id"].partition("-")[0]}
+        run_ids = [each["run_id"] for each in call(client, "RunList", of_workbench)["runs"]]
+        run_ids.sort(key=lambda run_id: int(run_id.rpartition("-")[2]))
+    found = [
+        call(client, "RunGetSpans", {"run_id": run_id, "content": arguments.content}, slow=True)
+        for run_id in run_ids
+    ]
     if arguments.out == "-":
-        say(found["otlp"])
+        for each in found:
+            say(each["otlp"])
         return OK
-    target = Path(arguments.out or f"trace-{run_id}.json")
+    target = Path(arguments.out or f"trace-{run['run_id']}.json")
     try:
         with target.open("x", encoding="utf-8") as file:
-            file.write(found["otlp"] + "\n")
+            file.writelines(f"{each['otlp']}\n" for each in found)
     except OSError as error:
         raise Stop(f"{target} cannot be written: {error.strerror}", FAILED) from None
+    spans = sum(each["spans"] for each in found)
     if arguments.json:
-        told = {"run_id": run_id, "target": str(target.absolute()), "spans": found["spans"]}
+        told = {"run_ids": run_ids, "target": str(target.absolute()), "spans": spans}
         say(json.dumps(told))
     else:
-        say(f"{target}: run {run_id}, {found['spans']} spans")
+        what = f"run {run_ids[0]}" if len(run_ids) == 1 else f"{len(run_ids)} runs"
+        say(f"{target}: {what}, {spans} spans")
     return OK

@@ -1,6 +1,8 @@
 """The metrics of a real daemon: as an answer, at their socket, in their file."""
 
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +89,21 @@ def test_metrics_tell_what_was_done_and_nothing_that_is_private(
             assert private not in text
         named = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
         assert named <= table("reference/metrics.md", "Metrics").keys()
+
+
+def _kbd_metrics(home: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kbd", "--home", str(home), "metrics"]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+
+
+def test_the_command_prints_them_and_starts_no_daemon(daemon: RealDaemon) -> None:
+    """One that was just started would have counted nothing."""
+    printed = _kbd_metrics(daemon.home)
+    assert printed.returncode == 0
+    assert value(metrics(printed.stdout)["kbd_rpc_clients"]) == 1
+    daemon.stop()
+    assert _kbd_metrics(daemon.home).returncode == 69
+    assert not (daemon.home / "kbd.sock").exists()
 
 
 def test_the_ways_out_are_closed_by_default(short_dir: Path) -> None:

@@ -54,6 +54,12 @@ def test_a_run_is_written_as_a_trace(daemon: RealDaemon, short_dir: Path) -> Non
     daemon.start()
     told = _kbd(daemon, "export", run["run_id"], "--otel", "--out", "-")
     assert spans_of(told.stdout) == spans
+    second = daemon.run_prompt(workbench, "total Amount by Shop")
+    told = _kbd(daemon, "export", workbench, "--otel", "--all", "--out", "-")
+    first_trace, second_trace = map(spans_of, told.stdout.splitlines())
+    assert first_trace == spans
+    assert second["run_id"] in str(second_trace[0]["attributes"])
+    assert _kbd(daemon, "export", workbench, "--all").returncode == 2
     told = _kbd(daemon, "export", run["run_id"], "--otel", "--content", "--out", "-")
     assert "total Amount by Shop" in told.stdout
 
