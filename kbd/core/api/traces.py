@@ -121,14 +121,15 @@ class TraceSender:
             try:
                 async with self._workbenches.glance(workbench_id) as workbench:
                     status = workbench.state.run(int(number)).status
+                    is_over = status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED)
+                    # Before anything is waited for: its end may be observed from here on.
+                    self._unsent.setdefault(run_id, int(is_over))
             except (NotFound, IndexError):
                 await run_sync(_unmark, self._folder, run_id)
-                continue
-            except KbdError as error:
-                _log.warning("trace_not_sent", run=run_id, reason=error.message)
-                continue
-            is_over = status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED)
-            self._unsent.setdefault(run_id, int(is_over))
+            except (KbdError, OSError) as error:
+                # The mark stays, for the next daemon.
+                reason = error.message if isinstance(error, KbdError) else error.strerror
+                _log.warning("trace_not_sent", run=run_id, reason=reason)
 
     async def _send_ended(self) -> None:
         failures = 0
