@@ -51,6 +51,7 @@ _NAMED = "the command line's own: who typed the path owns the process"
 _BACKUP = "the home, and a new folder that is held by its descriptor"
 _LIBRARY = "a search's index, which SQLite opens by its path: docs/explanation/paths.md says so"
 _DESCRIPTOR = "what is open already: `open` is given a descriptor"
+_SETTINGS = "a path in the settings file, which is the user's own"
 _SYSTEM = "what the system tells of processes and mounts"
 _HELD = "the one way in"
 
@@ -75,11 +76,13 @@ BY_PATH = MappingProxyType(
         _HOME: {
             "api/archives.py": 1,
             "api/files.py": 1,
+            "api/traces.py": 5,
             "audit/backup.py": 2,
             "audit/differences.py": 3,
             "audit/home_repair.py": 5,
             "home_index/database.py": 1,
             "runtime/home_lock.py": 2,
+            "runtime/log_file.py": 3,
             "runtime/own_output.py": 2,
             "runtime/paths.py": 4,
             "runtime/private_files.py": 4,
@@ -115,7 +118,13 @@ BY_PATH = MappingProxyType(
             "audit/html/assets.py": 1,
             "audit/receipt_folder.py": 3,
         },
-        _SYSTEM: {"runtime/held_folder.py": 2, "runtime/process_tree.py": 2, "watch/hints.py": 1},
+        _SYSTEM: {
+            "metrics/process_figures.py": 3,
+            "runtime/held_folder.py": 2,
+            "runtime/process_tree.py": 2,
+            "watch/hints.py": 1,
+        },
+        _SETTINGS: {"api/metrics.py": 3},
         _NAMED: {
             "audit/case_file.py": 4,
             "audit/home_repair.py": 2,

@@ -54,6 +54,7 @@ COMMANDS = {
     "doctor": "check the installation and say what is wrong",
     "plugins": "list plugins, with the reason for each that is left out",
     "providers": "list providers of models; try, enable, disable one; how hard it thinks",
+    "metrics": "print what the daemon counts, for Prometheus",
     "egress": "show what left this machine, and whether it may",
     "rpc": "call a method of the daemon",
 }

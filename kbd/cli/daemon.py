@@ -28,7 +28,15 @@ Ends with 75 if another daemon has the home. SIGTERM and SIGINT stop it in order
         "--backend", choices=("asyncio", "trio"), default="asyncio", help="the event loop"
     )
     parser.add_argument(
-        "--log-format", choices=("json", "console"), default="console", help="the form of its log"
+        "--log-format",
+        choices=("json", "console"),
+        help="the form of its log; console, or json in a file, if you do not say",
+    )
+    parser.add_argument(
+        "--log-to",
+        choices=("stderr", "file"),
+        default="stderr",
+        help="where its log goes: file is daemon/daemon.log in the home, which is rotated",
     )
     return _daemon
 
@@ -43,7 +51,9 @@ def _daemon(arguments: argparse.Namespace) -> int:
     gc.enable()
     home = resolve_home(arguments.home)
     socket = resolve_socket(arguments.socket, arguments.home)
-    code = main(home, socket, arguments.backend, arguments.log_format)
+    log_to = arguments.log_to
+    log_format = arguments.log_format or ("json" if log_to == "file" else "console")
+    code = main(home, socket, arguments.backend, log_format, log_to)
     if _has_hung_threads():
         # Python would wait for them, perhaps for ever. What was acknowledged is durable.
         sys.stdout.flush()

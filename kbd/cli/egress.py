@@ -39,9 +39,9 @@ examples:
   kbd egress --mode allow_all
 
 Each request was recorded before it left. Without a workbench: those that belong
-to none, as `kbd providers validate` makes. `--mode` chooses for all workbenches
-whether you are asked before contents leave (ask) or agree to everything
-(allow_all)."""
+to none, as `kbd providers validate` makes, and traces of all runs. `--mode`
+chooses for all workbenches whether you are asked before contents leave (ask) or
+agree to everything (allow_all)."""
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name")
     parser.add_argument(
         "--all", action="store_true", help=f"all requests, not the newest {MAX_SHOWN}"
@@ -64,6 +64,8 @@ def _egress(arguments: argparse.Namespace) -> int:
         embedder = _embedder_consent(client, log_id, consent)
         mode = call(client, "UserGetConsentMode")["mode"]
         sent = _read_requests(client, log_id)
+        if arguments.workbench:
+            sent = sorted(sent + _read_traces(client, log_id), key=lambda row: str(row["ts"]))
     if arguments.json:
         shown = sent if arguments.all else sent[-MAX_SHOWN:]
         total = sum(row["bytes_out"] for row in sent)  # also of those not shown
@@ -137,6 +139,15 @@ def _read_requests(client: Client, log_id: str) -> list[dict[str, Any]]:
         rows += found["events"]
         after, has_more = found["last_seq"], found["has_more"]
     return rows
+
+
+def _read_traces(client: Client, workbench_id: str) -> list[dict[str, Any]]:
+    """Return the requests with traces of a workbench's runs, which are in the daemon's log."""
+    return [
+        row
+        for row in _read_requests(client, "daemon")
+        if row["purpose"] == "trace" and row["run_id"].partition("-")[0] == workbench_id
+    ]
 
 
 def _render_requests(sent: list[dict[str, Any]], *, every: bool) -> str:

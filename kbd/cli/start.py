@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import json
 import os
 import subprocess
 import sys
@@ -25,8 +26,8 @@ LOG_NAME = "daemon.log"
 OUTPUT_NAME = "output"
 """The file beside it with what the daemon wrote past it and has not told yet."""
 
-TAIL_BYTES = 4096
-"""How much of each is read to find its last line."""
+TAIL_BYTES = 64 * 1024
+"""How much of each is read to find its last line; an entry of the log may have a traceback."""
 
 
 def connect_or_start(arguments: argparse.Namespace) -> Client:
@@ -47,7 +48,7 @@ def connect_or_start(arguments: argparse.Namespace) -> Client:
 def start(arguments: argparse.Namespace, *extra: str) -> Client:
     """Start the daemon detached from this terminal and wait until it answers.
 
-    Its output goes to `daemon/daemon.log` in the home. If another start wins the race for the
+    Its log goes to `daemon/daemon.log` in the home. If another start wins the race for the
     home, that daemon is the one that is waited for.
 
     Args:
@@ -55,22 +56,28 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
         extra: More arguments for `kbd daemon`.
 
     Raises:
-        Stop: It ended early, with the log's last line; or it did not answer in time.
+        Stop: It ended early, with the last that it said; or it did not answer in time.
     """
     home = resolve_home(arguments.home)
     path = resolve_socket(arguments.socket, arguments.home)
-    with _open_log(home) as log:
-        begin = log.seek(0, os.SEEK_END)
-        # -P: the folder that kbd is called from must not be where Python looks for modules.
+    _make_folders(home)
+    begin = _size(os.path.join(home, "daemon", LOG_NAME))
+    # -P: the folder that kbd is called from must not be where Python looks for modules.
+    python = [sys.executable, "-P", "-m", "kbd"]
+    daemon = ["daemon", "--home", home, "--socket", path, "--log-to", "file", *extra]
+    # What it says before it has a log, and of why it cannot have one.
+    with os.fdopen(os.memfd_create("start"), "r+b") as early:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "kbd", "daemon", "--home", home, "--socket", path, *extra],
+            [*python, *daemon],
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
+            stdout=early,
+            stderr=early,
             # A Ctrl-C in this terminal goes to its process group, where the daemon must not be.
             start_new_session=True,
             # It outlives this shell, and must not hold its folder, or the disk that this is on.
             cwd="/",
+            # Nor is it the service that this may be called in: it says nothing in that one's name.
+            env={name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"},
         )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
@@ -83,7 +90,7 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
             if ended not in {None, ANOTHER_DAEMON}:
                 # A signal that ended it is a negative number here, and no exit code.
                 code = ended if ended and ended > 0 else UNREACHABLE
-                raise Stop(f"kbd did not start: {_last_words(home, log, begin)}", code)
+                raise Stop(f"kbd did not start: {_last_words(home, early, begin)}", code)
             time.sleep(POLL_S)
     if process.poll() == ANOTHER_DAEMON:
         msg = f"another daemon has the home {home}, but does not answer at {path}"
@@ -92,38 +99,64 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
     raise Stop(msg, UNREACHABLE)
 
 
-def _open_log(home: str) -> io.BufferedRandom:
-    folder = os.path.join(home, "daemon")
+def _make_folders(home: str) -> None:
     try:
         # Private from the first moment: what lies in it are people's files.
         os.makedirs(home, mode=0o700, exist_ok=True)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        # Appended to: two starts may write to it at once.
-        file = os.open(os.path.join(folder, LOG_NAME), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        os.makedirs(os.path.join(home, "daemon"), mode=0o700, exist_ok=True)
     except OSError as error:
         raise Stop(f"the home {home} cannot be used: {error.strerror}") from error
-    return os.fdopen(file, "a+b")
 
 
-def _last_words(home: str, log: io.BufferedRandom, begin: int) -> str:
-    """Return the last line of what the daemon wrote past its log; without any, of its log."""
-    # What stands before is of an earlier start.
-    log.seek(begin)
-    for text in (_end_of_output(home), log.read()[-TAIL_BYTES:]):
-        lines = text.decode("utf-8", "replace").strip("\0 \n").splitlines()
-        if lines:
-            return line(lines[-1], 400)
+def _size(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_size
+    except OSError:
+        return 0
+
+
+def _last_words(home: str, early: io.BufferedRandom, begin: int) -> str:
+    """Return the last line of what the daemon wrote past its log; without any, of its log.
+
+    Args:
+        home: Its home.
+        early: What it wrote before it had a log.
+        begin: Where its log ended before this start.
+    """
+    early.seek(0)
+    for text in (_end_of(home, OUTPUT_NAME, 0), early.read()[-TAIL_BYTES:]):
+        if said := _last_line(text):
+            return line(said, 400)
+    if entry := _last_line(_end_of(home, LOG_NAME, begin)):
+        return line(_entry_text(entry), 400)
     return "it ended without a word"
 
 
-def _end_of_output(home: str) -> bytes:
+def _entry_text(entry: str) -> str:
+    """Return what an entry of the log says went wrong."""
     try:
-        held = os.open(os.path.join(home, "daemon", OUTPUT_NAME), os.O_RDONLY | os.O_NONBLOCK)
+        facts = json.loads(entry)
+    except ValueError:
+        return entry
+    return str(facts.get("error") or facts.get("event")) if isinstance(facts, dict) else entry
+
+
+def _last_line(text: bytes) -> str:
+    lines = text.decode("utf-8", "replace").strip("\0 \n").splitlines()
+    return lines[-1] if lines else ""
+
+
+def _end_of(home: str, name: str, begin: int) -> bytes:
+    """Return the end of a file of the daemon's, as far as it is behind a place."""
+    try:
+        held = os.open(os.path.join(home, "daemon", name), os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return b""
-    with os.fdopen(held, "rb") as output:
-        output.seek(max(0, output.seek(0, os.SEEK_END) - TAIL_BYTES))
-        return output.read(TAIL_BYTES)
+    with os.fdopen(held, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        # One that has shrunk was rotated: all of it is new.
+        file.seek(max(0, size - TAIL_BYTES, begin if begin <= size else 0))
+        return file.read(TAIL_BYTES)
 
 
 def _daemon_answers(path: str, name: str) -> Client | None:

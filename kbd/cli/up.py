@@ -18,7 +18,7 @@ examples:
   OPENAI_API_KEY=... kbd up     # the daemon reads its environment when it starts
   kbd --home /srv/kbd up
 
-Does nothing if the daemon runs. Its output is daemon/daemon.log in the home."""
+Does nothing if the daemon runs. Its log is daemon/daemon.log in the home."""
     parser.add_argument("--backend", choices=("asyncio", "trio"), help="the event loop")
     return _up
 

@@ -1,8 +1,9 @@
 """The core: how a command becomes an event, and how a run does its work.
 
-Fourteen rooms; a module imports from its own room and those below it. From the bottom up:
+Fifteen rooms; a module imports from its own room and those below it. From the bottom up:
 
     runtime     event loop, time, folders, settings, keys
+    metrics     what the daemon counts, in the format of Prometheus
     domain      state and decisions, pure
     store       logs of events, their one writer, snapshots, redaction
     plugins     loading, the catalog, and the processes that plugins' code runs in

@@ -32,6 +32,7 @@ __all__ = [
     "RequestSent",
     "RunsThen",
     "SettingChanged",
+    "TraceSent",
     "UserMessageAdded",
     "WorkbenchCreated",
     "WorkbenchDeleted",
@@ -276,6 +277,26 @@ class RequestSent(Fact):
     purpose: Literal["turn", "validate", "embed", "summarize"] = "turn"
 
 
+class TraceSent(Fact):
+    """The trace of a run is about to leave for a collector: recorded first. In the daemon's log.
+
+    Args:
+        workbench_id: Whose run it is.
+        run: The run's number.
+        endpoint: Host and port of the collector.
+        path: The path of its address.
+        bytes_out: What is sent, in bytes: request line, headers and body.
+        has_content: Whether texts are in it.
+    """
+
+    workbench_id: WorkbenchId
+    run: int
+    endpoint: str
+    path: str
+    bytes_out: int
+    has_content: bool = False
+
+
 class SettingChanged(Fact):
     """A person changed how the daemon works, for all workbenches. In the daemon's log.
 
@@ -447,5 +468,6 @@ WorkbenchEvent = (
     | SettingChanged
     | BudgetReserved
     | BudgetCharged
+    | TraceSent
 )
 """Events of workbenches, of the daemon and of what it spends and sends."""

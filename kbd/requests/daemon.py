@@ -18,6 +18,8 @@ from kbd.types import Seq
 __all__ = [
     "ClientIdentified",
     "ClientIdentify",
+    "DaemonGetMetrics",
+    "DaemonMetrics",
     "DaemonRequest",
     "DaemonShutdown",
     "DaemonStopping",
@@ -249,6 +251,22 @@ class DaemonShutdown(Request):
     answer: ClassVar[type[Any]] = DaemonStopping
 
 
+class DaemonMetrics(Answer):
+    """What the daemon counted and how it stands.
+
+    Args:
+        text: The metrics in the text format of Prometheus, version 0.0.4.
+    """
+
+    text: str
+
+
+class DaemonGetMetrics(Request):
+    """Ask for the daemon's metrics."""
+
+    answer: ClassVar[type[Any]] = DaemonMetrics
+
+
 _NameParam = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 
 
@@ -400,6 +418,7 @@ DaemonRequest = (
     | WorkerGetInfo
     | DaemonShutdown
     | PluginsList
+    | DaemonGetMetrics
     | ClientIdentify
     | LogHead
     | LogVerify

@@ -121,14 +121,14 @@ class EgressRow(msgspec.Struct, frozen=True, kw_only=True):
         seq: Its place in the log.
         ts: ISO 8601, UTC, with microseconds.
         run_id: The run it was sent for.
-        provider_id: The provider.
+        provider_id: The provider; "" of a trace, which goes to a collector.
         model_id: The model; "" where the request was about none.
         endpoint: Host and port.
         method: The HTTP method.
         path: The path of the address, without its query.
         bytes_out: Request line, headers and body, in bytes.
         purpose: "turn" of a run, "validate" for whether a provider answers, "embed" for vectors of
-            texts, or "summarize" for a summary of one.
+            texts, "summarize" for a summary of one, or "trace" of a run.
     """
 
     seq: Seq

@@ -28,8 +28,10 @@ __all__ = [
     "ReplayRun",
     "ReplaySteps",
     "RunAt",
+    "RunGetSpans",
     "RunReplayed",
     "SkippedCall",
+    "SpansFound",
     "StateAt",
     "StateFound",
     "Step",
@@ -248,6 +250,34 @@ class ReplaySteps(_ReplayRequest):
     run_id: RunParam
     after: Annotated[int, msgspec.Meta(ge=0)] = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 200
+
+
+class SpansFound(Answer):
+    """A run as a trace of OpenTelemetry.
+
+    Args:
+        run_id: The run.
+        spans: How many there are.
+        otlp: An `ExportTraceServiceRequest` of OTLP as JSON text.
+    """
+
+    run_id: RunId
+    spans: int
+    otlp: str
+
+
+class RunGetSpans(_ReplayRequest):
+    """Ask for a run as a trace of OpenTelemetry.
+
+    Args:
+        run_id: The run.
+        content: Whether attributes have what was said, asked of tools and answered by them.
+    """
+
+    answer: ClassVar[type[Any]] = SpansFound
+
+    run_id: RunParam
+    content: bool = False
 
 
 class FileAt(msgspec.Struct, frozen=True, kw_only=True):
@@ -471,5 +501,5 @@ class ReplayRun(Request):
     with_plugin: _FolderText | msgspec.UnsetType = msgspec.UNSET
 
 
-ReplayRequest = ReplaySteps | StateAt | ReplayRun
+ReplayRequest = ReplaySteps | RunGetSpans | StateAt | ReplayRun
 """The requests of this subject."""

@@ -35,7 +35,7 @@ def place(home: Path) -> argparse.Namespace:
 
 
 def test_an_early_end_is_told_with_its_last_words(short_dir: Path, stand_in: StandIn) -> None:
-    """The exit code is passed on, and the last line of this start's log says why."""
+    """The exit code is passed on, and the last line of what it printed says why."""
     stand_in("echo old >&2; echo 'the home is damaged' >&2; exit 9")
     home = short_dir / "home"
 
@@ -44,6 +44,43 @@ def test_an_early_end_is_told_with_its_last_words(short_dir: Path, stand_in: Sta
 
     assert stop.value.code == 9
     assert stop.value.message == "kbd did not start: the home is damaged"
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ('{"event": "failed", "error": "the log is damaged"}', "the log is damaged"),
+        ('{"event": "stopping"}', "stopping"),
+        ("an older kbd wrote text", "an older kbd wrote text"),
+        ("[1]", "[1]"),
+    ],
+)
+def test_an_early_end_is_told_by_the_log(
+    short_dir: Path, stand_in: StandIn, last: str, told: str
+) -> None:
+    """By the last entry of this start, where nothing was printed."""
+    log = short_dir / "home" / "daemon" / LOG_NAME
+    log.parent.mkdir(parents=True, mode=0o700)
+    log.write_text('{"event": "failed", "error": "of before"}\n')
+    stand_in(f"echo '{last}' >> {log}; exit 9")
+
+    with pytest.raises(Stop) as stop:
+        start(place(short_dir / "home"))
+
+    assert stop.value.message == f"kbd did not start: {told}"
+
+
+def test_what_another_start_logged_is_not_told(short_dir: Path, stand_in: StandIn) -> None:
+    """An entry of before says nothing about this one."""
+    log = short_dir / "home" / "daemon" / LOG_NAME
+    log.parent.mkdir(parents=True, mode=0o700)
+    log.write_text('{"event": "failed", "error": "of before"}\n')
+    stand_in("exit 9")
+
+    with pytest.raises(Stop) as stop:
+        start(place(short_dir / "home"))
+
+    assert stop.value.message == "kbd did not start: it ended without a word"
 
 
 def test_an_end_by_a_signal_is_a_start_that_failed(short_dir: Path, stand_in: StandIn) -> None:
@@ -57,18 +94,15 @@ def test_an_end_by_a_signal_is_a_start_that_failed(short_dir: Path, stand_in: St
 
 
 def test_the_home_is_private_from_the_start(short_dir: Path, stand_in: StandIn) -> None:
-    """Home, folder and log belong to the user alone."""
+    """Home and folder of the log belong to the user alone."""
     stand_in("exit 1")
     home = short_dir / "home"
 
     with pytest.raises(Stop):
         start(place(home))
 
-    modes = [
-        stat.S_IMODE(path.stat().st_mode)
-        for path in (home, home / "daemon", home / "daemon" / LOG_NAME)
-    ]
-    assert modes == [0o700, 0o700, 0o600]
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (home, home / "daemon")]
+    assert modes == [0o700, 0o700]
 
 
 def test_what_is_started_is_a_daemon_in_that_home(short_dir: Path, stand_in: StandIn) -> None:
@@ -78,7 +112,8 @@ def test_what_is_started_is_a_daemon_in_that_home(short_dir: Path, stand_in: Sta
     with pytest.raises(Stop) as stop:
         start(place(short_dir), "--backend", "trio")
 
-    called = f"-P -m kbd daemon --home {short_dir} --socket {short_dir}/kbd.sock --backend trio"
+    called = f"-P -m kbd daemon --home {short_dir} --socket {short_dir}/kbd.sock"
+    called += " --log-to file --backend trio"
     assert stop.value.message == f"kbd did not start: {called} in /"
 
 

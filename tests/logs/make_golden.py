@@ -335,16 +335,17 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         ),
         r.PhaseStarted(Phase.RESEARCH),
     ),
+    (w.TraceSent(WorkbenchId("0123456789abcdef"), 2, "traces.example:4318", "/v1/traces", 9000),),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 11
+CLIENTS_FROM = len(ADDED) - 12
 """From which of what came later on a client asked for it."""
 
-DOCUMENTS_FROM = len(ADDED) - 1
+DOCUMENTS_FROM = len(ADDED) - 2
 """From which of what came later on it belongs to the run of a recipe."""
 
 

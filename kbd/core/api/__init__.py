@@ -4,6 +4,8 @@ daemon          takes the home, assembles the parts bottom up, with the table of
 daemon_start    a start as the daemon's log has it: its home's place, its plugins
 damaged_start   a start with a damaged log of the daemon: what can be read, and what is hidden
 commands        a command recorded for a handler, and its workbench kept open meanwhile
+metrics         the metrics, as a request, at their socket and in a file
+traces          traces of runs, sent to a collector
 administration  the daemon itself, its plugins and its workers
 workbenches     make, list, delete and fork workbenches
 files           add, list, remove and extract files; context that every run is given

@@ -14,7 +14,8 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import NamedTuple
+from logging import getLevelNamesMapping
+from typing import NamedTuple, TextIO
 
 import anyio
 from anyio.abc import TaskGroup
@@ -30,6 +31,7 @@ from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
 from kbd.core.api.logs import LogMethods
+from kbd.core.api.metrics import MetricsMethods, export_telemetry
 from kbd.core.api.providers import EgressMethods, ProviderMethods
 from kbd.core.api.receipts import ReceiptMethods
 from kbd.core.api.recipes import RecipeMethods
@@ -55,12 +57,14 @@ from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.home_lock import HomeLockedError, lock_home
+from kbd.core.runtime.log_file import LogFile
 from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten, tighten_files
+from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.runtime.secrets import Secrets, hide_environment
-from kbd.core.runtime.settings import Settings
+from kbd.core.runtime.settings import LogSettings, Settings
 from kbd.core.runtime.stopped_time import loop_options
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.server import Hub
@@ -99,7 +103,7 @@ after each call to the system: a tenth of Python's own choice, which clients wou
 _log = diagnostics.get_logger(__name__)
 
 
-def main(home: str, socket: str, backend: str, log_format: str) -> int:
+def main(home: str, socket: str, backend: str, log_format: str, log_to: str) -> int:
     """Run a daemon in the foreground until it is asked to stop; return its exit code.
 
     Args:
@@ -107,11 +111,13 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         socket: Where it listens.
         backend: "asyncio" or "trio".
         log_format: "json" or "console".
+        log_to: "stderr", or "file" for the file of the home that is rotated.
     """
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
     umask = os.umask(OWN_UMASK)
     open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    given = _Given(dict(os.environ), backend, open_files, {})
+    service = ServiceNotifier.take(os.environ)
+    given = _Given(dict(os.environ), backend, open_files, {}, service)
     environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
@@ -128,8 +134,10 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             output = OutputFile(place.daemon_output)
-            log = output.redirect()
-            diagnostics.configure(log, json=log_format == "json", redact=secrets.redact)
+            log = _open_operator_log(output, place, settings.log, log_to)
+            level = getLevelNamesMapping()[settings.log.level.upper()]
+            is_json = log_format == "json"
+            diagnostics.configure(log, json=is_json, redact=secrets.redact, level=level)
             # While there is one thread: it forks.
             given = given._replace(left_out=try_loading(settings, environment))
             with told_output(output), diagnostics.captured_output():
@@ -140,7 +148,19 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         return EXIT_LOCKED
     except KbdError as error:
         print(f"kbd cannot start: {error.message}", file=sys.stderr)  # noqa: T201 - nor here
+        service.notify_at_once(f"STATUS=Cannot start: {error.message}")
         return EXIT_FAILED
+
+
+def _open_operator_log(
+    output: OutputFile, home: Home, settings: LogSettings, log_to: str
+) -> TextIO | LogFile:
+    """Lead descriptors 1 and 2 to where libraries may write; return where the log goes."""
+    stream = output.redirect()
+    if log_to != "file":
+        return stream
+    stream.close()
+    return LogFile(home.operator_log, file_bytes=settings.file_bytes, files=settings.files)
 
 
 def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
@@ -193,13 +213,14 @@ class _StopRequest:
 class _Given(NamedTuple):
     """What the daemon was started with: environment, event loop, soft limit of open files.
 
-    And which plugins it must not load, with the reasons.
+    Which plugins it must not load, with the reasons, and the service manager that started it.
     """
 
     environment: Mapping[str, str]
     backend: str
     open_files: int
     left_out: Mapping[PluginCode, str]
+    service: ServiceNotifier
 
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
@@ -241,15 +262,15 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
-            server = Server(home.socket, table, hub, _server_limits(settings), gate=gate)
+            server = _make_server(context, table, hub, gate)
+            await tasks.start(export_telemetry, context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
-                    _report_listening(home, given.backend)
-                    await stop.asked.wait()
-                    _log.info("stopping")
+                    tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
+                    await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
                     watching.cancel_scope.cancel()
                 # While the server still answers: whoever waits for a run is told how it ended.
@@ -264,8 +285,17 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
         tasks.cancel_scope.cancel()
 
 
-def _report_listening(home: Home, backend: str) -> None:
-    _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=backend)
+async def _wait_until_asked(
+    stop: _StopRequest, home: Home, given: _Given, daemon: Keeper[DaemonState, DaemonCommand]
+) -> None:
+    """Wait for the request to stop; tell the log and the service manager of either end."""
+    _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=given.backend)
+    is_whole = daemon.journal.log.damage is None
+    status = "Ready" if is_whole else "Ready, but the daemon's log is damaged: see kbd status"
+    await given.service.notify("READY=1", f"STATUS={status}")
+    await stop.asked.wait()
+    _log.info("stopping")
+    await given.service.notify("STOPPING=1", "STATUS=Stopping")
 
 
 @asynccontextmanager
@@ -369,9 +399,11 @@ def _return_freed_memory() -> None:
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
 
 
-def _server_limits(settings: Settings) -> ServerLimits:
-    limits = settings.limits
-    return ServerLimits(
+def _make_server(
+    context: ApiContext, table: Mapping[type[Request], Handler], hub: Hub, gate: ChildGate
+) -> Server:
+    limits = context.settings.limits
+    server_limits = ServerLimits(
         message_bytes=limits.message_bytes,
         nesting=limits.nesting,
         batch=limits.batch,
@@ -380,6 +412,8 @@ def _server_limits(settings: Settings) -> ServerLimits:
         outbound_messages=limits.outbound_messages,
         stall_s=limits.send_s,
     )
+    meter = context.meters.requests
+    return Server(context.home.socket, table, hub, server_limits, gate=gate, meter=meter)
 
 
 def handler_table(
@@ -389,6 +423,7 @@ def handler_table(
     table: dict[type[Request], Handler] = {}
     for subject in (
         DaemonMethods(context, workbenches),
+        MetricsMethods(context, workbenches),
         ProviderMethods(context, workbenches),
         WorkbenchMethods(context, workbenches),
         ForkMethods(context, workbenches),

@@ -14,6 +14,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.audit.moment_folder import folder_files, write_moment
 from kbd.core.audit.proof_process import Proofs
+from kbd.core.audit.run_spans import encode_trace, fold_spans
 from kbd.core.audit.steps import find_span, fold_step_events
 from kbd.core.audit.whole_paths import resolve_new_folder
 from kbd.core.domain.run_state import Run
@@ -35,11 +36,14 @@ from kbd.requests.base import Request
 from kbd.requests.replays import ReplayRun, RunReplayed
 from kbd.types import FileName, RunId, Seq, WorkbenchId
 
-__all__ = ["PAGE_BYTES", "ProofMethods", "ReplayMethods"]
+__all__ = ["PAGE_BYTES", "ProofMethods", "ReplayMethods", "fold_trace"]
 
 
 PAGE_BYTES = 1 << 20
 """How much JSON of steps one answer holds; a first step that is larger is told alone."""
+
+MAX_TRACE_BYTES = 8 << 20
+"""The longest trace of an answer: some 10,000 spans without content."""
 
 MAX_CONCURRENT_FOLDS = 2
 """How many logs are folded, and how many moments are written at the same time; others wait."""
@@ -67,7 +71,11 @@ class ReplayMethods:
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
-        return {wire.ReplaySteps: self.steps, wire.StateAt: self.state}
+        return {
+            wire.ReplaySteps: self.steps,
+            wire.RunGetSpans: self.spans,
+            wire.StateAt: self.state,
+        }
 
     async def steps(self, request: wire.ReplaySteps, session: Session) -> wire.StepsFound:
         """Return steps of a run; of a log that is damaged, those before the damage.
@@ -91,6 +99,27 @@ class ReplayMethods:
                 steps=page,
                 total=len(steps),
             )
+
+    async def spans(self, request: wire.RunGetSpans, session: Session) -> wire.SpansFound:
+        """Return a run as a trace of OpenTelemetry; of a log that is damaged, what comes before it.
+
+        Raises:
+            NotFound: There is no such run.
+            ValidationFailed: It is too long for an answer.
+        """
+        del session
+        named, _, number = request.run_id.partition("-")
+        workbench_id = WorkbenchId(named)
+        with self._workbenches.held(workbench_id):
+            workbench = await self._workbenches.open(workbench_id)
+            run = _find_run(workbench, request.run_id, int(number))
+            last = workbench.keeper.journal.seq
+            fold = partial(fold_trace, workbench, run.number, last, has_content=request.content)
+            count, trace = await run_sync(fold, limiter=self._folding)
+        if len(trace) > MAX_TRACE_BYTES:
+            msg = f"the trace has {len(trace)} bytes and an answer holds {MAX_TRACE_BYTES}"
+            raise ValidationFailed(msg, actions=("leave the content out",))
+        return wire.SpansFound(run_id=request.run_id, spans=count, otlp=trace.decode())
 
     async def state(self, request: wire.StateAt, session: Session) -> wire.StateFound:
         """Return the state of a workbench after an event; write it to a folder if one is named.
@@ -171,8 +200,12 @@ def _request_text(workbench: OpenWorkbench, run: Run) -> str:
 
 
 def _fold_steps(reader: LogReader, run: int, last: Seq) -> tuple[wire.Step, ...]:
-    events = find_span(run, _readable(reader, reader.outline().before_run(run), last))
-    return tuple(each.step for each in fold_step_events(run, events))
+    return tuple(each.step for each in fold_step_events(run, _span_of(reader, run, last)))
+
+
+def _span_of(reader: LogReader, run: int, last: Seq) -> list[tuple[Seq, Recorded]]:
+    """Return the events of a run's span; the log is read from near its beginning on."""
+    return find_span(run, _readable(reader, reader.outline().before_run(run), last))
 
 
 def _readable(reader: LogReader, after: Seq, last: Seq) -> Iterator[tuple[Seq, Recorded]]:
@@ -183,6 +216,15 @@ def _readable(reader: LogReader, after: Seq, last: Seq) -> Iterator[tuple[Seq, R
         raise
     except LogCorrupt:
         return
+
+
+def fold_trace(
+    workbench: OpenWorkbench, run: int, last: Seq, *, has_content: bool
+) -> tuple[int, bytes]:
+    """Return how many spans a run has, and its trace. Blocks."""
+    events = _span_of(workbench.keeper.journal.reader, run, last)
+    spans = fold_spans(workbench.id, run, events, has_content=has_content)
+    return len(spans), encode_trace(workbench.id, run, spans)
 
 
 def _first_page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]:

@@ -2,6 +2,7 @@
 
     steps               folds a run's events into steps that a person can walk through
     step_parts          the records that a step holds
+    run_spans           a run as spans of OpenTelemetry, and their encoding
     html                what the HTML pages share: escaped markup, styles, policy
     page                a run as one HTML page
     review_page         what a draft changes, as one HTML page, and as pieces for other hosts

@@ -23,6 +23,7 @@ from kbd.events.workbenches import (
     PluginLoaded,
     RequestSent,
     SettingChanged,
+    TraceSent,
     WorkbenchCreated,
     WorkbenchDeleted,
 )
@@ -227,6 +228,7 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     LogRepaired: _nothing,
     SettingChanged: _setting,
     RequestSent: _nothing,
+    TraceSent: _nothing,
     BudgetReserved: _reserved,
     BudgetCharged: _charged,
     HomeRestored: _restored,

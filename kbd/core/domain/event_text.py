@@ -458,6 +458,12 @@ def _request(data: workbenches.RequestSent, _context: EventContext) -> str:
     return f"request sent to {data.endpoint}: {sent}{why}"
 
 
+def _trace(data: workbenches.TraceSent, _context: EventContext) -> str:
+    texts = ", with texts" if data.has_content else ""
+    what = f"trace of run {data.workbench_id}-{data.run}, {size(data.bytes_out)}{texts}"
+    return f"request sent to {data.endpoint}: POST {data.path}, {what}"
+
+
 def _setting(data: workbenches.SettingChanged, _context: EventContext) -> str:
     of = ", ".join(part for part in (data.provider_id, data.phase) if part)
     return f"setting {data.name}{f' of {of}' if of else ''} is now {data.value}"
@@ -501,6 +507,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         workbenches.AssistantMessageAdded: labeled_text("answered"),
         workbenches.ConversationRewound: _rewound,
         workbenches.RequestSent: _request,
+        workbenches.TraceSent: _trace,
         workbenches.SettingChanged: _setting,
         workbenches.BudgetReserved: _reserved,
         workbenches.BudgetCharged: lambda e, _: f"{e.tokens} tokens{_cost(e.cost)} charged",

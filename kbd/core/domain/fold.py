@@ -66,6 +66,7 @@ from kbd.events.workbenches import (
     PluginLoaded,
     RequestSent,
     SettingChanged,
+    TraceSent,
     WorkbenchCreated,
     WorkbenchDeleted,
 )
@@ -455,6 +456,7 @@ FOLDS: dict[type, Fold] = {
     SettingChanged: _nothing,
     BudgetReserved: _nothing,
     BudgetCharged: _nothing,
+    TraceSent: _nothing,
     CheckpointRestored: _nothing,
     WorkbenchRestored: _restored,
     HomeRestored: _nothing,

@@ -25,6 +25,7 @@ __all__ = [
     "RecordSent",
     "RedactedStream",
     "RequestPurpose",
+    "load_http_client",
     "redact_error",
     "redact_reply",
 ]
@@ -213,7 +214,7 @@ class OutboundCalls:
 
     async def _confined_client(self, provider_id: str, endpoint: str, record: Any) -> Any:
         # In a thread the first time: the client and its certificates take some 100 ms.
-        http_client, connection_pool = await run_sync(_http_client)
+        http_client, connection_pool = await run_sync(load_http_client)
         if provider_id not in self._pools:
             made = await run_sync(connection_pool.ConnectionPool, self._limits.answer_bytes)
             self._pools.setdefault(provider_id, made)
@@ -223,7 +224,8 @@ class OutboundCalls:
         )
 
 
-def _http_client() -> tuple[Any, Any]:
+def load_http_client() -> tuple[Any, Any]:
+    """Return the modules of the HTTP client and of its connections. Blocks."""
     from kbd.core.gateway import (  # noqa: PLC0415 - 92 ms that offline need not pay
         connection_pool,
         http_client,

@@ -26,7 +26,7 @@ from kbd.requests.workbenches import WorkbenchRow
 from kbd.requests.workshop import RunRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
-__all__ = ["FoundPage", "HomeIndex", "IndexTotals", "remove_index"]
+__all__ = ["FoundPage", "HomeCensus", "HomeIndex", "IndexTotals", "remove_index"]
 
 _SCHEMA = """
 CREATE TABLE meta(edition TEXT NOT NULL);
@@ -120,6 +120,24 @@ class IndexTotals(msgspec.Struct, frozen=True):
     drafts: int
     damaged: int
     unread: int
+    disk_bytes: int
+
+
+class HomeCensus(msgspec.Struct, frozen=True):
+    """Census of a home: how many there are of what.
+
+    Args:
+        workbenches: How many, by status.
+        runs: How many, by status.
+        approvals: Decisions that wait for a person.
+        events: Events of the logs of all workbenches.
+        disk_bytes: What their folders take.
+    """
+
+    workbenches: dict[str, int]
+    runs: dict[str, int]
+    approvals: int
+    events: int
     disk_bytes: int
 
 
@@ -290,6 +308,19 @@ class HomeIndex:
         if self._totals is None:
             self._totals = IndexTotals(*self._connection.execute(query).fetchone())
         return self._totals
+
+    def census(self) -> HomeCensus:
+        """Return how many there are of what."""
+        execute = self._connection.execute
+        sums = "SELECT COALESCE(SUM(seq), 0), COALESCE(SUM(disk_bytes), 0) FROM workbenches"
+        events, disk_bytes = execute(sums).fetchone()
+        return HomeCensus(
+            dict(execute("SELECT status, COUNT(*) FROM workbenches GROUP BY status").fetchall()),
+            dict(execute("SELECT status, COUNT(*) FROM runs GROUP BY status").fetchall()),
+            execute("SELECT COUNT(*) FROM approvals").fetchone()[0],
+            events,
+            disk_bytes,
+        )
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:

@@ -15,6 +15,8 @@
     restarts       tasks that should never end, begun anew where they fail
     process_tree   processes below a process, found and killed
     diagnostics    the daemon's own log for its operator
+    log_file       the file that it goes to in the background, rotated
+    sd_notify      what the service manager is told, and its watchdog
     fairness       what clients share, taken in turn
     peers          who connected, and whether the daemon has started them
     event_loop     readiness of descriptors and threads, a cheap condition, answers that come later

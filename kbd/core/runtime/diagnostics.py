@@ -67,7 +67,7 @@ _ESCAPES = {
 
 
 def configure(
-    stream: TextIO,
+    stream: TextIO | io.TextIOBase,
     *,
     json: bool,
     redact: Callable[[str], str] = str,
@@ -99,7 +99,7 @@ def configure(
     )
 
 
-def _console(stream: TextIO) -> structlog.types.Processor:
+def _console(stream: TextIO | io.TextIOBase) -> structlog.types.Processor:
     return structlog.dev.ConsoleRenderer(
         colors=stream.isatty(),
         exception_formatter=structlog.dev.plain_traceback,
@@ -134,7 +134,7 @@ class _TolerantStream(io.TextIOBase):
         stream: Where entries are written.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | io.TextIOBase) -> None:
         self._stream = stream
         # Without the buffer, which would keep what could not be written and fail again at the end.
         self._raw = getattr(getattr(stream, "buffer", None), "raw", None)

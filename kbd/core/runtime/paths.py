@@ -3,10 +3,12 @@
     $KBD_HOME/                      0700
       settings.toml
       kbd.sock                      0600
+      metrics.sock                  0600, if the settings want it
       kbd.lock                      held for the daemon's life
       daemon/log/ daemon/snap/
       daemon/index.sqlite3          what lists show of workbenches and runs; a projection
-      daemon/daemon.log             what a daemon in the background prints
+      daemon/daemon.log             the log of a daemon in the background; .1 and on are older
+      daemon/traces/                runs whose traces are still to be sent
       daemon/output                 what is written past its log, until it is told there
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
@@ -196,6 +198,21 @@ class Home(msgspec.Struct, frozen=True):
     def daemon_log(self) -> Path:
         """The daemon's own log."""
         return self.folder / "daemon" / "log"
+
+    @property
+    def metrics_socket(self) -> Path:
+        """The socket that answers Prometheus, if the settings want it."""
+        return self.folder / "metrics.sock"
+
+    @property
+    def operator_log(self) -> Path:
+        """The log of a daemon in the background, for its operator."""
+        return self.folder / "daemon" / "daemon.log"
+
+    @property
+    def unsent_traces(self) -> Path:
+        """The folder with a mark for each run whose trace is still to be sent."""
+        return self.folder / "daemon" / "traces"
 
     @property
     def daemon_output(self) -> Path:

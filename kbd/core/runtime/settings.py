@@ -20,6 +20,7 @@ import re
 import stat
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -31,7 +32,10 @@ from kbd.tools import CallLimits
 __all__ = [
     "EgressSettings",
     "Limits",
+    "LogSettings",
+    "MetricsSettings",
     "ModelSettings",
+    "OtelSettings",
     "PreviewLimits",
     "RunLimits",
     "SandboxMode",
@@ -250,6 +254,48 @@ class SearchSettings(msgspec.Struct, frozen=True):
     document_characters: Count = 16 * MIB
 
 
+class LogSettings(msgspec.Struct, frozen=True):
+    """Settings of the daemon's own log, for its operator.
+
+    Args:
+        level: Entries below it are dropped.
+        file_bytes: What `daemon.log` may hold before it is rotated.
+        files: How many older ones are kept beside it.
+    """
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    file_bytes: Annotated[int, msgspec.Meta(ge=4096)] = 10 * MIB
+    files: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 5
+
+
+class MetricsSettings(msgspec.Struct, frozen=True):
+    """Settings of the metrics for Prometheus; both ways out are off by default.
+
+    Args:
+        socket: Whether `metrics.sock` in the home answers `GET /metrics`.
+        file: Where the metrics are written as well, for the textfile collector of node_exporter:
+            an absolute path that ends in `.prom`; "" for nowhere.
+        file_s: Seconds between two writings.
+    """
+
+    socket: bool = False
+    file: str = ""
+    file_s: Annotated[float, msgspec.Meta(ge=1)] = 15.0
+
+
+class OtelSettings(msgspec.Struct, frozen=True):
+    """Settings of the traces of runs; whoever sets the endpoint agrees that they are sent there.
+
+    Args:
+        endpoint: The address of a collector of OpenTelemetry that takes OTLP as JSON over HTTP, as
+            `http://localhost:4318/v1/traces`; "" to send none.
+        content: Whether traces have what was asked, said, and read from files.
+    """
+
+    endpoint: str = ""
+    content: bool = False
+
+
 class ModelSettings(msgspec.Struct, frozen=True):
     """Settings of a model that override what its provider says; None overrides nothing.
 
@@ -282,6 +328,9 @@ class Settings(msgspec.Struct, frozen=True):
         watch: For watched folders.
         egress: Settings of egress: the addresses that kbd may connect to, and what may come back.
         search: Settings of the search.
+        log: Settings of the daemon's own log.
+        metrics: Settings of the metrics for Prometheus.
+        otel: Settings of the traces of runs.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -296,6 +345,9 @@ class Settings(msgspec.Struct, frozen=True):
     watch: WatchSettings = WatchSettings()
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
+    log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    otel: OtelSettings = OtelSettings()
     models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 
@@ -321,6 +373,13 @@ class Settings(msgspec.Struct, frozen=True):
                 parse_host(host)
             except ValidationFailed as fault:
                 raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
+        if plain.otel.endpoint and not _is_collector(plain.otel.endpoint):
+            msg = "setting otel.endpoint: expected http:// or https://, a host and a path"
+            raise ValidationFailed(msg)
+        file = plain.metrics.file
+        if file and not (os.path.isabs(file) and file.endswith(".prom")):
+            msg = "setting metrics.file: expected an absolute path that ends in .prom"
+            raise ValidationFailed(msg)
         # Settings reach hooks, workers and clients; keys stay in the daemon.
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
@@ -372,6 +431,18 @@ def read_table(home: Home) -> dict[str, Any]:
                 msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it"
                 raise ValidationFailed(msg)
     return table
+
+
+def _is_collector(address: str) -> bool:
+    """Return whether an address is one that traces can be sent to."""
+    try:
+        parts = urlsplit(address)
+        parse_host(parts.netloc)
+    except (ValueError, ValidationFailed):
+        return False
+    # A name and password would be recorded with the host, and shown.
+    is_plain = not (parts.username or parts.password or parts.fragment)
+    return parts.scheme in ("http", "https") and is_plain and parts.path.startswith("/")
 
 
 def _without_keys(own: Mapping[str, Any]) -> dict[str, Any]:

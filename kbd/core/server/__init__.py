@@ -7,6 +7,7 @@
     client_requests  Intake, InFlight, InboundBudget: reads requests with backpressure; those not
                      answered yet; room for long ones
     dispatch         Handler, Session, Follow: interfaces of server and handlers; rpc.discover
+    metrics_socket   the socket that answers Prometheus
     subscriptions    Hub: publish-subscribe of notifications; subscriptions to events
 
 A client that does not read is dropped with its cursor; nobody else notices. What is bounded: the

@@ -14,6 +14,7 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
+from kbd.core.metrics.meters import RequestMeter
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Deferred
 from kbd.core.runtime.fairness import serve_for
@@ -128,12 +129,14 @@ class SharedParts(NamedTuple):
         post: Sends what does not answer at once.
         budget: Room for long messages.
         backlogs: What waits for clients that do not read.
+        meter: Counts requests.
     """
 
     poller: Poller
     post: Post
     budget: InboundBudget
     backlogs: Backlogs
+    meter: RequestMeter
 
 
 class Connection:
@@ -163,7 +166,7 @@ class Connection:
         number: int,
     ) -> None:
         self.actor = Actor(UNNAMED, number)
-        self._routes = routes
+        self._routes, self._meter = routes, shared.meter
         self._parser = parser
         self._hub = hub
         self._limits = limits
@@ -239,6 +242,7 @@ class Connection:
         if subscription in self._subscriptions:
             raise ValidationFailed(f"already subscribed to {subscription}")
         self._subscriptions[subscription] = anyio.CancelScope()
+        self._meter.followers += 1
         self.outbox.begin(subscription, dict(cursors))
         # A task begins after this turn, when the answer is in the outbox already.
         self._tasks.start_soon(self._feed, subscription, stream)
@@ -301,6 +305,7 @@ class Connection:
         """Answer what is not a single request; False if there is no place for it yet."""
         match parsed:
             case Refusal():
+                self._meter.refused(parsed.code)
                 self.outbox.put(refused_line(parsed))
             case Cancel():
                 self._in_flight.cancel(parsed.id)
@@ -315,6 +320,7 @@ class Connection:
 
     def _answer_now(self, call: RpcCall, route: Route) -> bool:
         """Answer a request of a fast handler; False if it is not, and there is no place yet."""
+        begun_s = time.perf_counter()
         try:
             if route.names is not None:
                 self._note_names(call.params, route)
@@ -323,7 +329,9 @@ class Connection:
                 return self._begin(call, route, result)
             if call.id is not _UNSET:
                 self.outbox.put(encode_answer(call.id, result))
+            self._meter.answered(route.kind.method, begun_s)
         except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end
+            self._meter.answered(route.kind.method, begun_s, error)
             self._put(failed_line(call, route, error))
         return True
 
@@ -341,7 +349,8 @@ class Connection:
         # Without an id nobody can cancel it; it still counts among those in flight.
         key = object() if call.id is msgspec.UNSET else call.id
         if result is not None and result.begin is not None:
-            result.begin(partial(self._send_deferred, key, call, route))
+            begun_s = time.perf_counter()
+            result.begin(partial(self._send_deferred, key, call, route, begun_s))
             # After it has begun: what raises was never in flight, and none settles before it has
             # returned.
             self._in_flight.note(key)
@@ -350,9 +359,13 @@ class Connection:
             self._in_flight.begin(InFlightRequest(key, work, partial(canceled_line, call)))
         return True
 
-    def _send_deferred(self, key: object, call: RpcCall, route: Route, result: Any) -> None:
+    def _send_deferred(
+        self, key: object, call: RpcCall, route: Route, begun_s: float, result: Any
+    ) -> None:
         """Send the answer of a deferred result, or the error in its place."""
         self._in_flight.leave(key)
+        error = result if isinstance(result, Exception) else None
+        self._meter.answered(route.kind.method, begun_s, error)
         self._send(_answer_line(call, route, result))
 
     def _put(self, line: bytes | None) -> None:
@@ -379,6 +392,7 @@ class Connection:
                 case Cancel():
                     self._in_flight.cancel(part.id)
                 case Refusal():
+                    self._meter.refused(part.code)
                     found.append(refused_line(part))
                 case RpcCall() if part.id in self._in_flight:
                     found.append(duplicate_line(part))
@@ -418,6 +432,7 @@ class Connection:
         self, call: RpcCall, route: Route, begun: Deferred[Any] | None = None
     ) -> bytes | None:
         """Return the line that answers a request, whatever kind of handler it has."""
+        method, begun_s = route.kind.method, time.perf_counter()
         try:
             # What it does counts as this client's: it takes turns with the others.
             serve_for(self.actor.connection)
@@ -431,8 +446,12 @@ class Connection:
                 result = await result.wait()
             elif route.waits:
                 result = await result
-        except Exception as error:  # noqa: BLE001 - as above
-            return failed_line(call, route, error)
+        except BaseException as error:
+            self._meter.answered(method, begun_s, error)
+            if isinstance(error, Exception):
+                return failed_line(call, route, error)
+            raise  # it was canceled
+        self._meter.answered(method, begun_s)
         return _answer_line(call, route, result)
 
     async def _answer_within(self, call: RpcCall) -> bytes | None:
@@ -490,6 +509,7 @@ class Connection:
         # The client may have left, and subscribed under the same name again, meanwhile.
         if self._subscriptions.get(subscription) is scope:
             del self._subscriptions[subscription]
+            self._meter.followers -= 1
             self.outbox.end(subscription)
 
     def _drop(self, reason: Literal["slow_consumer", "subscription_failed"]) -> None:
@@ -497,6 +517,7 @@ class Connection:
         if self._is_dropped:
             return
         self._is_dropped = True
+        self._meter.dropped(reason)
         self._intake.close()
         last = ConnectionDropped(reason=reason, cursors=self.outbox.cursors())
         log.info("client dropped", reason=reason, cursors=last.cursors)

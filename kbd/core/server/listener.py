@@ -18,6 +18,7 @@ import anyio
 import msgspec
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
 
+from kbd.core.metrics.meters import RequestMeter
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.peers import ChildGate, peer_process
 from kbd.core.server.client_requests import LONG_BYTES, InboundBudget
@@ -154,6 +155,7 @@ class Server:
         limits: What clients may ask.
         uid: The only user that is served; this process's if None.
         gate: Refuses processes that this one has started; all of the user's are served if None.
+        meter: Counts clients and their requests; one of its own if None.
     """
 
     def __init__(
@@ -165,8 +167,9 @@ class Server:
         *,
         uid: int | None = None,
         gate: ChildGate | None = None,
+        meter: RequestMeter | None = None,
     ) -> None:
-        self._path = path
+        self._path, self._meter = path, meter or RequestMeter()
         self._hub = hub
         self._limits = limits or ServerLimits()
         self._uid = os.geteuid() if uid is None else uid
@@ -200,7 +203,7 @@ class Server:
         listener = await SocketListener.from_socket(made)
         poller, post, limits = Poller(), Post(), self._limits
         budget = InboundBudget(limits.long_bytes, limits.message_bytes)
-        shared = SharedParts(poller, post, budget, Backlogs(limits, poller.clock))
+        shared = SharedParts(poller, post, budget, Backlogs(limits, poller.clock), self._meter)
         try:
             async with anyio.create_task_group() as io_tasks:
                 io_tasks.start_soon(poller.run)
@@ -311,9 +314,11 @@ class Server:
             next(self._numbers),
         )
         self._connections.add(connection)
+        self._meter.clients += 1
         try:
             await connection.run()
         finally:
+            self._meter.clients -= 1
             self._connections.discard(connection)
 
     async def _refuse(self, stream: SocketStream, reason: str) -> None:

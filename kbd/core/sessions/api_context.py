@@ -7,6 +7,7 @@ import msgspec
 
 from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
+from kbd.core.metrics.meters import Meters
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.renderer import Renderer
@@ -52,6 +53,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         backend: "asyncio" or "trio".
         started_s: When the daemon started, on the monotonic clock.
         home_warning: What a person should know of where the home lies; "" for nothing.
+        meters: What is counted while the daemon works.
     """
 
     home: Home
@@ -70,3 +72,4 @@ class ApiContext(msgspec.Struct, frozen=True):
     backend: str
     started_s: float
     home_warning: str = ""
+    meters: Meters = msgspec.field(default_factory=Meters)

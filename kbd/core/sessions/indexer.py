@@ -23,6 +23,7 @@ from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.home_index.database import (
     FoundPage,
+    HomeCensus,
     HomeIndex,
     IndexTotals,
     remove_index,
@@ -218,6 +219,11 @@ class HomeIndexer:
         And the workbenches in which others may: those that are damaged, or were not read yet.
         """
         return await self._ask(lambda index: (index.approvals(), index.unreadable()))
+
+    async def census(self) -> HomeCensus:
+        """Return how many there are of what, as far as the logs were read."""
+        await self._is_open.wait()
+        return await self._answer(lambda index: index.census())
 
     async def is_read(self, workbench_id: WorkbenchId) -> bool:
         """Return whether a workbench's log was read since it was found."""

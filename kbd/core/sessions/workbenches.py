@@ -42,7 +42,7 @@ from kbd.events.base import Actor, Recorded
 from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["IDLE_CHECK_S", "IDLE_S", "ServedWorkbench", "Workbenches"]
+__all__ = ["IDLE_CHECK_S", "IDLE_S", "RunObserver", "ServedWorkbench", "Workbenches"]
 
 IDLE_S = 60.0
 """How long a workbench must be unused before it is closed. A request that was given it has ended by
@@ -57,6 +57,10 @@ PRESSED_COUNT = 16
 
 IDLE_CHECK_S = 10.0
 """The interval of the search for idle ones while more are open than may be."""
+
+
+RunObserver = Callable[[WorkbenchId, Recorded], None]
+"""Told of each event of a run after it is durable and folded; returns at once, never raises."""
 
 
 class ServedWorkbench:
@@ -136,8 +140,14 @@ class Workbenches:
         self._held: Counter[WorkbenchId] = Counter()
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_limiting = False
+        self._run_observers: list[RunObserver] = []
         self.daemon_events = EventRows("daemon", daemon.journal)
+        daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
+
+    def observe_runs(self, observer: RunObserver) -> None:
+        """Register an observer of the events of all runs from now on."""
+        self._run_observers.append(observer)
 
     def log_ids(self) -> tuple[str, ...]:
         """Return the names of all logs: the daemon's own and each workbench's."""
@@ -433,6 +443,7 @@ class Workbenches:
         workbench.keeper.observe(renewal.observe)
         workbench.keeper.observe(receipts.observe)
         workbench.keeper.observe(self._watch(workbench))
+        workbench.keeper.observe(context.meters.events.observer())
         if workbench.damage is not None:
             _log.error("log_damaged", workbench=workbench_id, **workbench.damage.detail)
         failure: KbdError | None = None
@@ -515,6 +526,9 @@ class Workbenches:
         opened.workbench.changed.ring()
         for notification in notifications_of(opened.workbench.state, seq, record):
             self._context.notify(notification)
+        if record.run:
+            for observer in self._run_observers:
+                observer(opened.workbench.id, record)
 
 
 def _check_unused(workbench: OpenWorkbench) -> None:

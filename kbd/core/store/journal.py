@@ -55,7 +55,7 @@ class _CallQueue(Generic[T]):
     __slots__ = ("calls", "done")
 
     def __init__(self) -> None:
-        self.calls: SimpleQueue[_Call[T] | None] = SimpleQueue()
+        self.calls: SimpleQueue[_Call[T] | threading.Event | None] = SimpleQueue()
         self.done = Wakeup()
 
 
@@ -98,6 +98,18 @@ class WriterThread(Generic[T]):
             raise call.error
         return call.result  # type: ignore[return-value]  # a call that raised nothing has returned
 
+    def probe(self) -> threading.Event:
+        """Ask the thread for a sign of life: an event that it sets after what was called before.
+
+        Raises:
+            ToolWorkerUnavailable: There are no threads or descriptors left.
+        """
+        answered = threading.Event()
+        with self._lock:
+            self._queue = self._queue or self._start()
+            self._queue.calls.put(answered)
+        return answered
+
     def close(self) -> None:
         """End the thread at once; a later call starts another."""
         with self._lock:
@@ -138,13 +150,17 @@ class WriterThread(Generic[T]):
                         self._rest()
                     continue
                 with self._lock:
-                    # Not while somebody is still to hear of the last call.
-                    if self._queue is queue and not self._is_awaited:
+                    # Not while somebody is still to hear of the last call, or has just probed.
+                    is_done = not self._is_awaited and queue.calls.empty()
+                    if self._queue is queue and is_done:
                         self._release(queue)
                         return
                 continue
             if call is None:
                 return
+            if isinstance(call, threading.Event):
+                call.set()
+                continue
             is_resting = self._rest is None
             try:
                 call.result = call.work()
@@ -219,6 +235,10 @@ class Journal:
         if self._withheld_at is None:
             self._grown.ring()
         return self._log.seq
+
+    def probe(self) -> threading.Event:
+        """Ask the thread that appends for a sign of life, as `WriterThread.probe` does."""
+        return self._writer.probe()
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
         """Return at most `limit` events after a number, in order."""

@@ -23,7 +23,7 @@ from kbd.core.store.log_reader import LogReader, StoredEvent, decode_records
 from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.codec import format_time, plain_record
-from kbd.events.workbenches import RequestSent
+from kbd.events.workbenches import RequestSent, TraceSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow
 from kbd.requests.events import EventPlace
@@ -236,7 +236,7 @@ async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -
     return await read_in_turn(_sent_requests, log_id, journal, seq, limit)
 
 
-_SENT = EventQuery(types=frozenset({RequestSent.__name__}))
+_SENT = EventQuery(types=frozenset({RequestSent.__name__, TraceSent.__name__}))
 
 
 def _sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -> EgressEvents:
@@ -259,7 +259,22 @@ def _sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -> Egr
     return EgressEvents(events=tuple(found), last_seq=read_to, has_more=read_to < end)
 
 
-def _request_row(log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent) -> EgressRow:
+def _request_row(
+    log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent | TraceSent
+) -> EgressRow:
+    if isinstance(sent, TraceSent):
+        return EgressRow(
+            seq=seq,
+            ts=format_time(ts_us),
+            run_id=RunId(f"{sent.workbench_id}-{sent.run}"),
+            provider_id="",
+            model_id="",
+            endpoint=sent.endpoint,
+            method="POST",
+            path=sent.path,
+            bytes_out=sent.bytes_out,
+            purpose="trace",
+        )
     return EgressRow(
         seq=seq,
         ts=format_time(ts_us),

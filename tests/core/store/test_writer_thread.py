@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.to_thread import run_sync
 
 from kbd.core.store import journal
 from kbd.core.store.journal import WriterThread
@@ -115,3 +116,28 @@ async def test_a_closed_scribe_begins_again(anyio_backend: str) -> None:
             await anyio.sleep(0.01)
 
     assert len(set(names)) == 3
+
+
+async def test_a_probe_is_answered_behind_the_calls_before_it(anyio_backend: str) -> None:
+    """Not while one of them hangs; by a thread of its own where the last one has ended."""
+    scribe: WriterThread[bool] = WriterThread()
+    assert await run_sync(scribe.probe().wait, 10)
+    may_end = threading.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(scribe.call, may_end.wait)
+        await anyio.wait_all_tasks_blocked()
+        probed = scribe.probe()
+        assert not probed.is_set()
+        may_end.set()
+        assert await run_sync(probed.wait, 10)
+    scribe.close()
+    assert await run_sync(scribe.probe().wait, 10)
+    scribe.close()
+
+
+async def test_no_probe_is_left_lying(anyio_backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the thread is about to end for want of work."""
+    monkeypatch.setattr(journal, "_IDLE_S", 0.0001)
+    scribe: WriterThread[None] = WriterThread()
+    for _ in range(300):
+        assert await run_sync(scribe.probe().wait, 10)
