@@ -252,3 +252,63 @@ def test_following_filters_too(taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured
     told = capsys.readouterr()
     assert [json.loads(text)["seq"] for text in told.out.splitlines()] == [7, 8]
     assert "--after 10, with the same filters" in told.err
+
+
+def test_the_last_events_are_asked_for_from_the_end(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Only as many as it takes to find those that match; they are shown in the log's order."""
+    asked: list[dict[str, Any]] = []
+    events = [
+        {**event(seq, "ToolCalled"), "place": {"tools": ["look" if seq % 3 else "edit"]}}
+        for seq in range(1, 301)
+    ]
+
+    def read(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
+        asked.append(params)
+        before = params.get("before", 301)
+        page = events[max(before - 1 - 50, 0) : before - 1][::-1]
+        return {"events": page, "last_seq": 300, "read_to": page[-1]["seq"]}
+
+    daemon.answers["EventsRead"] = read
+    daemon.answers["LogHead"] = {"seq": 300, "hash": "0" * 64}
+    words = ("log", "taxes", "--last", "20", "--tool", "edit", "--type", "toolcalled", "--json")
+    assert kbd(*words) == 0
+    told = [json.loads(line)["seq"] for line in capsys.readouterr().out.splitlines()]
+    assert told == list(range(243, 301, 3))
+    assert len(asked) == 2
+    assert all(params["descending"] and params["types"] == ["ToolCalled"] for params in asked)
+    assert kbd("log", "taxes", "--last", "500", "--tool", "edit", "--json") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 100
+    assert kbd("log", "taxes", "--last", "1", "--tool", "none") == 0
+    assert "Nothing matched." in capsys.readouterr().err
+    assert kbd("log", "taxes", "--last", "0") == 2
+    assert "--last is 1 or more" in capsys.readouterr().err
+
+
+def test_following_begins_behind_the_last_events(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """`--last` with `--follow`: so much of what was, then what happens; nothing twice."""
+    subscribed: list[dict[str, Any]] = []
+
+    def read(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
+        if params.get("descending"):
+            return {"events": [event(5, "RunCancelled")], "last_seq": 5, "read_to": 5}
+        daemon.close_after.add("EventsRead")
+        return {"events": [event(6, "RunCancelled")], "last_seq": 6, "read_to": 6}
+
+    def subscribe(params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        subscribed.append(params)
+        batch = {"workbench_id": WORKBENCH, "events": [event(6, "RunCancelled")], "last_seq": 6}
+        notify("EventsAppended", batch)
+        return {"workbench_id": WORKBENCH}
+
+    daemon.answers["EventsRead"] = read
+    daemon.answers["LogHead"] = {"seq": 5, "hash": "0" * 64}
+    daemon.answers["EventsSubscribe"] = subscribe
+
+    assert kbd("log", "taxes", "--last", "1", "--follow", "--json") == 69
+    told = [json.loads(line)["seq"] for line in capsys.readouterr().out.splitlines()]
+    assert told == [5, 6]
+    assert subscribed[0]["after"] == 5

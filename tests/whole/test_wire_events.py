@@ -341,3 +341,46 @@ def test_a_page_of_long_events_ends_early_and_goes_on(wire: Wired) -> None:
     whole = wire.ask("EventsRead", workbench_id=workbench_id, after=sizes[0], limit=1)["events"]
     # What has the title of an event is told of it also where a page ends.
     assert whole[0] == found[sizes[0]]
+
+
+def test_the_newest_events_are_read_from_the_end(wire: Wired) -> None:
+    """Descending, before an event, of types, of a time: what the whole log has of them."""
+    workbench_id = wire.workbench()
+    _say(wire, workbench_id, *(f"message {number}" for number in range(9)))
+    whole = wire.ask("EventsRead", workbench_id=workbench_id)
+    assert whole["read_to"] == whole["last_seq"] == len(whole["events"])
+
+    def ask(**params: Any) -> list[dict[str, Any]]:
+        found = wire.ask("EventsRead", workbench_id=workbench_id, **params)
+        return list(found["events"])
+
+    events = whole["events"]
+    assert ask(descending=True, limit=3) == events[:-4:-1]
+    assert ask(descending=True, limit=3, before=6) == events[4:1:-1]
+    assert ask(before=6, after=2) == events[2:5]
+    assert ask(types=["WorkbenchCreated"]) == events[:1]
+    said = [event for event in events if event["type"] == "UserMessageAdded"]
+    assert ask(types=["UserMessageAdded", "RunStarted"]) == said
+    middle = said[4]["ts"]
+    assert ask(since=middle) == [event for event in events if event["ts"] >= middle]
+    assert ask(until=middle, descending=True) == [e for e in events[::-1] if e["ts"] < middle]
+    assert ask(run_id=f"{workbench_id}-1") == []
+    assert ask(after=99, descending=True) == ask(before=1) == []
+
+
+def test_a_filter_that_makes_no_sense_is_refused(wire: Wired) -> None:
+    """An unknown type, a run of another workbench, a day that is none: with the reason."""
+    workbench_id = wire.workbench()
+    for params, said in (
+        ({"types": ["NoSuchType"]}, "there is no type of event NoSuchType"),
+        ({"run_id": f"{'0' * 16}-1"}, "of another workbench"),
+        ({"since": "2026-02-31T00:00:00Z"}, "is no time"),
+    ):
+        refused = wire.refused("EventsRead", workbench_id=workbench_id, **params)
+        assert refused.data["error_code"] == "VALIDATION_FAILED"
+        assert said in str(refused)
+    ill_formed: tuple[dict[str, Any], ...] = (
+        {"types": []}, {"types": ["x" * 101]}, {"until": "yesterday"}, {"before": -1},
+    )  # fmt: skip
+    for params in ill_formed:
+        assert wire.refused("EventsRead", workbench_id=workbench_id, **params).code == -32602
