@@ -49,7 +49,7 @@ from kbd.core.domain.paged import (
 )
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.page_file import PAGES_SUFFIX, PageFile, PageWriter
-from kbd.errors import DiskFull, KbdError, LogCorrupt
+from kbd.errors import DiskFull, KbdError, LogCorrupt, ToolWorkerUnavailable
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk
@@ -296,12 +296,14 @@ class Snapshots(Generic[S]):
 
     def save(self, fold: LogFold[S], head: bytes) -> bool:
         """Save a fold, with the chain value behind its last event; return whether it is saved."""
+        # A copy, for what is sealed is not read before the snapshot is.
         made = copy_state(fold, self._stored)
-        writer = PageWriter(self.folder / (self._pages or _pages_name(fold.state.seq)), self._disk)
-        seal_state(made, writer.write, self._page_bytes)
+        name = self._pages or _pages_name(fold.state.seq)
         try:
-            self._pages = writer.path.name if writer.flush() else ""
-        except (OSError, DiskFull):
+            writer = PageWriter(self.folder / name, self._disk)
+            seal_state(made, writer.write, self._page_bytes)
+            self._pages = name if writer.flush() else ""
+        except (OSError, KbdError):
             return False
         return self._keep(made, head)
 
@@ -334,7 +336,7 @@ class Snapshots(Generic[S]):
         with _gc_paused():
             if found is not None and found.fold.state.seq < until and self._renew(found, until):
                 return True
-            # There is none, or it is of another log, or of an end that was cut off since.
+            # There is none, or it is of another log, of an end that was cut off since, or damaged.
             self._pages = ""
             blank = LogFold(self._shape(), LogOutline())
             return self._renew(_Found(GENESIS, blank, None), until)
@@ -503,7 +505,8 @@ class _IncrementalFold(Generic[S]):
         """Fold to the end; return the damage that is met, "" for none, None for another log."""
         try:
             found = self._survey(log_dir)
-        except _StoppedError:
+        # The other is a page of the state's that is damaged.
+        except (_StoppedError, ToolWorkerUnavailable):
             return None
         except KbdError as error:
             return error.message

@@ -217,6 +217,33 @@ def test_the_conversation_is_read_from_anywhere(tmp_path: Path, seed: int) -> No
     log.close()
 
 
+def test_only_the_segments_that_are_asked_for_are_read(tmp_path: Path) -> None:
+    """With the files of earlier events gone, the newest are found all the same."""
+    chance = random.Random(5)
+    records = story(chance, 6 * BLOCK_EVENTS)
+    log = written(tmp_path, records, chance)
+    reader = LogReader(log, LogReader(log).outline())
+    end = Seq(len(records) + 1)
+    segments = sorted(tmp_path.glob("*.kbl"))
+    assert len(segments) > 4
+    for path in segments[: len(segments) // 2]:
+        path.unlink()
+
+    def first(query: EventQuery) -> StoredEvent:
+        found = reader.find(query, Seq(0), end, lambda event: event, descending=True)
+        return next(event for _, events in found for event in events)
+
+    assert first(EventQuery()).seq == len(records)
+    assert first(EventQuery(types=frozenset({"RunStarted"}))).record is not None
+    newest = list(islice(read_branch(reader, descending=True), 20))
+    assert len(newest) == 20
+    none = reader.find(EventQuery(types=frozenset({"WatchAdded"})), Seq(0), end, str)
+    assert not [event for _, events in none for event in events]
+    with pytest.raises(FileNotFoundError):
+        list(reader.read(Seq(0), Seq(5)))
+    log.close()
+
+
 def test_what_precedes_a_run_is_found(tmp_path: Path) -> None:
     """Behind it come all events of the run, and one of the run before."""
     chance = random.Random(7)

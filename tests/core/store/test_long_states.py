@@ -165,6 +165,30 @@ def test_a_damaged_page_is_told_and_made_anew(tmp_path: Path, harm: str) -> None
     assert started(tmp_path) == expected
 
 
+def test_a_damaged_page_keeps_no_other_reader_from_the_log(tmp_path: Path) -> None:
+    """Who folds on over it, or reads all of it, is told once, and has the log's state then."""
+    log = spoken_log(tmp_path, 100)
+    assert kept(tmp_path).renew(log.seq)
+    pages = tmp_path / "snap" / names(tmp_path, "pages")[0]
+    pages.write_bytes(bytes(byte ^ 1 for byte in pages.read_bytes()))
+    shown, damage = kept(tmp_path).read()
+    assert damage == "", "the log is whole"
+    with pytest.raises(ToolWorkerUnavailable):
+        list(shown.runs)
+    assert kept(tmp_path).read() == (folded(log), "")
+
+    assert kept(tmp_path).renew(log.seq)
+    pages = tmp_path / "snap" / names(tmp_path, "pages")[-1]
+    pages.write_bytes(bytes(byte ^ 1 for byte in pages.read_bytes()))
+    # What happens to an old run is folded into a page that cannot be read.
+    log.append([codec.wrap_event(SummaryWritten("again"), 1, 1)])
+    assert kept(tmp_path).read() == (folded(log), "")
+    pages.write_bytes(b"x")
+    assert kept(tmp_path).renew(log.seq)
+    assert started(tmp_path) == folded(log)
+    log.close()
+
+
 def test_power_cuts_at_every_call_of_a_snapshot(tmp_path: Path) -> None:
     """An earlier one, the new one or none: never one whose pages are not there."""
     for seed in range(3):
