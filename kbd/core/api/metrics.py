@@ -10,6 +10,7 @@ import secrets
 from collections import Counter as Count
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -22,6 +23,7 @@ from kbd.core.home_index.database import HomeCensus
 from kbd.core.metrics.exposition import MetricFamily, Sample, gauge, render
 from kbd.core.metrics.process_figures import process_families
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.server.metrics_socket import serve_metrics
 from kbd.core.sessions.api_context import ApiContext
@@ -165,9 +167,11 @@ async def export_telemetry(
             await tasks.start(serve_metrics, context.home.metrics_socket, metrics.text)
         task_status.started()
         if context.settings.otel.endpoint:
-            tasks.start_soon(TraceSender(context, workbenches).run)
+            traces = TraceSender(context, workbenches)
+            tasks.start_soon(restart_on_failure, "traces", traces.run)
         if settings.file:
-            await _write_again_and_again(Path(settings.file), metrics, settings.file_s)
+            write = partial(_write_again_and_again, Path(settings.file), metrics, settings.file_s)
+            await restart_on_failure("metrics", write)
 
 
 async def _write_again_and_again(path: Path, metrics: MetricsMethods, interval_s: float) -> None:

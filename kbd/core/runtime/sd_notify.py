@@ -15,7 +15,7 @@ from contextlib import suppress
 import anyio
 
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.errors import ToolWorkerUnavailable
+from kbd.errors import KbdError
 
 __all__ = ["ServiceNotifier"]
 
@@ -27,7 +27,7 @@ POLLS = 40
 
 Probe = Callable[[], threading.Event]
 """Asks a thread that must work for a sign of life; it sets the event. May raise
-ToolWorkerUnavailable, which is no sign."""
+KbdError, which is no sign."""
 
 _log = get_logger(__name__)
 
@@ -61,14 +61,18 @@ class ServiceNotifier:
         """Send lines as one message; a manager whose socket is full is waited for, a while."""
         if not self._address:
             return
-        with anyio.move_on_after(SEND_TIMEOUT_S), self._connected() as connected:
-            while not _send(connected, lines):
-                await anyio.wait_writable(connected)
+        try:
+            with anyio.move_on_after(SEND_TIMEOUT_S), self._connected() as connected:
+                while not _send(connected, lines):
+                    await anyio.wait_writable(connected)
+        except OSError as error:
+            # There may be no descriptor left.
+            _log.warning("service_manager_not_told", reason=error.strerror or str(error))
 
     def notify_at_once(self, *lines: str) -> None:
         """Send lines as one message, outside of an event loop; lost if the socket is full."""
         if self._address:
-            with self._connected() as connected:
+            with suppress(OSError), self._connected() as connected:
                 _send(connected, lines)
 
     async def keep_alive(self, probe: Probe) -> None:
@@ -92,7 +96,7 @@ class ServiceNotifier:
         while answered is None or not answered.is_set():
             if answered is None:
                 # Descriptors or threads may have run out: asked again.
-                with suppress(ToolWorkerUnavailable):
+                with suppress(KbdError):
                     answered = probe()
             polls += 1
             if polls == POLLS // 2:

@@ -5,6 +5,7 @@ HTTP/1.1 as far as a scraper needs it: one request a connection, whose head ends
 
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
 from kbd.core.metrics.exposition import CONTENT_TYPE
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.peers import peer_process
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.server.listener import bind_socket, remove_socket
 from kbd.errors import KbdError
 
@@ -56,17 +58,18 @@ async def serve_metrics(
     try:
         async with await SocketListener.from_socket(made) as listener:
             task_status.started()
-            await listener.serve(serve)
+            # Without a descriptor left a client is not accepted, which must not end the daemon.
+            await restart_on_failure("metrics_socket", partial(listener.serve, serve))
     finally:
         remove_socket(path, inode)
 
 
 async def _serve_client(stream: SocketStream, answer: Answer) -> None:
     """Answer one request; a client's fault ends its connection alone."""
-    # Beside the mode 0600, which somebody may have widened since.
-    if peer_process(stream.extra(SocketAttribute.raw_socket)).uid != os.geteuid():
-        return
     try:
+        # Beside the mode 0600, which somebody may have widened since.
+        if peer_process(stream.extra(SocketAttribute.raw_socket)).uid != os.geteuid():
+            return
         with anyio.move_on_after(REQUEST_TIMEOUT_S):
             await stream.send(await _respond(await _read_head(stream), answer))
     except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):

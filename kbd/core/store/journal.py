@@ -102,7 +102,7 @@ class WriterThread(Generic[T]):
         """Ask the thread for a sign of life: an event that it sets after what was called before.
 
         Raises:
-            ToolWorkerUnavailable: There are no threads or descriptors left.
+            KbdError: There are no threads or descriptors left.
         """
         answered = threading.Event()
         with self._lock:

@@ -1,6 +1,7 @@
 """What the service manager is told: by a real socket, and only while there is life."""
 
 import os
+import resource
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.store.journal import WriterThread
-from kbd.errors import ToolWorkerUnavailable
+from kbd.errors import ToolWorkerUnavailable, TooManyProcesses
 from service_manager import Manager
 
 pytestmark = pytest.mark.anyio
@@ -167,3 +168,38 @@ async def test_a_thread_that_cannot_be_started_is_asked_again(
         assert refused == []
         tasks.cancel_scope.cancel()
     thread.close()
+
+
+async def test_without_a_descriptor_left_nothing_fails(manager: Manager) -> None:
+    """The manager is not told then; the daemon lives on, and tells again when there is one."""
+    notifier = ServiceNotifier(manager.address)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        await notifier.notify("STATUS=lost")
+        notifier.notify_at_once("STATUS=lost")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    await notifier.notify("STATUS=told")
+    assert await run_sync(manager.receive) == "STATUS=told"
+
+
+async def test_a_probe_that_finds_no_thread_is_tried_again(manager: Manager) -> None:
+    """A shortage of the machine is no end of the signs of life."""
+    tries = 0
+
+    def probe() -> threading.Event:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise TooManyProcesses("no thread")
+        answered = threading.Event()
+        answered.set()
+        return answered
+
+    notifier = ServiceNotifier(manager.address, WATCHDOG_S)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(notifier.keep_alive, probe)
+        assert await run_sync(manager.receive) == "WATCHDOG=1"
+        tasks.cancel_scope.cancel()
+    assert tries == 3
