@@ -89,7 +89,6 @@ BY_PATH = MappingProxyType(
             "runtime/settings.py": 1,
             "server/listener.py": 3,
             "sessions/fork.py": 5,
-            "sessions/projection.py": 5,
             "sessions/receipts.py": 5,
             "sessions/recovery.py": 2,
             "sessions/search_access.py": 3,

@@ -106,16 +106,15 @@ class EventLog:
     ) -> "EventLog":
         """Open a log, made if it is not there, after recovering it.
 
-        A torn write is cut off, its bytes kept in `<segment>.torn-<n>` (see `repairs`). Any other
-        damage leaves the log as it is and open for reading what comes before (see `damage`). What
-        is found is made durable before it is shown to anyone, for the process that wrote it may
-        have died before it was.
+        A torn write is cut off, its bytes kept in `<segment>.torn-<n>` (`repairs`). Any other
+        damage leaves it as it is, open for reading what comes before (`damage`). What is found is
+        made durable before it is shown: the process that wrote it may have died before it was.
 
         Args:
             directory: The log's own.
             segment_bytes: A segment that has reached this size is followed by a new one.
-            trusted: Up to where a snapshot has the state, so that segments before need no check.
-            start: The place of the frame that ends there, if it is known (`survey_log`).
+            trusted: Up to where a snapshot has the state: segments before need no check.
+            start: The place of the frame that ends there, if known (`survey_log`).
             disk: What writes.
             entropy: Where the salts of new segments come from.
             clock: Seconds, never going back.
@@ -128,17 +127,7 @@ class EventLog:
         """
         try:
             disk.make_directory(directory)
-            try:
-                found = survey_log(directory, trusted=trusted, start=start)
-            except IsADirectoryError:
-                # A folder in the place of a file is damage, and no disk that fails.
-                found = unreadable_log("a folder stands in the place of a file of the log")
-            repairs: tuple[LogRepaired, ...] = ()
-            # A damaged log is left as it is found: it is evidence, and is only read.
-            if found.fault is None:
-                remove_leftovers(directory)
-                if found.tear is not None:
-                    repairs = (cut_torn_write(directory, found.tear, disk),)
+            found, repairs = _recover(directory, trusted, start, disk)
             log = cls(
                 directory,
                 found,
@@ -555,3 +544,19 @@ class EventLog:
             error.detail |= {"file": source.name, "offset": block.base + at, "seq": first}
             self.damage = self.damage or error
             raise
+
+
+def _recover(
+    directory: Path, trusted: Seq, start: FrameLink | None, disk: Disk
+) -> tuple[LogSurvey, tuple[LogRepaired, ...]]:
+    """Survey a log, and cut off what a torn write left; return that, too."""
+    try:
+        found = survey_log(directory, trusted=trusted, start=start)
+    except IsADirectoryError:
+        # A folder in the place of a file is damage, and no disk that fails.
+        found = unreadable_log("a folder stands in the place of a file of the log")
+    # A damaged log is left as it is found: it is evidence, and is only read.
+    if found.fault is not None:
+        return found, ()
+    remove_leftovers(directory)
+    return found, (cut_torn_write(directory, found.tear, disk),) if found.tear is not None else ()

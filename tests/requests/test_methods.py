@@ -17,7 +17,10 @@ PARAMETERS = {
     "EgressGrantWorkshopConsent": {
         "workbench_id", "provider_id", "model_id", "scope_hash", "persist",
     },
-    "EventsRead": {"workbench_id", "after", "limit"},
+    "EventsRead": {
+        "workbench_id", "after", "limit", "before", "descending", "types", "run_id", "since",
+        "until",
+    },
     "BlobRead": {"workbench_id", "hash", "offset", "limit"},
     "RunGet": {"run_id"},
     "WatchAdd": {

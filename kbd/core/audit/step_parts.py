@@ -7,7 +7,7 @@ import msgspec
 from kbd.core.domain.event_context import EventCall
 from kbd.core.domain.event_text import draft_change
 from kbd.core.domain.fold_runs import RUN_FOLDS
-from kbd.core.domain.paged import PagedList
+from kbd.core.domain.long_lists import PagedList
 from kbd.core.domain.run_state import ItemState, Run
 from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState

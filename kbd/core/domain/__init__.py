@@ -4,7 +4,7 @@ State is folded from events:
 
     workbench_state, run_state, watch_state, daemon_state   the records
     fold, fold_conversation, fold_runs                      a table by type of event, nothing else
-    paged                                                   lists that grow for ever, in pages
+    long_lists                                              lists that grow for ever, in pages
     log_outline                                             what a log's events are, block by block
     state_text                                              what people read of it
 

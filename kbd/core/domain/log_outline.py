@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.domain.event_context import ContextFold
-from kbd.core.domain.paged import PagedList
+from kbd.core.domain.long_lists import PagedList
 from kbd.events import drafts, runs, workbenches
 from kbd.events.base import Recorded
 from kbd.events.codec import Unknown

@@ -9,7 +9,7 @@ from typing import Literal, overload
 
 import msgspec
 
-from kbd.core.domain.paged import PagedDict, PagedList
+from kbd.core.domain.long_lists import PagedDict, PagedList
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.events.approvals import ApprovalRequested
 from kbd.events.approvals import Decision as ApprovalDecision

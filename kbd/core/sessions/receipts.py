@@ -118,7 +118,7 @@ class ReceiptMaker:
         """Write the newest readable copies that are not there; a damaged receipt has none."""
         publishes = self._workbench.state.publishes
         there = await run_sync(_file_names, self._workbench.folders.receipts)
-        for checkpoint_id, note in tuple(islice(publishes.newest(), MAX_COPIES)):
+        for checkpoint_id, note in list(islice(publishes.newest(), MAX_COPIES))[::-1]:
             if note.receipt is not None and f"{checkpoint_id}.json" not in there:
                 data = await self._stored(note)
                 if data is not None:

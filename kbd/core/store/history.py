@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from kbd.core.domain.fold import fold_workbench
-from kbd.core.domain.paged import plain_parts
+from kbd.core.domain.long_lists import plain_parts
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import Draft, DraftFile, WorkbenchState

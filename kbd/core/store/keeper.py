@@ -19,7 +19,7 @@ import anyio
 import msgspec
 
 from kbd.core.domain.decision import Decision
-from kbd.core.domain.paged import copy_state
+from kbd.core.domain.long_lists import copy_state
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.event_loop import Notifier, Settle
 from kbd.core.store.journal import Journal

@@ -9,7 +9,7 @@ import weakref
 from pathlib import Path
 from zlib import crc32
 
-from kbd.core.domain.paged import BytesPlace
+from kbd.core.domain.long_lists import BytesPlace
 from kbd.errors import ToolWorkerUnavailable
 from kbd.events.disk import Disk
 

@@ -37,7 +37,7 @@ from kbd import __version__
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.log_outline import LogOutline
-from kbd.core.domain.paged import (
+from kbd.core.domain.long_lists import (
     PAGE_BYTES,
     copy_state,
     decode_state,

@@ -16,7 +16,7 @@ from kbd.core.domain.commands import (
     SendMessage,
     StartRun,
 )
-from kbd.core.domain.paged import decode_state, encode_state
+from kbd.core.domain.long_lists import decode_state, encode_state
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged

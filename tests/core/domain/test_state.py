@@ -5,7 +5,7 @@ import msgspec
 from folding import Folded, blob
 from kbd.core.domain.daemon_state import DAEMON_FOLDS, DaemonState, fold_daemon
 from kbd.core.domain.fold import FOLDS, fold_workbench
-from kbd.core.domain.paged import copy_state
+from kbd.core.domain.long_lists import copy_state
 from kbd.core.domain.run_state import ItemState, RunStatus, item_label
 from kbd.core.domain.watch_state import WATCH_FOLDS, WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState

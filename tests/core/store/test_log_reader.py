@@ -12,7 +12,7 @@ import pytest
 from events.logs import Unsynced
 from kbd.core.domain.event_context import ContextFold
 from kbd.core.domain.log_outline import BLOCK_EVENTS, EventQuery, LogOutline, entry_type
-from kbd.core.domain.paged import copy_state
+from kbd.core.domain.long_lists import copy_state
 from kbd.core.store.log_reader import LogReader, StoredEvent
 from kbd.core.workbench.conversation import (
     conversation_entry,

@@ -11,7 +11,7 @@ from events.logs import Unsynced
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.log_outline import LogOutline
-from kbd.core.domain.paged import copy_state, encode_state
+from kbd.core.domain.long_lists import copy_state, encode_state
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper

@@ -7,7 +7,7 @@ from zlib import crc32
 import msgspec
 import pytest
 
-from kbd.core.domain.paged import (
+from kbd.core.domain.long_lists import (
     BytesPlace,
     PagedDict,
     PagedList,

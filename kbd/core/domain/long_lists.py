@@ -475,11 +475,11 @@ def seal_state(state: msgspec.Struct, write: Write, page_bytes: int = PAGE_BYTES
 
 
 def _long_parts(state: msgspec.Struct) -> "Iterator[PagedList[Any] | PagedDict[Any, Any]]":
-    for name in state.__struct_fields__:
-        match getattr(state, name):
+    for part in msgspec.structs.asdict(state).values():
+        match part:
             case (PagedList() | PagedDict()) as long:
                 yield long
-            case msgspec.Struct() as part:
+            case msgspec.Struct():
                 yield from _long_parts(part)
 
 
