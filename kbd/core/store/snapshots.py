@@ -299,6 +299,10 @@ class Snapshots(Generic[S]):
         # A copy, for what is sealed is not read before the snapshot is.
         made = copy_state(fold, self._stored)
         name = self._pages or _pages_name(fold.state.seq)
+        # Taken away since, for it was damaged: in a new file of its name nothing stood where the
+        # state says.
+        if self._pages and not (self.folder / name).exists():
+            return False
         try:
             writer = PageWriter(self.folder / name, self._disk)
             seal_state(made, writer.write, self._page_bytes)

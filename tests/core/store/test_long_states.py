@@ -189,6 +189,26 @@ def test_a_damaged_page_keeps_no_other_reader_from_the_log(tmp_path: Path) -> No
     log.close()
 
 
+def test_a_state_whose_pages_were_taken_away_is_not_saved(tmp_path: Path) -> None:
+    """Who has it open reads on, but a snapshot of it would name what is in no file."""
+    log = spoken_log(tmp_path, 100)
+    ours = kept(tmp_path)
+    assert ours.renew(log.seq)
+    log.close()
+    opened, fold = ours.open(Unsynced())
+    assert fold is not None
+    (tmp_path / "snap" / names(tmp_path, "pages")[0]).unlink()
+    for run in range(101, 161):
+        opened.append(spoken(run))
+    opened.replay(lambda seq, record: fold_workbench(fold.state, seq, record), fold.state.seq)
+    expected = folded(opened)
+    assert fold.state == expected
+    assert not ours.save(LogFold(fold.state, LogReader(opened).outline()), opened.head)
+    opened.close()
+    assert names(tmp_path, "pages") == []
+    assert started(tmp_path) == expected
+
+
 def test_power_cuts_at_every_call_of_a_snapshot(tmp_path: Path) -> None:
     """An earlier one, the new one or none: never one whose pages are not there."""
     for seed in range(3):
