@@ -23,7 +23,7 @@ from benchmarks._measure import gate, interleave, table
 from benchmarks.replay import Unsynced, event
 from kbd.core.domain.fold import FOLDS, fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.store.snapshots import load_snapshot, save_snapshot
+from kbd.core.store.snapshot_files import load_snapshot, save_snapshot
 from kbd.events import EventLog, codec
 from kbd.events.base import Recorded
 from kbd.events.workbenches import ModelChosen, UserMessageAdded

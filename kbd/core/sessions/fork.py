@@ -18,7 +18,6 @@ from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.recovery import translate_disk_errors
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.store.history import state_at
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, NotFound, SandboxViolation
 from kbd.events.base import Actor
@@ -69,7 +68,7 @@ async def fork_workbench(
     elif message_id is None and seq is None:
         raise source.damage.with_traceback(None)
     point = fork_point(source.state, message_id, seq)
-    then = await run_sync(state_at, source.folders.log, point)
+    then = await run_sync(source.state_at, point)
     forked = WorkbenchForked(source.id, mode, point, message_id or "")
     workbench_id = WorkbenchId(context.clock.new_id())
     folders = context.home.workbench(workbench_id)

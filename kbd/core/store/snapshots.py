@@ -12,7 +12,6 @@ crc32 u32` (little endian), the schema in UTF-8, the payload. The checksum is ov
 import gc
 import hashlib
 import os
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,7 +28,6 @@ from typing import (
     cast,
     get_args,
 )
-from zlib import crc32
 
 import msgspec
 
@@ -49,7 +47,14 @@ from kbd.core.domain.long_lists import (
 )
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.page_file import PAGES_SUFFIX, PageFile, PageWriter
-from kbd.errors import DiskFull, KbdError, LogCorrupt, ToolWorkerUnavailable
+from kbd.core.store.snapshot_files import (
+    NO_END,
+    load_snapshot,
+    newest_first,
+    read_snapshot,
+    save_snapshot,
+)
+from kbd.errors import KbdError, LogCorrupt, ToolWorkerUnavailable
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk
@@ -62,101 +67,11 @@ from kbd.types import Seq
 __all__ = [
     "Kind",
     "LogFold",
-    "Snapshot",
     "Snapshots",
     "daemon_snapshots",
-    "load_snapshot",
     "main",
-    "save_snapshot",
     "workbench_snapshots",
 ]
-
-
-_HEADER = struct.Struct("<8sQ32sH")
-_CHECKSUM = struct.Struct("<I")
-_MAGIC = b"KBDSNAP\n"
-_SUFFIX = ".snap"
-_MAX_SNAPSHOTS = 2
-"""How many are kept: the newest, and one more in case it turns out to be unusable."""
-
-
-class Snapshot(NamedTuple):
-    """State as it was after an event.
-
-    Args:
-        seq: The event.
-        head: The log's chain value behind it.
-        payload: The state, as whoever saved it encoded it.
-    """
-
-    seq: Seq
-    head: bytes
-    payload: bytes
-
-
-def save_snapshot(
-    directory: Path, seq: Seq, head: bytes, schema: str, payload: bytes, disk: Disk = DISK
-) -> bool:
-    """Save a snapshot and remove older ones.
-
-    Args:
-        directory: Where snapshots of this log lie; made if it is not there.
-        seq: The last event that is folded in.
-        head: `EventLog.head` at that moment.
-        schema: A name for the shape of the payload; changed whenever state or folds change.
-        payload: The encoded state.
-        disk: What writes.
-
-    Returns:
-        Whether it was kept. That a cache cannot be written is no error.
-    """
-    name = schema.encode()
-    header = _HEADER.pack(_MAGIC, seq, head, len(name))
-    checksum = crc32(payload, crc32(name, crc32(header)))
-    try:
-        disk.make_directory(directory)
-        path = directory / f"{seq:020}{_SUFFIX}"
-        disk.write_file(path, [header, _CHECKSUM.pack(checksum), name, payload])
-        # Older ones go only when the new one is durable.
-        for old in _newest_first(directory)[_MAX_SNAPSHOTS:]:
-            old.unlink(missing_ok=True)
-    except (OSError, DiskFull):
-        return False
-    return True
-
-
-def load_snapshot(directory: Path, schema: str) -> Snapshot | None:
-    """Return the newest snapshot that is whole and of this schema, or None."""
-    for path in _newest_first(directory):
-        try:
-            snapshot = _read(path, schema)
-        except OSError:
-            continue
-        if snapshot is not None:
-            return snapshot
-    return None
-
-
-def _newest_first(directory: Path) -> list[Path]:
-    # Names are numbers of 20 digits, so their order is that of the events.
-    return sorted(directory.glob(f"*{_SUFFIX}"), reverse=True)
-
-
-def _read(path: Path, schema: str) -> Snapshot | None:
-    data = path.read_bytes()
-    body_at = _HEADER.size + _CHECKSUM.size
-    if len(data) < body_at:
-        return None
-    magic, seq, head, length = _HEADER.unpack_from(data)
-    (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
-    body = data[body_at:]
-    # Before the length of the schema is used, which may be what is damaged.
-    if magic != _MAGIC or crc32(body, crc32(data[: _HEADER.size])) != checksum:
-        return None
-    # Another kbd's shape of state: not damage, and of no use here.
-    if body[:length] != schema.encode():
-        return None
-    return Snapshot(Seq(seq), head, body[length:])
 
 
 CLOSED_EVENTS = 2000
@@ -164,9 +79,6 @@ CLOSED_EVENTS = 2000
 
 RENEWED_EVENTS = 50_000
 """A fold from far back saves its state after so many events, so that it need not hold it all."""
-
-_NO_END = Seq(2**63)
-"""Behind the last event of any log."""
 
 _NICENESS = 10
 """A process that renews yields to everything that somebody waits for."""
@@ -200,11 +112,12 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Found(NamedTuple, Generic[S]):
-    """A snapshot that can be used, with the file of its pages."""
+    """A snapshot that can be used, with the file of its pages and the name of that."""
 
     head: bytes
     fold: LogFold[S]
-    pages: PageFile | None
+    pages: PageFile | None = None
+    name: str = ""
 
 
 class Snapshots(Generic[S]):
@@ -263,7 +176,7 @@ class Snapshots(Generic[S]):
             # Nobody else knows of it, and what it holds open would be lost with it.
             log.close()
             raise
-        self.since = trusted
+        self.since, self._pages = trusted, found.name
         return log, found.fold
 
     def view(self) -> tuple[EventLog, LogOutline | None]:
@@ -338,12 +251,26 @@ class Snapshots(Generic[S]):
         """
         found = self._load()
         with _gc_paused():
-            if found is not None and found.fold.state.seq < until and self._renew(found, until):
-                return True
+            if found is not None and found.fold.state.seq < until:
+                self._pages = found.name
+                if self._renew(found, until):
+                    return True
             # There is none, or it is of another log, of an end that was cut off since, or damaged.
             self._pages = ""
             blank = LogFold(self._shape(), LogOutline())
-            return self._renew(_Found(GENESIS, blank, None), until)
+            return self._renew(_Found(GENESIS, blank), until)
+
+    def state_at(self, seq: Seq) -> S | None:
+        """Return the state after an event, folded from a snapshot; None where none helps.
+
+        Somebody may have the log open, and be writing it.
+        """
+        found = self._load(seq)
+        if found is None:
+            return None
+        onward = _IncrementalFold(found.fold, found.head, self._fold, seq, is_exact=True)
+        with _gc_paused():
+            return onward.fold.state if onward.walk(self.log_dir) else None
 
     def read(self) -> tuple[S, str]:
         """Fold a log to its end, from its newest snapshot if there is one; nothing is changed.
@@ -356,13 +283,13 @@ class Snapshots(Generic[S]):
         found = self._load()
         with _gc_paused():
             if found is not None:
-                onward = _IncrementalFold(found.fold, found.head, self._fold, _NO_END)
+                onward = _IncrementalFold(found.fold, found.head, self._fold, NO_END)
                 damage = onward.read(self.log_dir)
                 # Of another log, or of an end that was cut off since.
                 if damage is not None:
                     return onward.fold.state, damage
             blank = LogFold(self._shape(), LogOutline())
-            onward = _IncrementalFold(blank, GENESIS, self._fold, _NO_END)
+            onward = _IncrementalFold(blank, GENESIS, self._fold, NO_END)
             return onward.fold.state, onward.read(self.log_dir) or ""
 
     def _renew(self, found: _Found[S], until: Seq) -> bool:
@@ -382,8 +309,8 @@ class Snapshots(Generic[S]):
                 return False
             found = again
 
-    def _load(self) -> _Found[S] | None:
-        found = load_snapshot(self.folder, self._schema())
+    def _load(self, until: Seq = NO_END) -> _Found[S] | None:
+        found = load_snapshot(self.folder, self._schema(), until)
         if found is None:
             return None
         stored = msgspec.msgpack.decode(found.payload, type=_Stored)
@@ -391,9 +318,9 @@ class Snapshots(Generic[S]):
             pages = PageFile(self.folder / stored.pages) if stored.pages else None
         except OSError:
             return None
-        self._pages = stored.pages
         with _gc_paused():
-            return _Found(found.head, decode_state(stored.fold, self._stored, pages), pages)
+            fold = decode_state(stored.fold, self._stored, pages)
+        return _Found(found.head, fold, pages, stored.pages)
 
     def _keep(self, fold: LogFold[S], head: bytes) -> bool:
         payload = msgspec.msgpack.encode(_Stored(self._pages, msgspec.Raw(encode_state(fold))))
@@ -410,9 +337,9 @@ class Snapshots(Generic[S]):
         if len(files) <= 1:
             return
         used = {self._pages}
-        for path in _newest_first(self.folder)[1:]:
+        for path in newest_first(self.folder)[1:]:
             with suppress(OSError, msgspec.DecodeError):
-                older = _read(path, self._schema())
+                older = read_snapshot(path, self._schema())
                 used.add(msgspec.msgpack.decode(older.payload, type=_Stored).pages if older else "")
         for path in files:
             if path.name not in used:
@@ -479,7 +406,8 @@ class _IncrementalFold(Generic[S]):
         found: The fold to go on from; it is changed.
         head: The chain value that the log must have behind its last event.
         fold: Changes a state as an event says.
-        until: The event from which on nothing counts.
+        until: The last event that counts.
+        is_exact: Whether of its frame no more is folded; else all of it is.
 
     Attributes:
         fold: As far as it is folded.
@@ -492,9 +420,11 @@ class _IncrementalFold(Generic[S]):
         head: bytes,
         fold: Callable[[S, Seq, Recorded], None],
         until: Seq,
+        *,
+        is_exact: bool = False,
     ) -> None:
         self.fold, self.head = found, head
-        self._fold, self._until = fold, until
+        self._fold, self._until, self._is_exact = fold, until, is_exact
         self._chain = b""
 
     def walk(self, log_dir: Path) -> bool:
@@ -537,6 +467,8 @@ class _IncrementalFold(Generic[S]):
             if first != state.seq + 1 or before != self.head:
                 raise _StoppedError
             records = codec.decode(block.data[at + BODY_AT : stop])
+            if self._is_exact:
+                records = records[: self._until - first + 1]
             for seq, record in enumerate(records, first):
                 self._fold(state, Seq(seq), record)
             outline.add(frame_link(block.data, at, block.base), records)

@@ -1,7 +1,8 @@
 """Undo to a message, and restore of a checkpoint.
 
-The earlier state is read by folding the log up to that event; what it takes in published/ is
-carried out like a publish, so that a restart completes it from wherever a crash stopped it.
+The earlier state is read by folding the log up to that event, from a snapshot on; what it takes in
+published/ is carried out like a publish, so that a restart completes it from wherever a crash
+stopped it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -21,7 +22,6 @@ from kbd.core.domain.rewind_decisions import (
 )
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
-from kbd.core.store.history import state_at
 from kbd.core.workbench.publish import carry_out, intend, published_hashes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, ValidationFailed
@@ -69,7 +69,7 @@ async def rewind_to(
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
     message = find_message(workbench.state, message_id)
-    then = await run_sync(state_at, workbench.folders.log, message.seq)
+    then = await run_sync(workbench.state_at, message.seq)
     back = rewind_event(then, message_id, reason)
     check(then)
     async with _publish_lock(workbench, clock):

@@ -10,6 +10,7 @@ from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.store.history import state_at
 from kbd.core.store.keeper import Keeper, Outcome
 from kbd.core.store.snapshots import Snapshots
 from kbd.core.workbench.file_store import Blobs, FileStore
@@ -17,7 +18,7 @@ from kbd.core.workbench.lineage import LineageReader
 from kbd.errors import LogCorrupt
 from kbd.events.base import Actor
 from kbd.events.disk import LogPoisoned
-from kbd.types import BlobHash, FileName, WorkbenchId
+from kbd.types import BlobHash, FileName, Seq, WorkbenchId
 
 __all__ = ["OpenWorkbench", "draft_view"]
 
@@ -58,6 +59,16 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
     def state(self) -> WorkbenchState:
         """The state, folded from the durable events."""
         return self.keeper.state
+
+    def state_at(self, seq: Seq) -> WorkbenchState:
+        """Return the state as it was after an event: from a snapshot on, if there is one. Blocks.
+
+        Raises:
+            NotFound: The log ends before it.
+            LogCorrupt: The log is damaged before it.
+        """
+        state = self.snapshots.state_at(seq)
+        return state if state is not None else state_at(self.folders.log, seq)
 
     def acting(self, actor: Actor | None) -> "OpenWorkbench":
         """Return the same open workbench for a client: what is submitted by it names that one."""

@@ -10,11 +10,10 @@ import pytest
 from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.log_outline import LogOutline
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.store.snapshot_files import load_snapshot, save_snapshot
 from kbd.core.store.snapshots import (
     CLOSED_EVENTS,
     LogFold,
-    load_snapshot,
-    save_snapshot,
     workbench_snapshots,
 )
 from kbd.core.workbench.workbench import OpenWorkbench

@@ -10,6 +10,7 @@ from events.logs import Unsynced
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.log_outline import LogOutline
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.store.history import state_at
 from kbd.core.store.log_reader import LogReader
 from kbd.core.store.snapshots import CLOSED_EVENTS, LogFold, Snapshots
 from kbd.errors import ToolWorkerUnavailable
@@ -313,4 +314,17 @@ def test_the_outline_of_a_snapshot_is_that_of_the_log(tmp_path: Path) -> None:
     whole: LogOutline = LogReader(log).outline()
     assert fold.outline == whole
     assert list(whole.branch()) == [(1, 3500)]
+    log.close()
+
+
+def test_an_earlier_state_is_folded_from_a_snapshot_before_it(tmp_path: Path) -> None:
+    """After any event, within a frame, too, it is what the whole log gives; else there is none."""
+    log = spoken_log(tmp_path, 20)
+    assert kept(tmp_path).renew(Seq(40))
+    assert kept(tmp_path).renew(Seq(70))
+    log.append([record for run in range(21, 25) for record in spoken(run)])
+    for seq in (40, 43, 69, 70, 71, 100, 101, 107, 119, 120):
+        assert kept(tmp_path).state_at(Seq(seq)) == state_at(tmp_path / "log", Seq(seq))
+    assert kept(tmp_path).state_at(Seq(39)) is None
+    assert kept(tmp_path).state_at(Seq(121)) is None
     log.close()

@@ -4,7 +4,7 @@ import errno
 from pathlib import Path
 
 from events.failing_disks import BadDisk, FullDisk
-from kbd.core.store.snapshots import load_snapshot, save_snapshot
+from kbd.core.store.snapshot_files import load_snapshot, save_snapshot
 from kbd.types import Seq
 
 HEAD = b"h" * 32

@@ -16,12 +16,12 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.log_reader import LogReader
+from kbd.core.store.snapshot_files import load_snapshot
 from kbd.core.store.snapshots import (
     CLOSED_EVENTS,
     LogFold,
     Snapshots,
     daemon_snapshots,
-    load_snapshot,
     workbench_snapshots,
 )
 from kbd.core.store.snapshotting import SnapshotScheduler
