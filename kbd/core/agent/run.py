@@ -334,13 +334,13 @@ def _phase_chain(
 
 
 def _request(context: RunContext) -> str:
-    message = context.state.heard.get(context.current.message_id)
+    message = context.state.request_of(context.current)
     return message.text if message is not None else ""
 
 
 def _document(context: RunContext) -> str:
     """Return the request if it is a document, which only its own model reads; else ""."""
-    message = context.state.heard.get(context.current.message_id)
+    message = context.state.request_of(context.current)
     return message.text if message is not None and message.model_id else ""
 
 

@@ -195,7 +195,7 @@ def _find_run(workbench: OpenWorkbench, run_id: RunId, number: int) -> Run:
 
 
 def _request_text(workbench: OpenWorkbench, run: Run) -> str:
-    asked = workbench.state.heard.get(run.message_id)
+    asked = workbench.state.request_of(run)
     return asked.text if asked is not None else ""
 
 

@@ -426,7 +426,7 @@ def _render_report(wanted: CaseRequest, state: WorkbenchState, events: list[Numb
         blob: store.read(blob, limit=_MAX_TEXT_BYTES).decode("utf-8", "replace")
         for blob in blobs_of(steps)
     }
-    asked = state.heard.get(run.message_id)
+    asked = state.request_of(run)
     return page_of(run_info(state, run), asked.text if asked else "", steps, texts)
 
 

@@ -59,6 +59,7 @@ MEASURED_BYTES = 4 * 1024 * 1024
 
 def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: RunStarted = record.data
+    asked_at = state.heard.place_of(data.message_id)
     state.runs.append(
         Run(
             number=record.run,
@@ -66,6 +67,7 @@ def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
             model_id=data.model_id,
             started_at_us=record.ts_us,
             regenerates=data.regenerates,
+            asked_at=-1 if asked_at is None else asked_at,
         )
     )
     state.current = record.run

@@ -221,6 +221,7 @@ class Run(msgspec.Struct):
             asked.
         dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
             a chain is begun afresh. Empty if there is none.
+        asked_at: The place of its message among all that was said; -1 if it is not there.
     """
 
     number: int
@@ -256,6 +257,7 @@ class Run(msgspec.Struct):
     fault: CallFault | None = None
     is_answered: bool = False
     dead_end: str = ""
+    asked_at: int = -1
 
     @property
     def in_vain(self) -> CallFault | None:

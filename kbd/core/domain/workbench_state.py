@@ -442,13 +442,17 @@ class WorkbenchState(msgspec.Struct):
                 return message
         return None
 
+    def request_of(self, run: Run) -> Said | None:
+        """Return the message that a run answers; it is not searched for."""
+        return self.heard.at(run.asked_at) if run.asked_at >= 0 else None
+
     def document_of(self, run: int) -> str:
         """Return the hash of the job or recipe that a run carries out, "" for none.
 
         A run that is about to begin is on the newest message.
         """
         is_known = 0 < run <= len(self.runs)
-        asked = self.heard.get(self.run(run).message_id) if is_known else self.last_request()
+        asked = self.request_of(self.run(run)) if is_known else self.last_request()
         return asked.document if asked is not None else ""
 
     def current_file(self, name: FileName) -> SeenFile | None:

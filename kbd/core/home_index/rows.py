@@ -212,7 +212,7 @@ def indexed_run(name: str, state: WorkbenchState, run: Run, damage: str) -> Inde
         damage: Why the workbench's log can only be read; "" if it is whole.
     """
     info = run_info(state, run, damage=damage)
-    asked = state.heard.get(run.message_id)
+    asked = state.request_of(run)
     failure = run.error.message if run.error is not None else ""
     request = asked.text[:MAX_REQUEST] if asked is not None else ""
     return IndexedRun(

@@ -9,8 +9,8 @@ and a list only for a few.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -67,6 +67,9 @@ PATIENT_UNREAD = 200
 PATIENCE_S = 10.0
 """A list waits for the logs that are being read if there are at most so many, at most so long: a
 small home is read within a second. In a larger one rows that are not read yet say so."""
+
+MAX_RUN_ROWS = 1024
+"""How many rows of a workbench's runs are in memory at once."""
 
 _BATCH = 128
 """How many rows are written, or fingerprints taken, at a time: lists wait no longer than that."""
@@ -397,27 +400,41 @@ class HomeIndexer:
                 if ends.get(each.workbench.id) != each.opened_at and each.change is not None:
                     each.change.note_all()
                 each.is_compared = True
-        rows = [row for each in changed if (row := await self._row(each)) is not None]
-        await self._call(lambda index: index.put(rows))
+        rows: list[IndexedWorkbench] = []
+        for each in changed:
+            async with aclosing(self._rows(each)) as parts:
+                async for part in parts:
+                    rows.append(part)
+                    if len(part.runs) >= MAX_RUN_ROWS:
+                        await self._call(partial(HomeIndex.put, rows=rows))
+                        rows = []
+        await self._call(partial(HomeIndex.put, rows=rows))
 
-    async def _row(self, indexed: _Indexed) -> IndexedWorkbench | None:
-        """Return the row of an open workbench as it is now; None if it was deleted."""
+    async def _rows(self, indexed: _Indexed) -> AsyncGenerator[IndexedWorkbench, None]:
+        """Yield the row of an open workbench as it is now, with some of the rows of its runs each.
+
+        Nothing if it was deleted.
+        """
         workbench, change = indexed.workbench, indexed.change
         known = self._known(workbench.id)
         if known is None or change is None:
-            return None
+            return
         # Before the runs are looked at: what is recorded meanwhile is for the next time.
         indexed.change = None
         state = workbench.state
         damage = workbench.damage.message if workbench.damage is not None else ""
         is_whole, numbers = change.is_whole, change.numbers(state)
+        row = indexed_workbench(known, state, damage, indexed.size_bytes, ())
         runs: list[IndexedRun] = []
         for count, number in enumerate(numbers, 1):
             runs.append(indexed_run(state.name, state, state.run(number), damage))
             if not count % _BATCH:
                 await anyio.lowlevel.checkpoint()
-        row = indexed_workbench(known, state, damage, indexed.size_bytes, ())
-        return msgspec.structs.replace(row, runs=tuple(runs), is_whole=is_whole)
+            if len(runs) == MAX_RUN_ROWS:
+                yield msgspec.structs.replace(row, runs=tuple(runs), is_whole=is_whole)
+                # The rows of others are gone by now, if they were to go.
+                is_whole, runs = False, []
+        yield msgspec.structs.replace(row, runs=tuple(runs), is_whole=is_whole)
 
     async def _read_closed(self) -> None:
         """Read the logs without rows, and those that their rows are not of; again each hour."""

@@ -175,7 +175,7 @@ def _asked(state: WorkbenchState, run: Run) -> _Asked:
     Of a job that a person wrote these are its title and what it takes for granted: all else of it
     is what the recipe would have to explain.
     """
-    message = state.heard.get(run.message_id)
+    message = state.request_of(run)
     if message is None:
         raise NotFound("the message of the run is not there any more")
     provider = message.model_id.partition(":")[0]

@@ -452,7 +452,7 @@ def _document_model(workbench: OpenWorkbench) -> str:
 
 
 def _is_of_document(workbench: OpenWorkbench, run: Run) -> bool:
-    asked = workbench.state.heard.get(run.message_id)
+    asked = workbench.state.request_of(run)
     return asked is not None and bool(asked.model_id)
 
 

@@ -308,7 +308,7 @@ def message_text(state: WorkbenchState, step: LineageStep) -> str:
     """Return the message that a step's run answers, or ""."""
     step = step.original
     run = state.run(step.run) if 0 < step.run <= len(state.runs) else None
-    message = state.heard.get(run.message_id) if run is not None else None
+    message = state.request_of(run) if run is not None else None
     return _cut(message.text) if message is not None else ""
 
 

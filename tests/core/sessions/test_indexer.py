@@ -18,7 +18,7 @@ from kbd.core.api.daemon import handler_table
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
-from kbd.core.domain.commands import RecordFacts, SendMessage, StartRun
+from kbd.core.domain.commands import RecordFacts, RecordRun, SendMessage, StartRun
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.home_index.database import HomeIndex
@@ -31,8 +31,9 @@ from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import indexer
 from kbd.core.sessions.approvals import request_publish
 from kbd.errors import KbdError
+from kbd.events.runs import RunFinished
 from kbd.events.scan import read_log
-from kbd.events.workbenches import FileAdded
+from kbd.events.workbenches import ConversationRewound, FileAdded, RunsThen
 from kbd.requests.approvals import ApprovalList
 from kbd.requests.workbenches import WorkbenchesFound, WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList, RunRow, RunsFound
@@ -144,6 +145,29 @@ async def test_rows_of_runs_are_those_of_run_get(tmp_path: Path) -> None:
     async with supervised(tmp_path / "h") as again:
         assert [row.run_id for row in await runs_of(again)] == [row.run_id for row in rows]
         assert again.benches.running() == ()
+
+
+async def test_many_runs_are_written_some_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an undo, and where the index knows nothing of an open workbench, all rows are there."""
+    monkeypatch.setattr(indexer, "MAX_RUN_ROWS", 3)
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+        for number in range(1, 12):
+            await bench.keeper.submit(SendMessage(f"u{number}", f"request {number}"))
+            await bench.keeper.submit(StartRun(f"u{number}", "p:m"))
+            finished = RecordRun(number, (RunFinished(has_draft=False),))
+            await bench.keeper.submit(finished)
+        assert [row.request for row in await runs_of(running)] == [
+            f"request {number}" for number in range(1, 12)
+        ]
+        asked = bench.state.heard["u4"]
+        rewound = ConversationRewound("u4", asked.seq, runs=RunsThen(count=3))
+        await bench.keeper.submit(RecordFacts((rewound,)))
+        assert [row.undone for row in await runs_of(running)] == [False] * 3 + [True] * 8
+        await running.context.index._replace("a test")
+        assert [row.undone for row in await runs_of(running)] == [False] * 3 + [True] * 8
 
 
 @pytest.mark.parametrize("history", OF_WORKBENCHES, ids=lambda history: history.name)
