@@ -49,7 +49,6 @@ class _Tip(Struct, frozen=True, gc=False):
     segments: tuple[Segment, ...]
     link: FrameLink
     chain: bytes
-    last: FrameLink | None
 
 
 # Not SQLite: its WAL with FULL reaches 0.5 to 0.9 of a raw append, and its checkpoints stall (p99
@@ -81,7 +80,7 @@ class EventLog:
         self._disk = disk
         self._entropy = entropy
         self._clock = clock
-        self._tip = _Tip(tuple(found.segments), found.link, found.chain, found.last)
+        self._tip = _Tip(tuple(found.segments), found.link, found.chain)
         self._poison: str = ""
         # Both None while the log rests: it holds nothing open until something is appended.
         self._tail: Tail | None = None
@@ -187,11 +186,6 @@ class EventLog:
         return self._tip.chain
 
     @property
-    def last_frame(self) -> FrameLink | None:
-        """The place of the last frame; None if there is none, or it was not looked at."""
-        return self._tip.last
-
-    @property
     def end(self) -> Anchor:
         """Both at once: the log may grow between two questions."""
         tip = self._tip
@@ -243,7 +237,7 @@ class EventLog:
             raise self._poisoned("the disk does not make the log durable") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
         after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
-        self._tip = _Tip(tip.segments, after, frame.chain, link)
+        self._tip = _Tip(tip.segments, after, frame.chain)
         if after.offset >= last.unmarked:
             last.mark(after)
         self._unanchored += 1
@@ -410,7 +404,7 @@ class EventLog:
     def _claim(self) -> None:
         if not self._tip.segments:
             first = self._born(FrameLink(1, 0, 0), GENESIS)
-            self._tip = _Tip((first,), first.start, GENESIS, None)
+            self._tip = _Tip((first,), first.start, GENESIS)
         self._anchor = AnchorFile(self._directory, self._disk)
         self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
         # Synced before the anchor names it: who wrote these frames may have been killed before its
@@ -473,7 +467,7 @@ class EventLog:
             raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
-        self._tip = _Tip((*tip.segments, new), new.start, tip.chain, tip.last)
+        self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
         return following
 
     def _unwritten(self, tail: Tail, offset: int, error: OSError) -> KbdError:

@@ -33,7 +33,6 @@ from kbd.events.frame import (
     FrameLink,
     chain_value,
     find_valid_frame,
-    frame_link,
     is_whole_but_for_length,
 )
 from kbd.events.segment import (
@@ -74,7 +73,6 @@ class LogSurvey(msgspec.Struct):
         segments: Those that can be read, in order.
         link: The place behind the last whole frame, in the last of them.
         chain: The chain value there.
-        last: The place of the last frame that was walked; None if none was.
         anchored: The number that the anchor names; None without an anchor.
         tear: What a torn write left behind, if one did.
         fault: The first damage, if there is any.
@@ -83,7 +81,6 @@ class LogSurvey(msgspec.Struct):
     segments: list[Segment]
     link: FrameLink
     chain: bytes
-    last: FrameLink | None
     anchored: int | None
     tear: TornWrite | None
     fault: LogCorrupt | None
@@ -117,7 +114,7 @@ def survey_log(
         durable: A place that is known to be durable, by whoever has the log open; the anchor on
             disk may lag behind it.
     """
-    found = LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None, None)
+    found = LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None)
     try:
         walker = _Walker(directory, found, chained=chained, visit=visit, durable=durable)
         walker.run(trusted, start)
@@ -132,7 +129,7 @@ def survey_log(
 def unreadable_log(reason: str) -> LogSurvey:
     """Return the survey of a log of which nothing can be read, for a reason."""
     fault = LogCorrupt(reason, detail={"file": ANCHOR_NAME, "offset": 0, "seq": 1})
-    return LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None, fault)
+    return LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, fault)
 
 
 class _Walker:
@@ -265,7 +262,6 @@ class _Walker:
         found, anchor, chain = self._found, self._anchor, self._found.chain
         if block.link.offset > block.base:
             chain = block.data[block.last + HEADER_BYTES : block.last + BODY_AT]
-            found.last = frame_link(block.data, block.last, block.base)
         # Mostly the anchor names the end, so that there is no need to look at each frame.
         named = anchor is not None and found.link.seq <= anchor.seq < block.link.seq
         if self._chained or (named and anchor != (block.link.seq - 1, chain)):
