@@ -210,10 +210,15 @@ async def proved(
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """Every file below a folder with the hash of its bytes, and every folder."""
+    """Every file below a folder with the hash of its bytes, and every folder.
+
+    A log that nothing is appended to gives back the space behind its end, and moves its anchor:
+    both are left out.
+    """
     return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes().rstrip(b"\0")).hexdigest()
         if path.is_file()
         else "folder"
         for path in sorted(folder.rglob("*"))
+        if path.name != "anchor"
     }

@@ -23,6 +23,7 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import RunLimits, Settings
+from kbd.core.store.history import plain_state
 from kbd.errors import ProviderRateLimited
 from kbd.events.base import Recorded
 from kbd.events.drafts import FileChanged
@@ -151,9 +152,9 @@ async def _check_end(recording: Recording, rig: Rig, where: str) -> None:
     ended = [r.data.call_id for r in records if isinstance(r.data, ToolReturned)]
     assert len(set(ended)) == len(ended), where
     assert sorted(asked) == sorted(ended), where
-    state = msgspec.to_builtins(rig.state)
+    state = plain_state(rig.state)
     async with open_rig(rig.folder, play) as again:
-        assert msgspec.to_builtins(again.state) == state, where
+        assert plain_state(again.state) == state, where
 
 
 async def _cut_everywhere(recording: Recording, cuts: Sequence[int], tools: Tools) -> None:

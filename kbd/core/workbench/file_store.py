@@ -49,7 +49,7 @@ class FileStore:
         self, published: Path, draft: Path, stage: Path, blobs: BlobStore, disk: Disk = DISK
     ) -> None:
         self._draft, self._stage, self._blobs, self._disk = draft, stage, blobs, disk
-        self._published = ConfinedRoot(published, disk, is_held=False)
+        self._published = ConfinedRoot(published, disk)
 
     def close(self) -> None:
         """Close the folders' descriptors."""

@@ -44,35 +44,18 @@ class ConfinedRoot:
     Args:
         folder: The folder; it is held open, so replacing it by a link changes nothing.
         disk: What makes folders below it.
-        is_held: Whether it is held open. Else it is for each use alone, for a folder of which many
-            like it are open: a link in its place is refused then.
 
     Raises:
         OSError: It cannot be opened, or is no folder.
     """
 
-    def __init__(self, folder: Path, disk: Disk = DISK, *, is_held: bool = True) -> None:
-        self._folder, self._disk = folder, disk
-        self._root: int | None = os.open(folder, FOLDER_FLAGS)
-        if not is_held:
-            self.close()
+    def __init__(self, folder: Path, disk: Disk = DISK) -> None:
+        self._root = os.open(folder, FOLDER_FLAGS)
+        self._disk = disk
 
     def close(self) -> None:
         """Close the folder's descriptor."""
-        if self._root is not None:
-            os.close(self._root)
-            self._root = None
-
-    @contextmanager
-    def _held_root(self) -> Iterator[int]:
-        if self._root is not None:
-            yield self._root
-            return
-        root = os.open(self._folder, FOLDER_FLAGS)
-        try:
-            yield root
-        finally:
-            os.close(root)
+        os.close(self._root)
 
     @contextmanager
     def parent(self, name: FileName, *, create: bool = False) -> Iterator[tuple[int, str]]:
@@ -89,12 +72,11 @@ class ConfinedRoot:
         if last in ("", ".", ".."):
             raise _refused_name(name, "names no file")
         try:
-            with self._held_root() as root:
-                if create:
-                    # Its name must be durable before that of anything in it.
-                    held = make_below(root, below, self._disk.make_folder, same_disk=True)
-                else:
-                    held = open_below(root, below or ".", FOLDER_FLAGS, same_disk=True)
+            if create:
+                # Its name must be durable before that of anything in it.
+                held = make_below(self._root, below, self._disk.make_folder, same_disk=True)
+            else:
+                held = open_below(self._root, below or ".", FOLDER_FLAGS, same_disk=True)
         except FileNotFoundError:
             raise _not_found(name) from None
         except OSError as error:
@@ -122,8 +104,7 @@ class ConfinedRoot:
 
     def names(self) -> list[str]:
         """Return the names of all regular files below the root, sorted; links are left out."""
-        with self._held_root() as root:
-            return sorted(_walk(root, ""))
+        return sorted(_walk(self._root, ""))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 from openpyxl import load_workbook
 from openpyxl.workbook import Workbook as Book
 
-from kbd.errors import ValidationFailed
+from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.messages import Message
 from kbd.providers import ModelRequest, ToolSchema
 from kbd.testing.providers import NoAccess, check_provider
@@ -308,7 +308,10 @@ def test_no_table_at_all(tmp_path: Path) -> None:
 
 
 def test_a_refusing_tool_fails_the_item() -> None:
-    """A tool's error ends the item with its reason; it is not called again and again."""
+    """A tool's error ends the item with its reason; it is not called again and again.
+
+    One that says something of the machine alone ends it as what it is, for another try.
+    """
     intent = (
         '{"offline":"job","words":"x","job":{"inputs":[{"name":"a","file":"a.csv"}],'
         '"steps":[{"do":"convert","table":"a","file":"b.csv"}]}}'
@@ -323,13 +326,18 @@ def test_a_refusing_tool_fails_the_item() -> None:
 
     first = anyio.run(turn, request)
     assert json.loads(first.tool_calls[0].arguments)["job"]["steps"][0]["file"] == "b.csv"
-    answered = (
-        *opening,
-        Message("assistant", tool_calls=first.tool_calls),
-        Message("tool", "Error: DISK_FULL: no space", tool_call_id=first.tool_calls[0].id),
-    )
-    with pytest.raises(ValidationFailed, match="no space"):
-        anyio.run(turn, ModelRequest("planner", answered, tools, phase=Phase.IMPLEMENT))
+    told: dict[str, type[KbdError]] = {
+        "Error: FILE_READ_FAILED: no table": ValidationFailed,
+        "Error: DISK_FULL: no space": DiskFull,
+    }
+    for text, error in told.items():
+        answered = (
+            *opening,
+            Message("assistant", tool_calls=first.tool_calls),
+            Message("tool", text, tool_call_id=first.tool_calls[0].id),
+        )
+        with pytest.raises(error, match=text.rpartition(": ")[2]):
+            anyio.run(turn, ModelRequest("planner", answered, tools, phase=Phase.IMPLEMENT))
     with pytest.raises(ValidationFailed, match="run_job"):
         anyio.run(turn, ModelRequest("planner", opening, (), phase=Phase.IMPLEMENT))
 
