@@ -63,7 +63,7 @@ BY_PATH = MappingProxyType(
     {
         _HELD: {
             "runtime/held_folder.py": 5,
-            "workbench/sandbox.py": 2,  # the root itself, held from then on or for one use
+            "workbench/sandbox.py": 1,  # the root itself, which it holds from then on
         },
         _DESCRIPTOR: {
             "audit/whole_paths.py": 3,
