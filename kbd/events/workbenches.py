@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact, RecordedReadAs
-from kbd.types import BlobHash, FileName, FocusHint, ForkMode, WorkbenchId
+from kbd.types import BlobHash, FileName, FocusHint, ForkMode, Seq, WorkbenchId
 
 __all__ = [
     "AssistantMessageAdded",
@@ -34,10 +34,12 @@ __all__ = [
     "SettingChanged",
     "TraceSent",
     "UserMessageAdded",
+    "WorkbenchArchived",
     "WorkbenchCreated",
     "WorkbenchDeleted",
     "WorkbenchEvent",
     "WorkbenchForked",
+    "WorkbenchUnarchived",
 ]
 
 
@@ -49,9 +51,47 @@ class WorkbenchCreated(Fact):
 
 
 class WorkbenchDeleted(Fact):
-    """A workbench was deleted with all it held. In the daemon's log."""
+    """A workbench was deleted with all it held. In the daemon's log.
+
+    Args:
+        workbench_id: Which.
+        reason: By which rule its archive was removed; "" where a person deleted it.
+    """
 
     workbench_id: WorkbenchId
+    reason: str = ""
+
+
+class WorkbenchArchived(Fact):
+    """A workbench was packed into an archive, which was read back. In the daemon's log.
+
+    From this event on the archive is the workbench; its folder is removed.
+
+    Args:
+        workbench_id: Which.
+        sha256: The hash of the archive.
+        size_bytes: Its size.
+        seq: The last event of the workbench's log.
+        reason: Why: a person's command, or a rule.
+    """
+
+    workbench_id: WorkbenchId
+    sha256: str
+    size_bytes: int
+    seq: Seq
+    reason: str
+
+
+class WorkbenchUnarchived(Fact):
+    """A workbench was unpacked from its archive, which is removed. In the daemon's log.
+
+    Args:
+        workbench_id: Which.
+        reason: What it was unpacked for.
+    """
+
+    workbench_id: WorkbenchId
+    reason: str
 
 
 class WorkbenchForked(Fact):
@@ -447,6 +487,8 @@ class LogRepaired(Fact):
 WorkbenchEvent = (
     WorkbenchCreated
     | WorkbenchDeleted
+    | WorkbenchArchived
+    | WorkbenchUnarchived
     | FileAdded
     | FileRemoved
     | ConsentGranted

@@ -336,16 +336,21 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         r.PhaseStarted(Phase.RESEARCH),
     ),
     (w.TraceSent(WorkbenchId("0123456789abcdef"), 2, "traces.example:4318", "/v1/traces", 9000),),
+    (
+        w.WorkbenchArchived(BENCH, "f" * 64, 20_480, Seq(33), "published on 2026-10-01"),
+        w.WorkbenchUnarchived(BENCH, "it was asked for"),
+        w.WorkbenchDeleted(BENCH, "archived for 365 days"),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 12
+CLIENTS_FROM = len(ADDED) - 13
 """From which of what came later on a client asked for it."""
 
-DOCUMENTS_FROM = len(ADDED) - 2
+DOCUMENTS_FROM = len(ADDED) - 3
 """From which of what came later on it belongs to the run of a recipe."""
 
 

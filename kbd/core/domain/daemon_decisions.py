@@ -4,22 +4,31 @@ from datetime import date, timedelta
 
 import msgspec
 
-from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.decision import Decision
 from kbd.core.domain.recipe_state import RemoveRecipe, SaveRecipe, decide_recipe
 from kbd.core.domain.watch_decisions import WatchCommand, decide_watch
 from kbd.errors import BudgetCapReached, NotFound, ValidationFailed
 from kbd.events.vocabulary import Event
-from kbd.events.workbenches import BudgetCharged, BudgetReserved, WorkbenchCreated, WorkbenchDeleted
-from kbd.types import WorkbenchId
+from kbd.events.workbenches import (
+    BudgetCharged,
+    BudgetReserved,
+    WorkbenchArchived,
+    WorkbenchCreated,
+    WorkbenchDeleted,
+    WorkbenchUnarchived,
+)
+from kbd.types import Seq, WorkbenchId
 
 __all__ = [
+    "ArchiveWorkbench",
     "ChargeBudget",
     "CreateWorkbench",
     "DaemonCommand",
     "DeleteWorkbench",
     "RecordDaemon",
     "ReserveBudget",
+    "UnarchiveWorkbench",
     "charge",
     "decide_daemon",
     "reserve",
@@ -128,9 +137,40 @@ class CreateWorkbench(msgspec.Struct, frozen=True):
 
 
 class DeleteWorkbench(msgspec.Struct, frozen=True):
-    """Delete a workbench."""
+    """Delete a workbench, or its archive, for a reason; a person who asks need not give one."""
 
     workbench_id: WorkbenchId
+    reason: str = ""
+
+
+class ArchiveWorkbench(msgspec.Struct, frozen=True):
+    """Let an archive be the workbench from now on.
+
+    Args:
+        workbench_id: Which.
+        sha256: The hash of the archive, which is durable.
+        size_bytes: Its size.
+        seq: The last event of the workbench's log.
+        reason: Why.
+    """
+
+    workbench_id: WorkbenchId
+    sha256: str
+    size_bytes: int
+    seq: Seq
+    reason: str
+
+
+class UnarchiveWorkbench(msgspec.Struct, frozen=True):
+    """Let the folder that an archive was unpacked to be the workbench again.
+
+    Args:
+        workbench_id: Which.
+        reason: What for.
+    """
+
+    workbench_id: WorkbenchId
+    reason: str
 
 
 class RecordDaemon(msgspec.Struct, frozen=True):
@@ -142,6 +182,8 @@ class RecordDaemon(msgspec.Struct, frozen=True):
 DaemonCommand = (
     CreateWorkbench
     | DeleteWorkbench
+    | ArchiveWorkbench
+    | UnarchiveWorkbench
     | RecordDaemon
     | ReserveBudget
     | ChargeBudget
@@ -152,12 +194,37 @@ DaemonCommand = (
 """Everything that `decide_daemon` answers."""
 
 
+def _find(state: DaemonState, workbench_id: WorkbenchId) -> KnownWorkbench:
+    known = state.workbenches.get(workbench_id)
+    if known is None:
+        msg = f"there is no workbench {workbench_id}"
+        raise NotFound(msg)
+    return known
+
+
+def _archive(state: DaemonState, command: ArchiveWorkbench) -> Decision:
+    if _find(state, command.workbench_id).archive is not None:
+        raise ValidationFailed("that workbench is archived")
+    return Decision(
+        (
+            WorkbenchArchived(
+                command.workbench_id,
+                command.sha256,
+                command.size_bytes,
+                command.seq,
+                command.reason,
+            ),
+        )
+    )
+
+
 def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
     """Decide a command to the daemon's Keeper.
 
     Raises:
         NotFound: There is no such workbench, or no such watch.
-        ValidationFailed: The id is taken, or it is not allowed now.
+        ValidationFailed: The id is taken, the workbench is archived or is not, or it is not allowed
+            now.
         BudgetCapReached: A cap of the day would be passed.
     """
     match command:
@@ -166,11 +233,15 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
                 msg = "that workbench id is taken"
                 raise ValidationFailed(msg)
             return Decision((WorkbenchCreated(workbench_id, name),))
-        case DeleteWorkbench(workbench_id=workbench_id):
-            if workbench_id not in state.workbenches:
-                msg = f"there is no workbench {workbench_id}"
-                raise NotFound(msg)
-            return Decision((WorkbenchDeleted(workbench_id),))
+        case DeleteWorkbench(workbench_id=workbench_id, reason=reason):
+            _find(state, workbench_id)
+            return Decision((WorkbenchDeleted(workbench_id, reason),))
+        case ArchiveWorkbench():
+            return _archive(state, command)
+        case UnarchiveWorkbench(workbench_id=workbench_id, reason=reason):
+            if _find(state, workbench_id).archive is None:
+                raise ValidationFailed("that workbench is not archived")
+            return Decision((WorkbenchUnarchived(workbench_id, reason),))
         case RecordDaemon(facts=facts):
             return Decision(facts)
         case ReserveBudget():

@@ -24,15 +24,33 @@ from kbd.events.workbenches import (
     RequestSent,
     SettingChanged,
     TraceSent,
+    WorkbenchArchived,
     WorkbenchCreated,
     WorkbenchDeleted,
+    WorkbenchUnarchived,
 )
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["DAEMON_FOLDS", "DaemonState", "KnownWorkbench", "Spent", "fold_daemon"]
+__all__ = ["DAEMON_FOLDS", "ArchivedCopy", "DaemonState", "KnownWorkbench", "Spent", "fold_daemon"]
 
 MAX_DAYS = 32
 """Of how many days with spending the sums are kept; the log has them all."""
+
+
+class ArchivedCopy(msgspec.Struct, frozen=True):
+    """The archive that a workbench is packed in.
+
+    Args:
+        sha256: The hash of the file.
+        size_bytes: Its size.
+        seq: The last event of the workbench's log.
+        archived_at_us: When it was made.
+    """
+
+    sha256: str
+    size_bytes: int
+    seq: Seq
+    archived_at_us: int
 
 
 class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,6 +64,8 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
         restore_id: The newest restore that it came with; "" for none. Its own log says so, too,
             before anything is done in it.
         doubt: What cannot be said of it while the daemon's log is damaged; "" for nothing.
+        archive: The archive that it is packed in; None while it has a folder.
+        unarchived_at_us: When it was unpacked last; 0 if it never was.
     """
 
     workbench_id: WorkbenchId
@@ -54,6 +74,8 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     actor: Actor | None = None
     restore_id: str = ""
     doubt: str = ""
+    archive: ArchivedCopy | None = None
+    unarchived_at_us: int = 0
 
 
 class Spent(msgspec.Struct):
@@ -121,6 +143,21 @@ def _created(state: DaemonState, record: Recorded) -> None:
 def _deleted(state: DaemonState, record: Recorded) -> None:
     data: WorkbenchDeleted = record.data
     state.workbenches.pop(data.workbench_id, None)
+
+
+def _archived(state: DaemonState, record: Recorded) -> None:
+    data: WorkbenchArchived = record.data
+    if (known := state.workbenches.get(data.workbench_id)) is not None:
+        copy = ArchivedCopy(data.sha256, data.size_bytes, data.seq, record.ts_us)
+        state.workbenches[known.workbench_id] = msgspec.structs.replace(known, archive=copy)
+
+
+def _unarchived(state: DaemonState, record: Recorded) -> None:
+    data: WorkbenchUnarchived = record.data
+    if (known := state.workbenches.get(data.workbench_id)) is not None:
+        state.workbenches[known.workbench_id] = msgspec.structs.replace(
+            known, archive=None, unarchived_at_us=record.ts_us
+        )
 
 
 def _started(state: DaemonState, record: Recorded) -> None:
@@ -219,6 +256,8 @@ def _nothing(state: DaemonState, record: Recorded) -> None:
 DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     WorkbenchCreated: _created,
     WorkbenchDeleted: _deleted,
+    WorkbenchArchived: _archived,
+    WorkbenchUnarchived: _unarchived,
     DaemonStarted: _started,
     DaemonStopped: _nothing,
     PluginLoaded: _loaded,

@@ -442,6 +442,12 @@ def _reading_chosen(data: workbenches.ReadingChosen, _context: EventContext) -> 
     return f"{data.name} is to be read with {words}"
 
 
+def _deleted(data: workbenches.WorkbenchDeleted, _context: EventContext) -> str:
+    if not data.reason:
+        return f"workbench {data.workbench_id} was deleted"
+    return f"the archive of workbench {data.workbench_id} was removed: {data.reason}"
+
+
 def _context_set(data: workbenches.ContextSet, _context: EventContext) -> str:
     source = f" from {data.source_name}" if data.source_name else ""
     return f"{data.category} set{source}: {data.text[:FIELD_CHARACTERS]}"
@@ -494,7 +500,13 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         **APPROVAL_TEXTS,
         **RESTORE_TEXTS,
         workbenches.WorkbenchCreated: lambda e, _: f"workbench {e.name} was created",
-        workbenches.WorkbenchDeleted: lambda e, _: f"workbench {e.workbench_id} was deleted",
+        workbenches.WorkbenchDeleted: _deleted,
+        workbenches.WorkbenchArchived: lambda e, _: (
+            f"workbench {e.workbench_id} was archived ({size(e.size_bytes)}): {e.reason}"
+        ),
+        workbenches.WorkbenchUnarchived: lambda e, _: (
+            f"workbench {e.workbench_id} was unpacked from its archive: {e.reason}"
+        ),
         workbenches.WorkbenchForked: _forked,
         workbenches.FileAdded: lambda e, _: f"added {e.name} ({size(e.size_bytes)})",
         workbenches.FileRemoved: lambda e, _: f"removed {e.name}",

@@ -67,8 +67,10 @@ from kbd.events.workbenches import (
     RequestSent,
     SettingChanged,
     TraceSent,
+    WorkbenchArchived,
     WorkbenchCreated,
     WorkbenchDeleted,
+    WorkbenchUnarchived,
 )
 from kbd.types import FileName, Seq
 
@@ -425,6 +427,8 @@ def _approval_decided(state: WorkbenchState, _seq: Seq, record: Recorded) -> Non
 FOLDS: dict[type, Fold] = {
     WorkbenchCreated: _created,
     WorkbenchDeleted: _nothing,
+    WorkbenchArchived: _nothing,
+    WorkbenchUnarchived: _nothing,
     FileAdded: _file_added,
     FileRemoved: _file_removed,
     ConsentGranted: _consented,
