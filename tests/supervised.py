@@ -17,13 +17,15 @@ from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
-from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
+from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
@@ -46,7 +48,7 @@ class Supervised:
     Attributes:
         home: Its home.
         benches: The workbenches.
-        context, runs, watcher: What methods are given beside them.
+        context, runs, watcher, retention: What methods are given beside them.
         told: What clients were told, in order.
     """
 
@@ -60,6 +62,7 @@ class Supervised:
     ) -> None:
         self.home, self.context, self.benches = context.home, context, benches
         self.runs, self.watcher, self.told = runs, watcher, told
+        self.retention = Retention(context, benches)
 
     async def bench(self, **files: str) -> OpenWorkbench:
         """Create a workbench with files; `a__txt="x"` is the file a.txt."""
@@ -75,7 +78,10 @@ class Supervised:
 
 @asynccontextmanager
 async def supervised(
-    folder: Path, settings: Settings | None = None, found: Sequence[EntryPoint] = ()
+    folder: Path,
+    settings: Settings | None = None,
+    found: Sequence[EntryPoint] = (),
+    clock: Clock = CLOCK,
 ) -> AsyncIterator[Supervised]:
     """Run a supervisor on a home, recovered as at a start, and stop it in order.
 
@@ -91,23 +97,25 @@ async def supervised(
         blank=DaemonState,
         fold=fold_daemon,
         decide=decide_daemon,
-        clock=CLOCK,
+        clock=clock,
     )
     await keeper.load()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
+        index = HomeIndexer(home, keeper)
         context = ApiContext(
             home=home,
             settings=settings,
-            clock=CLOCK,
+            clock=clock,
             plugins=plugins,
             catalog=Catalog(plugins),
             workers=WorkerPool(plugins, settings),
             renderer=Renderer(settings),
-            index=HomeIndexer(home, keeper),
+            index=index,
+            usage=HomeUsage(home, settings.retention, index, keeper),
             engines=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
-            daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, CLOCK),
+            daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, clock),
             notify=told.append,
             stop=lambda actor=None: None,
             backend="",
@@ -117,7 +125,7 @@ async def supervised(
         benches = Workbenches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
         work = WatchJobs(context, benches, runs)
-        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, CLOCK)
+        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, clock, context.usage.check_room)
         yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()
         await benches.aclose()

@@ -74,6 +74,8 @@ class EngineInfo(Answer):
         search: How documents are searched.
         home_warning: That the home is a copy of another one, or not where it was known.
         damage: What is wrong with the daemon's own log; then nothing is recorded in it.
+        storage_notices: That the quota is near or reached, and which archives are about to be
+            removed.
     """
 
     engine_version: str
@@ -87,6 +89,7 @@ class EngineInfo(Answer):
     search: SearchInfo
     home_warning: str | Unset = UNSET
     damage: str | Unset = UNSET
+    storage_notices: tuple[str, ...] | Unset = UNSET
 
 
 class EngineGetInfo(Request):

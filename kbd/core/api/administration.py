@@ -13,6 +13,7 @@ from kbd.core.plugins.programs import program_path
 from kbd.core.plugins.worker_pool import SandboxLevel
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import ToolWorkerUnavailable
 from kbd.requests import API_VERSION
@@ -28,8 +29,10 @@ MAX_NAME_CHARACTERS = 80
 class DaemonMethods:
     """Handlers of the daemon itself."""
 
-    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
-        self._context, self._workbenches = context, workbenches
+    def __init__(
+        self, context: ApiContext, workbenches: Workbenches, retention: Retention
+    ) -> None:
+        self._context, self._workbenches, self._retention = context, workbenches, retention
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -61,7 +64,12 @@ class DaemonMethods:
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
             home_warning=context.home_warning or msgspec.UNSET,
             damage=damage.message if damage is not None else msgspec.UNSET,
+            storage_notices=self._storage_notices() or msgspec.UNSET,
         )
+
+    def _storage_notices(self) -> tuple[str, ...]:
+        warning = self._context.usage.warning
+        return (*((warning,) if warning else ()), *self._retention.notices())
 
     async def workers(
         self, request: wire.ToolWorkerGetStatus, session: Session

@@ -39,6 +39,7 @@ from kbd.core.api.replays import ProofMethods, ReplayMethods
 from kbd.core.api.reviews import ReviewMethods
 from kbd.core.api.runs import ConversationMethods, WorkshopMethods
 from kbd.core.api.search import WorkspaceMethods
+from kbd.core.api.storage import StorageMethods, refuse_at_quota
 from kbd.core.api.tools import ToolMethods
 from kbd.core.api.watches import WatchMethods
 from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
@@ -62,6 +63,7 @@ from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten, tighten_files
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import LogSettings, Settings
@@ -71,7 +73,9 @@ from kbd.core.server import Hub
 from kbd.core.server.dispatch import Handler, ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
+from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
@@ -234,6 +238,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             _open_plugins(daemon, home, settings, given) as (plugins, catalog, workers),
         ):
             started = await run_sync(look_at_start, daemon.state, home.folder, given.backend)
+            index = HomeIndexer(home, daemon)
             context = ApiContext(
                 home=home,
                 settings=settings,
@@ -242,7 +247,8 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 catalog=catalog,
                 workers=workers,
                 renderer=Renderer(settings),
-                index=HomeIndexer(home, daemon),
+                index=index,
+                usage=HomeUsage(home, settings.retention, index, daemon),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
@@ -261,14 +267,17 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             watcher = _make_watcher(context, daemon, jobs)
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
-            table = handler_table(context, workbenches, runs, watcher)
+            retention = Retention(context, workbenches)
+            table = handler_table(context, workbenches, runs, watcher, retention)
             server = _make_server(context, table, hub, gate)
             await tasks.start(export_telemetry, context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
+            tasks.start_soon(restart_on_failure, "usage", context.usage.run)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
+                    watching.start_soon(restart_on_failure, "retention", retention.run)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -326,6 +335,7 @@ def _make_watcher(
         watch_jobs.carry_out,
         watch_jobs.notify,
         context.clock,
+        context.usage.check_room,
     )
 
 
@@ -417,12 +427,16 @@ def _make_server(
 
 
 def handler_table(
-    context: ApiContext, workbenches: Workbenches, runs: RunTasks, watcher: Watcher
+    context: ApiContext,
+    workbenches: Workbenches,
+    runs: RunTasks,
+    watcher: Watcher,
+    retention: Retention,
 ) -> dict[type[Request], Handler]:
     """Return the handler of each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
-        DaemonMethods(context, workbenches),
+        DaemonMethods(context, workbenches, retention),
         MetricsMethods(context, workbenches),
         ProviderMethods(context, workbenches),
         WorkbenchMethods(context, workbenches),
@@ -447,6 +461,7 @@ def handler_table(
         FormatMethods(context, workbenches),
         CaseMethods(context, workbenches),
         BackupMethods(context, workbenches, watcher),
+        StorageMethods(context, workbenches, retention),
     ):
         table.update(subject.table())
-    return hold_workbenches(workbenches, table)
+    return refuse_at_quota(context.usage, hold_workbenches(workbenches, table))

@@ -55,12 +55,19 @@ from kbd.events.watches import (
     RuleConfirmation,
     RuleLimits,
     RuleRecipe,
+    RuleRetention,
     WatchConsent,
     WatchRule,
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request, Unset
-from kbd.requests.watches import WatchAdd, WatchConfirmParam, WatchConsentParam, WatchRow
+from kbd.requests.watches import (
+    RetentionParam,
+    WatchAdd,
+    WatchConfirmParam,
+    WatchConsentParam,
+    WatchRow,
+)
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [
@@ -124,7 +131,22 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         consent=validate_consent(egress, request.consent, model_id),
         read_as=RecordedReadAs.of(request.read_as),
         recipe=RuleRecipe(request.recipe, request.otherwise) if request.recipe else None,
+        retention=_parse_retention(request.retention),
     )
+
+
+def _parse_retention(asked: RetentionParam | Unset) -> RuleRetention | None:
+    """Parse a rule's own retention.
+
+    Raises:
+        ValidationFailed: Archives are to be removed, and none are made.
+    """
+    if isinstance(asked, msgspec.UnsetType):
+        return None
+    if asked.remove_after_days and not asked.archive_after_days:
+        msg = "only archives are removed: remove_after_days needs archive_after_days"
+        raise ValidationFailed(msg)
+    return RuleRetention(asked.archive_after_days, asked.remove_after_days)
 
 
 def resolve_rule(rule: WatchRule, home: Home) -> WatchRule:

@@ -18,7 +18,7 @@ from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.home_index.rows import IndexedWorkbench, fingerprint, indexed_workbench
 from kbd.core.runtime.paths import Home
 from kbd.core.store.snapshots import workbench_snapshots
-from kbd.core.workbench.rows import disk_bytes
+from kbd.core.workbench.rows import folder_sizes
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.scan import read_log
@@ -45,14 +45,14 @@ def read_workbench(home: Home, known: KnownWorkbench) -> IndexedWorkbench:
     folders = home.workbench(known.workbench_id)
     # Before the log: one that is written meanwhile has another by then, and is read once more.
     mark = fingerprint(folders.log)
-    size_bytes = disk_bytes(folders.root)
+    sizes = folder_sizes(folders)
     state, damage = workbench_snapshots(folders.log, folders.snap).read()
     try:
-        return indexed_workbench(known, state, damage, size_bytes, state.runs, mark=mark)
+        return indexed_workbench(known, state, damage, sizes, state.runs, mark=mark)
     except ToolWorkerUnavailable:
         # A page of the state was damaged, and is gone by now: the log is folded from its beginning.
         state, damage = workbench_snapshots(folders.log, folders.snap).read()
-        return indexed_workbench(known, state, damage, size_bytes, state.runs, mark=mark)
+        return indexed_workbench(known, state, damage, sizes, state.runs, mark=mark)
 
 
 def watches_of(home: Home) -> dict[WorkbenchId, WatchId]:

@@ -16,6 +16,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
+from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.events.base import Actor
 from kbd.requests.base import Notification
@@ -46,6 +47,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         renderer: The program that prints documents for previews.
         index: What there is: a row a workbench and a run.
         engines: The searches of workbenches.
+        usage: What the home takes on disk, and its quota.
         egress: The one door out.
         daily_budget: The day's money.
         notify: Tells clients.
@@ -65,6 +67,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     renderer: Renderer
     index: HomeIndexer
     engines: EnginePool
+    usage: HomeUsage
     egress: Egress
     daily_budget: DailyBudget
     notify: Notify
