@@ -104,6 +104,20 @@ class RuleRecipe(msgspec.Struct, frozen=True, omit_defaults=True):
     otherwise: Literal["park", "model"] = "park"
 
 
+class RuleRetention(msgspec.Struct, frozen=True, omit_defaults=True):
+    """After how long what a rule made is archived and removed; it wins over `[retention]`.
+
+    With it, what the rule publishes by itself counts as seen: a person said so of this folder.
+
+    Args:
+        archive_after_days: Days without a change; 0 for never.
+        remove_after_days: Days since it was archived; 0 for never.
+    """
+
+    archive_after_days: int = 0
+    remove_after_days: int = 0
+
+
 class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a person wants done with what lands in a folder.
 
@@ -124,8 +138,6 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
         consent: What a person agreed to when the rule was made, or None.
         read_as: How the tables that land are to be read, as far as it is said.
         recipe: The recipe by which it is done, without a model; None for none.
-        retention: After how long what it made is archived and removed; None for what `[retention]`
-            says.
     """
 
     name: str
@@ -143,21 +155,6 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     consent: WatchConsent | None = None
     read_as: RecordedReadAs = RecordedReadAs()
     recipe: RuleRecipe | None = None
-    retention: RuleRetention | None = None
-
-
-class RuleRetention(msgspec.Struct, frozen=True, omit_defaults=True):
-    """After how long what a rule made is archived and removed; it wins over `[retention]`.
-
-    With it, what the rule publishes by itself counts as seen: a person said so of this folder.
-
-    Args:
-        archive_after_days: Days without a change; 0 for never.
-        remove_after_days: Days since it was archived; 0 for never.
-    """
-
-    archive_after_days: int = 0
-    remove_after_days: int = 0
 
 
 class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -175,10 +172,17 @@ class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WatchAdded(Fact):
-    """A folder is watched from now on."""
+    """A folder is watched from now on.
+
+    Args:
+        watch_id: Its id.
+        rule: What is wanted.
+        retention: After how long what the rule made goes; None for what `[retention]` says.
+    """
 
     watch_id: WatchId
     rule: WatchRule
+    retention: RuleRetention | None = None
 
 
 class PassedFile(msgspec.Struct, frozen=True):

@@ -150,11 +150,11 @@ class StorageFound(Answer):
         archived: How many workbenches are archived.
         workbenches: A page of those that have a folder, those that take most first.
         total: How many there are.
-        next_cursor: Where the next page begins; absent behind the last.
         watches: By the watch that made them, those that take most first.
         retention: What goes by itself, `[retention]` first.
         upcoming: What goes next, soonest first; at most 20 of what is archived and of what is
             removed.
+        next_cursor: Where the next page begins; absent behind the last.
         notices: What is about to be removed, and when.
     """
 
@@ -164,10 +164,10 @@ class StorageFound(Answer):
     archived: int
     workbenches: tuple[StorageRow, ...]
     total: int
-    next_cursor: str | Unset = UNSET
     watches: tuple[WatchStorageRow, ...]
     retention: tuple[RetentionInfo, ...]
     upcoming: tuple[PrunedRow, ...]
+    next_cursor: str | Unset = UNSET
     notices: tuple[str, ...] = ()
 
 

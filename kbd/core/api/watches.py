@@ -131,7 +131,6 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         consent=validate_consent(egress, request.consent, model_id),
         read_as=RecordedReadAs.of(request.read_as),
         recipe=RuleRecipe(request.recipe, request.otherwise) if request.recipe else None,
-        retention=_parse_retention(request.retention),
     )
 
 
@@ -353,6 +352,7 @@ class WatchMethods:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(DAEMON_LOG)
         asked = parse_rule(request, self._context.egress)
+        retention = _parse_retention(request.retention)
         if asked.recipe is not None:
             saved_recipe(self._workbenches.daemon.state.recipes, asked.recipe.name)
         # Before anything is recorded: the log holds only folders that are there, without links.
@@ -361,7 +361,8 @@ class WatchMethods:
         # What comes after this look is not among them, so it lands.
         passed = there if request.existing == "pass_over" else ()
         watch_id = WatchId(self._context.clock.new_id())
-        await self._workbenches.daemon.submit(AddWatch(watch_id, rule, passed), session.actor)
+        command = AddWatch(watch_id, rule, passed, retention)
+        await self._workbenches.daemon.submit(command, session.actor)
         return wire.WatchAdded(
             watch_id=watch_id, passed_over=len(passed), waiting=len(there) - len(passed)
         )

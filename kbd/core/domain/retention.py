@@ -186,7 +186,7 @@ class Policies(msgspec.Struct, frozen=True):
     def own(self, watch_id: WatchId) -> Watch | None:
         """Return the watch if its rule has a retention of its own."""
         watch = self.watches.get(watch_id)
-        return watch if watch is not None and watch.rule.retention is not None else None
+        return watch if watch is not None and watch.retention is not None else None
 
     def scope(self, watch_id: WatchId) -> WatchId:
         """Return whose word counts for what a watch made; "" for `[retention]`."""
@@ -208,10 +208,10 @@ class Policies(msgspec.Struct, frozen=True):
 
     def _rule(self, scope: WatchId) -> tuple[int, int] | None:
         watch = self.own(scope)
-        if watch is None or watch.rule.retention is None:
+        if watch is None or watch.retention is None:
             return None
         # Nothing of a rule that came with a backup is in force before a person resumes it.
-        own = watch.rule.retention
+        own = watch.retention
         return (0, 0) if watch.restored else (own.archive_after_days, own.remove_after_days)
 
     def named(self, scope: WatchId) -> str:

@@ -179,7 +179,7 @@ class Retention:
                 await self._remove_due(policies, scope)
 
     async def _archive_due(self, policies: Policies) -> None:
-        days = [found for each in policies.scopes() if (found := policies.archive_days(each))]
+        days = [each for each in map(policies.archive_days, policies.scopes()) if each]
         if not days:
             return
         before_us = self._now_us() - min(days) * DAY_US
@@ -378,7 +378,7 @@ class Retention:
         self, policies: Policies, now_us: int | None, scopes: set[WatchId]
     ) -> list[_Archived]:
         """Return the archives that the rules of some remove, by now; at any time if that is None."""
-        days = [found for each in scopes if (found := policies.remove_days(each))]
+        days = [each for each in map(policies.remove_days, scopes) if each]
         if not days:
             return []
         before_us = (1 << 62) if now_us is None else now_us - min(days) * DAY_US

@@ -26,7 +26,7 @@ from kbd.errors import (
     SandboxViolation,
 )
 from kbd.events.codec import format_time, utc_day
-from kbd.events.watches import WatchRule
+from kbd.events.watches import RuleRetention, WatchRule
 from kbd.requests.base import Unset
 from kbd.requests.pages import page_of
 from kbd.requests.watches import (
@@ -424,7 +424,7 @@ def watch_info(watch: Watch, hints: Hints, problem: str) -> WatchInfo:
     landings = tuple(watch.landings.values())[:MAX_LANDINGS]
     return WatchInfo(
         **msgspec.structs.asdict(watch_row(watch, hints, problem)),
-        rule=_rule_row(watch.rule),
+        rule=_rule_row(watch.rule, watch.retention),
         landings=tuple(_landing_row(landing) for landing in landings),
         recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
     )
@@ -503,7 +503,7 @@ def _status(watch: Watch) -> Literal["active", "paused", "suspended"]:
             assert_never(watch.status)
 
 
-def _rule_row(rule: WatchRule) -> WatchRuleShown:
+def _rule_row(rule: WatchRule, retention: RuleRetention | None) -> WatchRuleShown:
     consent = rule.consent
     return WatchRuleShown(
         folder=rule.folder,
@@ -523,8 +523,8 @@ def _rule_row(rule: WatchRule) -> WatchRuleShown:
         read_as=said if (said := rule.read_as.said()) != ReadAs() else msgspec.UNSET,
         recipe=rule.recipe.name if rule.recipe is not None else msgspec.UNSET,
         otherwise=rule.recipe.otherwise if rule.recipe is not None else msgspec.UNSET,
-        retention=RetentionParam(**msgspec.structs.asdict(rule.retention))
-        if rule.retention is not None
+        retention=RetentionParam(**msgspec.structs.asdict(retention))
+        if retention is not None
         else msgspec.UNSET,
     )
 

@@ -24,6 +24,7 @@ from kbd.core.home_index.rows import (
     IndexedWorkbench,
     unread_workbench,
 )
+from kbd.core.workbench.rows import FolderSizes
 from kbd.errors import ValidationFailed
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
