@@ -15,8 +15,11 @@ from typing import BinaryIO
 import msgspec
 
 from kbd.core.domain.daemon_state import KnownWorkbench
-from kbd.core.home_index.rows import IndexedWorkbench, fingerprint, indexed_workbench
-from kbd.core.runtime.paths import Home
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.home_index.rows import IndexedWorkbench, closed_mark, indexed_workbench
+from kbd.core.runtime.folder_trees import remove_tree
+from kbd.core.runtime.paths import Home, WorkbenchFolders
+from kbd.core.store.archive_shelf import ArchiveShelf
 from kbd.core.store.snapshots import workbench_snapshots
 from kbd.core.workbench.rows import disk_bytes
 from kbd.errors import KbdError, ToolWorkerUnavailable
@@ -42,10 +45,30 @@ def read_workbench(home: Home, known: KnownWorkbench) -> IndexedWorkbench:
         home: The home.
         known: The workbench, as the daemon's log knows it.
     """
-    folders = home.workbench(known.workbench_id)
     # Before the log: one that is written meanwhile has another by then, and is read once more.
-    mark = fingerprint(folders.log)
-    size_bytes = disk_bytes(folders.root)
+    mark = closed_mark(home, known)
+    if known.archive is None:
+        folders = home.workbench(known.workbench_id)
+        return _read_folders(known, folders, disk_bytes(folders.root), mark)
+    size_bytes = known.archive.size_bytes
+    try:
+        shelf = ArchiveShelf(home)
+        folder = shelf.unpack_log(known.workbench_id, known.archive.sha256)
+        try:
+            folders = WorkbenchFolders(known.workbench_id, folder)
+            return _read_folders(known, folders, size_bytes, mark)
+        finally:
+            remove_tree(folder)
+    except KbdError as error:
+        reason = error.message
+    except OSError as error:
+        reason = f"the archive cannot be unpacked: {error.strerror}"
+    return indexed_workbench(known, WorkbenchState(), reason, size_bytes, (), mark=mark)
+
+
+def _read_folders(
+    known: KnownWorkbench, folders: WorkbenchFolders, size_bytes: int, mark: bytes
+) -> IndexedWorkbench:
     state, damage = workbench_snapshots(folders.log, folders.snap).read()
     try:
         return indexed_workbench(known, state, damage, size_bytes, state.runs, mark=mark)
