@@ -1,4 +1,4 @@
-"""`kbd wb`: make, list, show, fill, empty, recover and delete workbenches."""
+"""`kbd wb`: make, list, show, fill, empty, recover, archive and delete workbenches."""
 
 import argparse
 import json
@@ -22,14 +22,16 @@ __all__ = ["command"]
 DEFAULT_ROWS = 50
 """How many `list` shows without --limit."""
 
-STATUSES = ("idle", "running", "waiting", "draft", "damaged", "unread")
+STATUSES = ("idle", "running", "waiting", "draft", "damaged", "unread", "archived")
 
 ORDERS = MappingProxyType(
     {"created": "newest", "updated": "last changed", "name": "last", "size": "largest"}
 )
 """What `list` sorts by, and what those are called that it shows where some are left out."""
 
-ACTIONS = ("new", "list", "show", "add", "rm", "extract", "recover", "delete")
+ACTIONS = (
+    "new", "list", "show", "add", "rm", "extract", "recover", "archive", "unarchive", "delete"
+)  # fmt: skip
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -49,6 +51,8 @@ examples:
   kbd wb recover taxes                 the newest of them is the draft again
   kbd wb recover taxes d1f2 summary    of another one, only this file
   kbd wb recover taxes --to old        its files, into a folder
+  kbd wb archive taxes                 packed into one file until it is next used
+  kbd wb unarchive taxes               unpacked again
   kbd wb delete taxes                  with its log and all versions"""
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name")
@@ -101,6 +105,10 @@ def _workbench(arguments: argparse.Namespace) -> int:
             return _extract(arguments)
         case "recover":
             return recover(arguments)
+        case "archive":
+            return _archive(arguments)
+        case "unarchive":
+            return _unarchive(arguments)
         case _:
             return _delete(arguments)
 
@@ -218,6 +226,23 @@ def _extract(arguments: argparse.Namespace) -> int:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         for path in extract(client, workbench_id, arguments.out, arguments.files or None):
             say(path)
+    return OK
+
+
+def _archive(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        workbench = find_workbench(client, arguments.workbench)
+        packed = call(client, "WorkbenchArchive", {"workbench_id": workbench["id"]}, endless=True)
+    freed = f"{size(workbench['disk_bytes'])} are {size(packed['size_bytes'])} now"
+    say(f"Archived {line(workbench['name'])}: {freed}.")
+    return OK
+
+
+def _unarchive(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        workbench = find_workbench(client, arguments.workbench)
+        call(client, "WorkbenchUnarchive", {"workbench_id": workbench["id"]}, endless=True)
+    say(f"Unpacked {line(workbench['name'])}.")
     return OK
 
 

@@ -29,6 +29,8 @@ __all__ = [
     "Scope",
     "ScopeLimits",
     "SupportedTypes",
+    "WorkbenchArchive",
+    "WorkbenchArchived",
     "WorkbenchCreate",
     "WorkbenchCreated",
     "WorkbenchDelete",
@@ -51,6 +53,8 @@ __all__ = [
     "WorkbenchRow",
     "WorkbenchSetDefaultModel",
     "WorkbenchStatus",
+    "WorkbenchUnarchive",
+    "WorkbenchUnarchived",
     "WorkbenchesFound",
 ]
 
@@ -77,7 +81,7 @@ class WorkbenchCreate(_WorkbenchRequest):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
-WorkbenchStatus = Literal["idle", "running", "waiting", "draft", "damaged", "unread"]
+WorkbenchStatus = Literal["idle", "running", "waiting", "draft", "damaged", "unread", "archived"]
 """How a workbench stands."""
 
 
@@ -92,15 +96,16 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
         has_draft: Whether changes wait for review.
         files: How many files it holds.
         last_seq: Its last event.
-        disk_bytes: What its folder takes.
-        status: The first of these that is true: its log is damaged; a run is under way; decisions
-            wait for a person; a draft waits for review; nothing. Or its log was not read yet, and
-            only id, name and time of creation are known.
+        disk_bytes: What its folder takes, or its archive.
+        status: The first of these that is true: its log is damaged; it is archived; a run is under
+            way; decisions wait for a person; a draft waits for review; nothing. Or its log was not
+            read yet, and only id, name and time of creation are known.
         runs: How many runs it had.
         approvals: How many decisions wait for a person.
         reason: Why it can only be read; then the rest is as far as its log can be read. Of one that
             is not damaged: what a damaged log of the daemon leaves open.
         parent_workbench_id: What it was forked from.
+        archived_at: When it was archived, if it is; ISO 8601, UTC.
     """
 
     id: WorkbenchId
@@ -116,6 +121,7 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
     approvals: int = 0
     reason: str | Unset = UNSET
     parent_workbench_id: WorkbenchId | Unset = UNSET
+    archived_at: str | Unset = UNSET
 
 
 class ForkedFrom(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,6 +234,42 @@ class WorkbenchDelete(_WorkbenchRequest):
     """Delete a workbench with its log; refused while a draft is open."""
 
     answer: ClassVar[type[Any]] = WorkbenchDeleted
+
+    workbench_id: WorkbenchParam
+
+
+class WorkbenchArchived(Answer):
+    """The archive that a workbench is packed in.
+
+    Args:
+        size_bytes: Its size.
+        sha256: Its hash.
+        archived_at: ISO 8601, UTC.
+    """
+
+    size_bytes: int
+    sha256: str
+    archived_at: str
+
+
+class WorkbenchArchive(_WorkbenchRequest):
+    """Pack a workbench into one compressed file; it is unpacked when it is next asked for."""
+
+    answer: ClassVar[type[Any]] = WorkbenchArchived
+
+    workbench_id: WorkbenchParam
+
+
+class WorkbenchUnarchived(Answer):
+    """The workbench has its folder again."""
+
+    unarchived: Literal[True] = True
+
+
+class WorkbenchUnarchive(_WorkbenchRequest):
+    """Unpack a workbench from its archive."""
+
+    answer: ClassVar[type[Any]] = WorkbenchUnarchived
 
     workbench_id: WorkbenchParam
 

@@ -16,6 +16,7 @@ from kbd.core.store.keeper import Outcome
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import Actor
 from kbd.requests.base import Answer, Request
+from kbd.requests.workbenches import WorkbenchArchive, WorkbenchDelete, WorkbenchUnarchive
 
 __all__ = ["hold_workbenches", "record"]
 
@@ -93,6 +94,10 @@ def _offer(
     workbench.keeper.offer(command(workbench), on_outcome, actor)
 
 
+_CLOSING = frozenset({WorkbenchArchive, WorkbenchDelete, WorkbenchUnarchive})
+"""What closes its workbench itself."""
+
+
 def hold_workbenches(
     workbenches: Workbenches, table: Mapping[type[Request], Handler]
 ) -> dict[type[Request], Handler]:
@@ -105,7 +110,9 @@ def hold_workbenches(
     return {
         kind: _hold_workbench(workbenches, handler)
         # It looks through `functools.partial`, as which the methods of formats come.
-        if iscoroutinefunction(handler) and "workbench_id" in kind.__struct_fields__
+        if iscoroutinefunction(handler)
+        and "workbench_id" in kind.__struct_fields__
+        and kind not in _CLOSING
         else handler
         for kind, handler in table.items()
     }

@@ -34,7 +34,7 @@ from kbd.events.vocabulary import VERSIONS
 from kbd.requests import daemon as wire_daemon
 from kbd.requests import events as wire
 from kbd.requests.base import UNSET, Request, Unset
-from kbd.types import Seq
+from kbd.types import Seq, WorkbenchId
 
 __all__ = ["LogMethods"]
 
@@ -66,19 +66,12 @@ class LogMethods:
         """
         del session
         query = _parse_query(request)
-        events = await self._workbenches.event_rows(request.workbench_id)
-        last = events.seq
-        before = last + 1 if request.before is UNSET else min(request.before, last + 1)
-        if query.is_empty and not request.descending:
-            limit = min(request.limit, max(before - request.after - 1, 0))
-            rows = await events.read(request.after, limit) if limit else ()
-            read_to = Seq(min(request.after, last) + len(rows))
-        else:
-            rows, read_to = await events.find(
-                query, request.after, Seq(before), request.limit, descending=request.descending
-            )
-        found = tuple(msgspec.Raw(row) for row in rows)
-        return wire.EventsFound(events=found, last_seq=last, read_to=read_to)
+        workbenches, log_id = self._workbenches, WorkbenchId(request.workbench_id)
+        if workbenches.archives.archived(log_id) is None:
+            return await _read(await workbenches.event_rows(log_id), query, request)
+        # It stays archived: who looks back at it changes nothing.
+        async with workbenches.reading(log_id) as events:
+            return await _read(events, query, request)
 
     async def blob(self, request: wire.BlobRead, session: Session) -> wire.BlobPart:
         """Return a part of a blob."""
@@ -269,6 +262,21 @@ async def _follow_one(
         yield Synced({log_id: mark})
         async for last, rows in events.follow(mark):
             yield EventBatch(log_id, last - len(rows) + 1, rows)
+
+
+async def _read(events: EventRows, query: EventQuery, request: wire.EventsRead) -> wire.EventsFound:
+    last = events.seq
+    before = last + 1 if request.before is UNSET else min(request.before, last + 1)
+    if query.is_empty and not request.descending:
+        limit = min(request.limit, max(before - request.after - 1, 0))
+        rows = await events.read(request.after, limit) if limit else ()
+        read_to = Seq(min(request.after, last) + len(rows))
+    else:
+        rows, read_to = await events.find(
+            query, request.after, Seq(before), request.limit, descending=request.descending
+        )
+    found = tuple(msgspec.Raw(row) for row in rows)
+    return wire.EventsFound(events=found, last_seq=last, read_to=read_to)
 
 
 def _parse_query(request: wire.EventsRead) -> EventQuery:

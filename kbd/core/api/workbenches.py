@@ -11,6 +11,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.rows import disk_bytes, workbench_info, workbench_scope
+from kbd.events.codec import format_time
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
@@ -32,6 +33,8 @@ class WorkbenchMethods:
             wire.WorkbenchOpen: self.open,
             wire.WorkbenchList: self.list,
             wire.WorkbenchDelete: self.delete,
+            wire.WorkbenchArchive: self.archive,
+            wire.WorkbenchUnarchive: self.unarchive,
             wire.WorkbenchGetScope: self.get_scope,
             wire.WorkbenchGetDefaultModel: self.get_default_model,
             wire.WorkbenchSetDefaultModel: self.set_default_model,
@@ -77,6 +80,28 @@ class WorkbenchMethods:
         """Delete a workbench with its log."""
         await self._workbenches.delete(request.workbench_id, session.actor)
         return wire.WorkbenchDeleted()
+
+    async def archive(
+        self, request: wire.WorkbenchArchive, session: Session
+    ) -> wire.WorkbenchArchived:
+        """Pack a workbench that nobody uses."""
+        archives, workbench_id = self._workbenches.archives, request.workbench_id
+        copy = await archives.archive(workbench_id, "it was asked for", session.actor)
+        return wire.WorkbenchArchived(
+            size_bytes=copy.size_bytes,
+            sha256=copy.sha256,
+            archived_at=format_time(copy.archived_at_us),
+        )
+
+    async def unarchive(
+        self, request: wire.WorkbenchUnarchive, session: Session
+    ) -> wire.WorkbenchUnarchived:
+        """Unpack a workbench."""
+        archives, workbench_id = self._workbenches.archives, request.workbench_id
+        await archives.unarchive(workbench_id, "it was asked for", session.actor)
+        # Lists have its row from its state again.
+        await self._workbenches.open(workbench_id)
+        return wire.WorkbenchUnarchived()
 
     async def get_scope(self, request: wire.WorkbenchGetScope, session: Session) -> wire.Scope:
         """Return the scope of a run: what it may touch."""

@@ -8,7 +8,7 @@ All blocks, and one thread at a time may use it.
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,10 +17,11 @@ from zlib import crc32
 import msgspec
 
 from kbd import __version__
-from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.domain.daemon_state import ArchivedCopy, KnownWorkbench
 from kbd.core.domain.workbench_state import folded_name
 from kbd.core.home_index.queries import ListQuery
-from kbd.core.home_index.rows import IndexedWorkbench, unread_workbench
+from kbd.core.home_index.rows import IndexedWorkbench, archive_mark, unread_workbench
+from kbd.events.codec import format_time
 from kbd.requests.pages import encode_cursor
 from kbd.requests.workbenches import WorkbenchRow
 from kbd.requests.workshop import RunRow
@@ -232,18 +233,17 @@ class HomeIndex:
 
     def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
         """Set why a workbench cannot be opened, though its log may be whole."""
-        with self._transaction() as execute:
-            query = "SELECT row FROM workbenches WHERE id = ?"
-            found = execute(query, (workbench_id,)).fetchone()
-            if found is not None:
-                row = msgspec.json.decode(found[0], type=WorkbenchRow)
-                row = msgspec.structs.replace(row, status="damaged", reason=reason)
-                update = "UPDATE workbenches SET status = ?, row = ? WHERE id = ?"
-                execute(update, (row.status, msgspec.json.encode(row), workbench_id))
-                query = f"SELECT {', '.join(_COLUMNS['workbenches'])} FROM workbenches WHERE id = ?"
-                values = execute(query, (workbench_id,)).fetchone()
-                update = "UPDATE workbenches SET checksum = ? WHERE id = ?"
-                execute(update, (_checksum(values), workbench_id))
+        with self._transaction():
+            self._change_row(workbench_id, {"status": "damaged", "reason": reason})
+
+    def archive(self, archived: Mapping[WorkbenchId, ArchivedCopy]) -> None:
+        """Set that workbenches are packed: their rows stay, for their logs say what they said."""
+        with self._transaction():
+            for workbench_id, copy in archived.items():
+                archived_at = format_time(copy.archived_at_us)
+                changes = {"disk_bytes": copy.size_bytes, "archived_at": archived_at}
+                self._change_row(workbench_id, {"status": "archived", **changes})
+                self._mark(workbench_id, archive_mark(copy, copy.size_bytes))
 
     def assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
         """Set by which watches workbenches are made; it may be before they are."""
@@ -378,6 +378,21 @@ class HomeIndex:
         named, holes = ", ".join(_COLUMNS[table]), ", ".join("?" * len(values))
         sql = f"INSERT OR REPLACE INTO {table}({named}, checksum) VALUES ({holes}, ?)"
         self._connection.execute(sql, (*values, _checksum(values)))
+
+    def _change_row(self, workbench_id: WorkbenchId, changes: Mapping[str, Any]) -> None:
+        """Change the status or the size of a workbench, or what only the answer shows."""
+        execute = self._connection.execute
+        query = "SELECT row FROM workbenches WHERE id = ?"
+        found = execute(query, (workbench_id,)).fetchone()
+        if found is None:
+            return
+        row = msgspec.structs.replace(msgspec.json.decode(found[0], type=WorkbenchRow), **changes)
+        update = "UPDATE workbenches SET status = ?, disk_bytes = ?, row = ? WHERE id = ?"
+        execute(update, (row.status, row.disk_bytes, msgspec.json.encode(row), workbench_id))
+        query = f"SELECT {', '.join(_COLUMNS['workbenches'])} FROM workbenches WHERE id = ?"
+        values = execute(query, (workbench_id,)).fetchone()
+        update = "UPDATE workbenches SET checksum = ? WHERE id = ?"
+        execute(update, (_checksum(values), workbench_id))
 
     def _mark(self, workbench_id: WorkbenchId, mark: bytes) -> None:
         sql = "UPDATE workbenches SET mark = ? WHERE id = ?"

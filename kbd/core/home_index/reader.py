@@ -15,10 +15,13 @@ from typing import BinaryIO
 import msgspec
 
 from kbd.core.domain.daemon_state import KnownWorkbench
-from kbd.core.home_index.rows import IndexedWorkbench, fingerprint, indexed_workbench
-from kbd.core.runtime.paths import Home
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.home_index.rows import IndexedWorkbench, closed_mark, indexed_workbench
+from kbd.core.runtime.folder_trees import remove_tree
+from kbd.core.runtime.paths import Home, WorkbenchFolders
+from kbd.core.store.archive_shelf import ArchiveShelf
 from kbd.core.store.snapshots import workbench_snapshots
-from kbd.core.workbench.rows import folder_sizes
+from kbd.core.workbench.rows import FolderSizes, folder_sizes
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.scan import read_log
@@ -42,10 +45,30 @@ def read_workbench(home: Home, known: KnownWorkbench) -> IndexedWorkbench:
         home: The home.
         known: The workbench, as the daemon's log knows it.
     """
-    folders = home.workbench(known.workbench_id)
     # Before the log: one that is written meanwhile has another by then, and is read once more.
-    mark = fingerprint(folders.log)
-    sizes = folder_sizes(folders)
+    mark = closed_mark(home, known)
+    if known.archive is None:
+        folders = home.workbench(known.workbench_id)
+        return _read_folders(known, folders, folder_sizes(folders), mark)
+    sizes = FolderSizes(other=known.archive.size_bytes)
+    try:
+        shelf = ArchiveShelf(home)
+        folder = shelf.unpack_log(known.workbench_id, known.archive.sha256)
+        try:
+            folders = WorkbenchFolders(known.workbench_id, folder)
+            return _read_folders(known, folders, sizes, mark)
+        finally:
+            remove_tree(folder)
+    except KbdError as error:
+        reason = error.message
+    except OSError as error:
+        reason = f"the archive cannot be unpacked: {error.strerror}"
+    return indexed_workbench(known, WorkbenchState(), reason, sizes, (), mark=mark)
+
+
+def _read_folders(
+    known: KnownWorkbench, folders: WorkbenchFolders, sizes: FolderSizes, mark: bytes
+) -> IndexedWorkbench:
     state, damage = workbench_snapshots(folders.log, folders.snap).read()
     try:
         return indexed_workbench(known, state, damage, sizes, state.runs, mark=mark)

@@ -7,10 +7,11 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.domain.approval_decisions import pending_approvals
-from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.domain.daemon_state import ArchivedCopy, KnownWorkbench
 from kbd.core.domain.retention import UNREAD, Settling, settling_of
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
+from kbd.core.runtime.paths import Home
 from kbd.core.workbench.approval_rows import approval_row
 from kbd.core.workbench.rows import FolderSizes, run_info, run_row, unread_row, workbench_row
 from kbd.events.anchor import read_anchor
@@ -24,6 +25,8 @@ __all__ = [
     "IndexedApproval",
     "IndexedRun",
     "IndexedWorkbench",
+    "archive_mark",
+    "closed_mark",
     "fingerprint",
     "indexed_run",
     "indexed_workbench",
@@ -144,18 +147,19 @@ _encode = msgspec.json.Encoder().encode
 
 def unread_workbench(known: KnownWorkbench) -> IndexedWorkbench:
     """Return the row of a workbench whose log was not read yet: what the daemon's log says."""
+    row = unread_row(known)
     return IndexedWorkbench(
         workbench_id=known.workbench_id,
         name=known.name,
         created_at_us=known.created_at_us,
         updated_at_us=known.created_at_us,
-        status="unread",
+        status=row.status,
         has_draft=False,
         approvals=(),
-        seq=Seq(0),
-        sizes=FolderSizes(),
+        seq=row.last_seq,
+        sizes=FolderSizes(other=row.disk_bytes),
         text=folded_name(known.name),
-        row=_encode(unread_row(known)),
+        row=_encode(row),
     )
 
 
@@ -228,6 +232,22 @@ def indexed_run(name: str, state: WorkbenchState, run: Run, damage: str) -> Inde
         text=folded_name("\n".join((name, request, failure))),
         row=_encode(run_row(info, name)),
     )
+
+
+def closed_mark(home: Home, known: KnownWorkbench) -> bytes:
+    """Return what tells the log of a closed workbench from any other, packed or not. Blocks."""
+    if known.archive is None:
+        return fingerprint(home.workbench(known.workbench_id).log)
+    try:
+        size_bytes = os.stat(home.archive(known.workbench_id)).st_size
+    except OSError as error:
+        return f"unreadable {error.errno}".encode()
+    return archive_mark(known.archive, size_bytes)
+
+
+def archive_mark(copy: ArchivedCopy, size_bytes: int) -> bytes:
+    """Return what tells an archive of so many bytes from any other."""
+    return msgspec.msgpack.encode((copy.sha256, size_bytes))
 
 
 def fingerprint(log_dir: Path) -> bytes:

@@ -11,6 +11,7 @@
       daemon/traces/                runs whose traces are still to be sent
       daemon/output                 what is written past its log, until it is told there
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
+      archives/                     workbenches that are packed: kbd.core.store.archive_shelf
       workbenches/<16 hex digits>/
         log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/ open
         forking
@@ -29,13 +30,23 @@ import msgspec
 from kbd.errors import NotFound, ValidationFailed
 from kbd.types import WatchId, WorkbenchId
 
-__all__ = ["OWN_UMASK", "SOCKET_PATH_BYTES", "Home", "WorkbenchFolders", "checked_id"]
+__all__ = [
+    "ARCHIVE_SUFFIX",
+    "OWN_UMASK",
+    "SOCKET_PATH_BYTES",
+    "Home",
+    "WorkbenchFolders",
+    "checked_id",
+]
 
 SOCKET_PATH_BYTES = 107
 """What `sockaddr_un` holds on Linux, without its closing NUL."""
 
 OWN_UMASK = 0o077
 """The umask by which files are their owner's alone."""
+
+ARCHIVE_SUFFIX = ".tar.gz"
+"""The end of an archive's name, behind the id of its workbench."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _FOLDER_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -239,6 +250,19 @@ class Home(msgspec.Struct, frozen=True):
         """The folder of all workbenches."""
         return self.folder / "workbenches"
 
+    @property
+    def archives(self) -> Path:
+        """The folder of the archives of workbenches; it need not exist."""
+        return self.folder / "archives"
+
+    def archive(self, workbench_id: str) -> Path:
+        """Return the file that a workbench is packed in, if it is.
+
+        Raises:
+            ValidationFailed: The id is ill-formed.
+        """
+        return self.archives / f"{checked_id(workbench_id)}{ARCHIVE_SUFFIX}"
+
     def landed(self, watch_id: WatchId) -> Path:
         """Folder of the copies of landed files, until a run has worked on them.
 
@@ -268,6 +292,15 @@ class Home(msgspec.Struct, frozen=True):
             self.folder, self.daemon_log.parent, self.daemon_log, self.workbenches, self.landings
         ):  # fmt: skip
             _private(folder)
+
+    def archived_ids(self) -> tuple[WorkbenchId, ...]:
+        """Return the ids of the workbenches of which an archive is there, sorted."""
+        try:
+            names = sorted(os.listdir(self.archives))
+        except FileNotFoundError:
+            return ()
+        ids = (name.removesuffix(ARCHIVE_SUFFIX) for name in names if ARCHIVE_SUFFIX in name)
+        return tuple(WorkbenchId(each) for each in ids if _ID.fullmatch(each))
 
     def workbench(self, workbench_id: str) -> WorkbenchFolders:
         """Return the folders of a workbench, existing or not.

@@ -12,7 +12,6 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import anyio
@@ -34,6 +33,7 @@ from kbd.core.home_index.rows import (
     ChangedRuns,
     IndexedRun,
     IndexedWorkbench,
+    closed_mark,
     fingerprint,
     indexed_run,
     indexed_workbench,
@@ -47,7 +47,7 @@ from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.watches import WatchRunStarted
-from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
+from kbd.events.workbenches import WorkbenchArchived, WorkbenchCreated, WorkbenchDeleted
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
 from kbd.types import Seq, WatchId, WorkbenchId
@@ -142,6 +142,7 @@ class HomeIndexer:
         self._is_open = anyio.Event()
         self._open: dict[WorkbenchId, _Indexed] = {}
         self._listed: set[WorkbenchId] = set()
+        self._archived: set[WorkbenchId] = set()
         self._watches: dict[WorkbenchId, WatchId] = {}
         self._failed: dict[WorkbenchId, str] = {}
         self._changed, self._stale, self._read = Notifier(), Notifier(), Notifier()
@@ -178,7 +179,8 @@ class HomeIndexer:
             with _logged():
                 await self._flush()
             del self._open[workbench.id]
-            if self._index is not None and workbench.id in self._daemon.state.workbenches:
+            known = self._known(workbench.id)
+            if self._index is not None and known is not None and known.archive is None:
                 mark = await run_sync(fingerprint, workbench.folders.log)
                 with _logged():
                     await self._call(lambda index: index.mark(workbench.id, mark))
@@ -265,6 +267,9 @@ class HomeIndexer:
         match record.data:
             case WorkbenchCreated() | WorkbenchDeleted():
                 self._listed.add(record.data.workbench_id)
+                self._changed.ring()
+            case WorkbenchArchived(workbench_id=workbench_id):
+                self._archived.add(workbench_id)
                 self._changed.ring()
             case WatchRunStarted(watch_id=watch_id, workbench_id=workbench_id):
                 self._watches[workbench_id] = watch_id
@@ -381,6 +386,13 @@ class HomeIndexer:
         listed, self._listed = self._listed, set()
         watches, self._watches = self._watches, {}
         failed, self._failed = self._failed, {}
+        # One that was opened since has its row from its own state.
+        packed, self._archived = self._archived, set()
+        archived = {
+            each: known.archive
+            for each in packed
+            if (known := self._known(each)) is not None and known.archive is not None
+        }
         created = [known for each in listed if (known := self._known(each)) is not None]
         deleted = [each for each in listed if self._known(each) is None]
         changed = [each for each in self._open.values() if each.change is not None]
@@ -390,6 +402,8 @@ class HomeIndexer:
             await self._write_rows(changed[start : start + _BATCH])
         if watches:
             await self._call(lambda index: index.assign(watches))
+        if archived:
+            await self._call(partial(HomeIndex.archive, archived=archived))
         for workbench_id, reason in failed.items():
             await self._call(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
 
@@ -474,9 +488,13 @@ class HomeIndexer:
         closed = [each for each in marks if each not in self._open]
         for start in range(0, len(closed), _BATCH):
             ids = closed[start : start + _BATCH]
-            logs = [self._home.workbench(each).log for each in ids]
-            seen = await run_sync(_fingerprints, logs)
-            found += [each for each, mark in zip(ids, seen, strict=True) if mark != marks[each]]
+            known = [there for each in ids if (there := self._known(each)) is not None]
+            seen = await run_sync(_closed_marks, self._home, known)
+            found += [
+                each.workbench_id
+                for each, mark in zip(known, seen, strict=True)
+                if mark != marks[each.workbench_id]
+            ]
         return found
 
     async def _read_logs(self, ids: Sequence[WorkbenchId]) -> bool:
@@ -533,5 +551,5 @@ def _measure(changed: Sequence[_Indexed]) -> None:
             each.measure_at_s = begun + _SIZED_SHARE * (time.monotonic() - begun)
 
 
-def _fingerprints(logs: Sequence[Path]) -> list[bytes]:
-    return [fingerprint(each) for each in logs]
+def _closed_marks(home: Home, known: Sequence[KnownWorkbench]) -> list[bytes]:
+    return [closed_mark(home, each) for each in known]

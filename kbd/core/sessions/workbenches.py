@@ -7,7 +7,6 @@ a list of all opens them all: too many to keep open.
 import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from pathlib import Path
 from weakref import WeakValueDictionary
 
 import anyio
@@ -19,9 +18,10 @@ from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
-from kbd.core.runtime.paths import Home, checked_id
+from kbd.core.runtime.paths import Home, WorkbenchFolders, checked_id
 from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.archives import ShutWorkbench, WorkbenchArchives, check_archivable
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
 from kbd.core.sessions.recovery import (
@@ -58,6 +58,10 @@ PRESSED_COUNT = 16
 IDLE_CHECK_S = 10.0
 """The interval of the search for idle ones while more are open than may be."""
 
+
+SHUT_TRIES, SHUT_TRY_S = 100, 0.05
+"""How often it is looked whether one that is to be closed is done with what follows its opening, as
+receipts, and how long after each other."""
 
 RunObserver = Callable[[WorkbenchId, Recorded], None]
 """Told of each event of a run after it is durable and folded; returns at once, never raises."""
@@ -123,6 +127,7 @@ class Workbenches:
     Attributes:
         daemon: The Keeper of the daemon's own log.
         daemon_events: The events of that log as clients see them.
+        archives: Workbenches that are packed.
     """
 
     def __init__(
@@ -144,6 +149,8 @@ class Workbenches:
         self.daemon_events = EventRows("daemon", daemon.journal)
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
+
+        self.archives = WorkbenchArchives(context.home, daemon, self._shut, self._locked)
 
     def observe_runs(self, observer: RunObserver) -> None:
         """Register an observer of the events of all runs from now on."""
@@ -238,20 +245,21 @@ class Workbenches:
             yield self.daemon_events
             return
         checked = checked_id(log_id)
-        # Under the lock: who would open it waits, so the log that is looked at is nobody's.
-        async with self._lock(checked):
-            opened = self._open.get(checked)
-            events = opened.events if opened is not None else await self._view(checked)
-        with events.followed():
-            yield events
-
-    async def _view(self, workbench_id: WorkbenchId) -> EventRows:
-        """View the log of a closed workbench, whose lock the caller holds."""
-        self.known(workbench_id)
-        folders = self._context.home.workbench(workbench_id)
-        with translate_disk_errors():
-            log, outline = await run_sync(workbench_snapshots(folders.log, folders.snap).view)
-        return EventRows(workbench_id, Journal(log, outline))
+        async with contextlib.AsyncExitStack() as stack:
+            # Under the lock: who would open it waits, so the log that is looked at is nobody's.
+            async with self._lock(checked):
+                opened = self._open.get(checked)
+                if opened is not None:
+                    events = opened.events
+                else:
+                    # It is neither packed nor unpacked while its files are read.
+                    stack.enter_context(self.held(checked))
+                    folders = self._context.home.workbench(checked)
+                    if self.known(checked).archive is not None:
+                        folders = await stack.enter_async_context(self.archives.reading(checked))
+                    events = await _view(folders)
+            with events.followed():
+                yield events
 
     def known(self, workbench_id: WorkbenchId) -> KnownWorkbench:
         """Return a workbench as the daemon's log knows it.
@@ -313,7 +321,7 @@ class Workbenches:
                 # Nobody was told of it. If this fails, too, it stays in the list with its reason.
                 with contextlib.suppress(KbdError):
                     await self.daemon.submit(DeleteWorkbench(workbench_id))
-                await run_sync(_remove_folder, self._context.home.workbench(workbench_id).root)
+                await run_sync(remove_tree, self._context.home.workbench(workbench_id).root)
                 raise
         return workbench_id
 
@@ -328,6 +336,9 @@ class Workbenches:
             NotFound: There is no such workbench.
             ValidationFailed: A draft is open, or a run is under way.
         """
+        if self.archives.archived(checked_id(workbench_id)) is not None:
+            await self.archives.remove(WorkbenchId(workbench_id), actor=actor)
+            return
         opened = await self._opened(workbench_id)
         # A damaged one is only deleted: no draft can be discarded, no run be ended in it.
         if opened.workbench.damage is None:
@@ -337,7 +348,7 @@ class Workbenches:
             await self.daemon.submit(DeleteWorkbench(opened.workbench.id), actor)
             await self._close(opened)
             del self._openings[opened.workbench.id]
-            await run_sync(_remove_folder, opened.workbench.folders.root)
+            await run_sync(remove_tree, opened.workbench.folders.root)
 
     async def recover_marked(self) -> None:
         """Recover the workbenches that were open when the daemon died; called before it listens.
@@ -346,6 +357,7 @@ class Workbenches:
         while the daemon's log is damaged: what it hides may be all that names a folder.
         """
         if self.daemon.journal.log.damage is None:
+            await self.archives.recover()
             await self._sweep()
         for workbench_id in await run_sync(_marked, self._context.home, self.ids()):
             try:
@@ -370,7 +382,7 @@ class Workbenches:
         for workbench_id in left:
             folders = self._context.home.workbench(workbench_id)
             if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
-                await run_sync(_remove_folder, folders.root)
+                await run_sync(remove_tree, folders.root)
 
     async def aclose(self) -> None:
         """Close all workbenches in an orderly way."""
@@ -399,6 +411,9 @@ class Workbenches:
             if known is not None:
                 return known
             entry = self.known(checked)
+            if entry.archive is not None:
+                await self.archives.unpack(checked, "it was asked for")
+                entry = self.known(checked)
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
             try:
@@ -482,6 +497,40 @@ class Workbenches:
         opened.scope.cancel()
         await opened.closed.wait()
 
+    async def _shut(self, workbench_id: WorkbenchId) -> ShutWorkbench:
+        """Open a workbench, and close it once nobody uses it.
+
+        Raises:
+            ValidationFailed: Somebody uses it.
+            KbdError: As for `open`; or its log is damaged.
+        """
+        opened = await self._opened(workbench_id)
+        if opened.workbench.damage is not None:
+            raise opened.workbench.damage.with_traceback(None)
+        check_archivable(opened.workbench.state)
+        for _ in range(SHUT_TRIES):
+            if self._is_idle(opened, 0):
+                break
+            await anyio.sleep(SHUT_TRY_S)
+        async with self._lock(opened.workbench.id):
+            if not self._is_idle(opened, 0):
+                raise ValidationFailed("the workbench is in use: it is not archived")
+            with anyio.CancelScope(shield=True):
+                await self._close(opened)
+            openings = self._openings[opened.workbench.id]
+            return ShutWorkbench(opened.workbench.folders, opened.workbench.state, openings)
+
+    @contextlib.asynccontextmanager
+    async def _locked(self, workbench_id: WorkbenchId) -> AsyncIterator[int | None]:
+        """Keep everybody from opening a workbench while inside.
+
+        Yields:
+            How often it was opened; None if it is open, or somebody reads its log.
+        """
+        async with self._lock(workbench_id):
+            is_used = workbench_id in self._open or workbench_id in self._held
+            yield None if is_used else self._openings[workbench_id]
+
     async def _limit_open(self) -> None:
         """Close idle workbenches while more are open than may be."""
         while len(self._open) > self._context.settings.watch.open_workbenches:
@@ -531,6 +580,13 @@ class Workbenches:
                 observer(opened.workbench.id, record)
 
 
+async def _view(folders: WorkbenchFolders) -> EventRows:
+    """View a log that nobody writes."""
+    with translate_disk_errors():
+        log, outline = await run_sync(workbench_snapshots(folders.log, folders.snap).view)
+    return EventRows(folders.id, Journal(log, outline))
+
+
 def _check_unused(workbench: OpenWorkbench) -> None:
     if workbench.state.active_run() is not None:
         msg = "a run is under way in this workbench: cancel it first"
@@ -543,7 +599,3 @@ def _check_unused(workbench: OpenWorkbench) -> None:
 def _marked(home: Home, ids: Sequence[WorkbenchId]) -> list[WorkbenchId]:
     """Return the workbenches that were open when the daemon died. Blocks."""
     return [each for each in ids if home.workbench(each).open_mark.exists()]
-
-
-def _remove_folder(folder: Path) -> None:
-    remove_tree(folder)

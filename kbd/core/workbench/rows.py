@@ -153,18 +153,21 @@ def workbench_row(
         files=sum(1 for _ in state.current_files()),
         last_seq=state.seq,
         disk_bytes=size_bytes,
-        status=_workbench_status(state, damage),
+        status=_workbench_status(known, state, damage),
         runs=len(state.runs),
         approvals=sum(1 for _ in pending_approvals(state)),
         reason=damage or known.doubt or msgspec.UNSET,
         parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
+        archived_at=format_time(known.archive.archived_at_us) if known.archive else msgspec.UNSET,
     )
 
 
-def _workbench_status(state: WorkbenchState, damage: str) -> WorkbenchStatus:
+def _workbench_status(known: KnownWorkbench, state: WorkbenchState, damage: str) -> WorkbenchStatus:
     # In the order of what a person has to see to first.
     if damage:
         return "damaged"
+    if known.archive is not None:
+        return "archived"
     if state.active_run() is not None:
         return "running"
     if any(pending_approvals(state)):
@@ -174,8 +177,11 @@ def _workbench_status(state: WorkbenchState, damage: str) -> WorkbenchStatus:
 
 def unread_row(known: KnownWorkbench) -> WorkbenchRow:
     """Return the line of a workbench of which only the daemon's log was read."""
+    archive = known.archive
     row = workbench_row(known, WorkbenchState(), 0, "")
-    return msgspec.structs.replace(row, status="unread")
+    if archive is None:
+        return msgspec.structs.replace(row, status="unread")
+    return msgspec.structs.replace(row, last_seq=archive.seq, disk_bytes=archive.size_bytes)
 
 
 def workbench_info(
