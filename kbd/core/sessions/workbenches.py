@@ -411,12 +411,12 @@ class Workbenches:
             if known is not None:
                 return known
             entry = self.known(checked)
-            if entry.archive is not None:
-                await self.archives.unpack(checked, "it was asked for")
-                entry = self.known(checked)
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
             try:
+                if entry.archive is not None:
+                    await self.archives.unpack(checked, "it was asked for")
+                    entry = self.known(checked)
                 opened = await self._start(entry)
             except KbdError as error:
                 # A disk that is full, or a machine, says nothing of the workbench.
