@@ -1,7 +1,7 @@
 """Ages as arguments of commands: `90d`, `12h`, `4w`."""
 
-import argparse
 import re
+from argparse import ArgumentTypeError
 
 __all__ = ["days", "seconds"]
 
@@ -20,7 +20,7 @@ def seconds(text: str) -> int:
     age_s = int(found[1]) * _UNITS_S[found[2] or "d"] if found else -1
     if not 0 <= age_s <= MAX_DAYS * _DAY_S:
         msg = f"{text} is no age up to a hundred years, as 90d or 12h"
-        raise argparse.ArgumentTypeError(msg)
+        raise ArgumentTypeError(msg)
     return age_s
 
 
@@ -32,5 +32,5 @@ def days(text: str) -> int:
     """
     age_s = seconds(text)
     if age_s % _DAY_S:
-        raise argparse.ArgumentTypeError(f"{text} is no number of whole days, as 30d")
+        raise ArgumentTypeError(f"{text} is no number of whole days, as 30d")
     return age_s // _DAY_S

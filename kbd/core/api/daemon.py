@@ -238,7 +238,6 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             _open_plugins(daemon, home, settings, given) as (plugins, catalog, workers),
         ):
             started = await run_sync(look_at_start, daemon.state, home.folder, given.backend)
-            index = HomeIndexer(home, daemon)
             context = ApiContext(
                 home=home,
                 settings=settings,
@@ -247,7 +246,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 catalog=catalog,
                 workers=workers,
                 renderer=Renderer(settings),
-                index=index,
+                index=(index := HomeIndexer(home, daemon)),
                 usage=HomeUsage(home, settings.retention, index, daemon),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
@@ -263,8 +262,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
-            jobs = WatchJobs(context, workbenches, runs, gate, given.open_files)
-            watcher = _make_watcher(context, daemon, jobs)
+            watcher = _make_watcher(context, workbenches, runs, gate, given.open_files)
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
             retention = Retention(context, workbenches)
@@ -272,12 +270,10 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             server = _make_server(context, table, hub, gate)
             await tasks.start(export_telemetry, context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
-            tasks.start_soon(restart_on_failure, "usage", context.usage.run)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
-                    watching.start_soon(watcher.run)
-                    watching.start_soon(restart_on_failure, "retention", retention.run)
+                    watching.start_soon(_work_unasked, watcher, retention)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -318,8 +314,15 @@ async def _open_plugins(
         yield plugins, await run_sync(Catalog, plugins), workers
 
 
+async def _work_unasked(watcher: Watcher, retention: Retention) -> None:
+    """Do for ever what nobody asks for each time: watch folders, archive and remove what is due."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(restart_on_failure, "retention", retention.run)
+        await watcher.run()
+
+
 def _make_watcher(
-    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], watch_jobs: WatchJobs
+    context: ApiContext, workbenches: Workbenches, runs: RunTasks, gate: ChildGate, open_files: int
 ) -> Watcher:
     """Return the watcher; clients are notified of what lands and of the outcomes."""
 
@@ -327,9 +330,10 @@ def _make_watcher(
         if (notification := watch_notification(seq, record)) is not None:
             context.notify(notification)
 
-    daemon.observe(announce)
+    workbenches.daemon.observe(announce)
+    watch_jobs = WatchJobs(context, workbenches, runs, gate, open_files)
     return Watcher(
-        daemon,
+        workbenches.daemon,
         context.home,
         context.settings,
         watch_jobs.carry_out,

@@ -4,6 +4,7 @@ What workbenches take stands in the index; only the daemon's own folder and the 
 landed are walked. With a quota it is measured again and again while the daemon works.
 """
 
+from contextlib import suppress
 from typing import Literal
 
 import anyio
@@ -214,11 +215,9 @@ class HomeUsage:
 
 def _measure_folders(home: Home) -> tuple[int, int, int]:
     """Return what the daemon's folder takes without the index, the index, and what landed."""
-    index = home.index_file
-    index_bytes = 0
-    for path in index.parent.glob(f"{index.name}*"):
-        try:
-            index_bytes += path.lstat().st_blocks * 512
-        except FileNotFoundError:
-            continue  # SQLite removes what it keeps beside the file.
+    index, index_bytes = home.index_file, 0
+    for suffix in ("", "-wal", "-shm"):
+        # SQLite removes what it keeps beside the file.
+        with suppress(FileNotFoundError):
+            index_bytes += index.with_name(f"{index.name}{suffix}").lstat().st_blocks * 512
     return disk_bytes(index.parent) - index_bytes, index_bytes, disk_bytes(home.landings)
