@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import msgspec
@@ -20,15 +21,17 @@ from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rows import disk_bytes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ValidationFailed
-from kbd.events.base import Actor
+from kbd.events.base import Actor, Fact
 from kbd.events.watches import FailurePolicy, RuleLimits, RuleRetention, WatchRule
-from kbd.events.workbenches import RetentionPlanned, WorkbenchArchived, WorkbenchDeleted
+from kbd.events.workbenches import WorkbenchDeleted
 from kbd.providers import ModelReply, ModelRequest
 from kbd.types import Seq, WatchId, WorkbenchId
 from supervised import Supervised
 from unattended_rig import MODEL, unattended, writes
 
-__all__ = ["KINDS", "PERSON", "Day", "LandedHome", "MovedClock", "landed_home"]
+__all__ = ["KINDS", "PERSON", "Day", "LandedHome", "MovedClock", "landed_home", "recorded"]
+
+T = TypeVar("T", bound=Fact)
 
 DAY_S = 86_400
 PERSON = Actor("a person", 1)
@@ -160,24 +163,25 @@ class LandedHome:
             state_bytes=len(state),
         )
 
-    async def recorded(
-        self, kind: type[WorkbenchArchived | WorkbenchDeleted | RetentionPlanned]
-    ) -> list[WorkbenchArchived | WorkbenchDeleted | RetentionPlanned]:
+    async def recorded(self, kind: type[T]) -> list[T]:
         """Return what was recorded of a kind in the daemon's log, in order."""
-        found: list[WorkbenchArchived | WorkbenchDeleted | RetentionPlanned] = []
-        await self.running.benches.daemon.journal.replay(
-            lambda _seq, record: found.append(record.data)
-            if isinstance(record.data, kind)
-            else None,
-            Seq(0),
-        )
-        return found
+        return await recorded(self.running, kind)
 
     def kinds_there(self) -> Counter[str]:
         """Return how many workbenches of which kind have a folder on the disk."""
         names = os.listdir(self.running.home.workbenches)
         known = self.running.benches.known
         return Counter(known(WorkbenchId(each)).name.partition(":")[0] for each in names)
+
+
+async def recorded(running: Supervised, kind: type[T]) -> list[T]:
+    """Return what was recorded of a kind in the daemon's log, in order."""
+    found: list[T] = []
+    await running.benches.daemon.journal.replay(
+        lambda _seq, record: found.append(record.data) if isinstance(record.data, kind) else None,
+        Seq(0),
+    )
+    return found
 
 
 def _id(kind: str) -> WatchId:
@@ -210,10 +214,12 @@ async def landed_home(
     (place / "folders").mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(watcher, "_SWEEP_PAUSE_S", 0.05)
-        async with unattended(place / "h", _play, settings=settings, clock=clock) as (running, _):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(running.watcher.run)
-                home = LandedHome(running, clock, place / "folders")
-                await home.add_watches()
-                yield home
-                tasks.cancel_scope.cancel()
+        async with (
+            unattended(place / "h", _play, settings=settings, clock=clock) as (running, _),
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(running.watcher.run)
+            home = LandedHome(running, clock, place / "folders")
+            await home.add_watches()
+            yield home
+            tasks.cancel_scope.cancel()

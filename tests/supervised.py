@@ -125,7 +125,9 @@ async def supervised(
         benches = Workbenches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
         work = WatchJobs(context, benches, runs)
-        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, clock, context.usage.check_room)
+        watcher = Watcher(
+            keeper, home, settings, work.carry_out, work.notify, clock, context.usage.check_room
+        )
         yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()
         await benches.aclose()

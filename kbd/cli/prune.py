@@ -1,4 +1,4 @@
-"""`kbd prune`: archive what is old and done, remove old archives; nothing that a rule would keep."""
+"""`kbd prune`: archive what is old and done, remove old archives; what is held stays."""
 
 import argparse
 import json
@@ -54,9 +54,7 @@ def _prune(arguments: argparse.Namespace) -> int:
             if not ask("Do that?"):
                 raise Stop("nothing was done", CONFIRMATION_NEEDED)
         # Packing thousands takes as long as it takes.
-        done = call(
-            client, "StoragePrune", {**params, "dry_run": arguments.dry_run}, endless=True
-        )
+        done = call(client, "StoragePrune", {**params, "dry_run": arguments.dry_run}, endless=True)
     say(json.dumps(done) if arguments.json else render_pruned(done))
     return OK
 

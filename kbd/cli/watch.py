@@ -432,7 +432,10 @@ def _recipe_fields(rule: dict[str, Any]) -> dict[str, str]:
 def _retention_fields(rule: dict[str, Any]) -> dict[str, str]:
     if "retention" not in rule:
         return {}
-    archive, remove = rule["retention"]["archive_after_days"], rule["retention"]["remove_after_days"]
+    archive, remove = (
+        rule["retention"]["archive_after_days"],
+        rule["retention"]["remove_after_days"],
+    )
     then = f"removed {counted(remove, 'day')} later" if remove else "kept as archives"
     kept = f"archived after {counted(archive, 'day')} without a change, and {then}"
     return {"kept": kept if archive else "for good, whatever [retention] says"}

@@ -26,8 +26,7 @@ async def test_the_disk_is_flat_and_what_nobody_has_seen_stays(tmp_path: Path) -
             await home.land({"own": A_DAY})
             days.append(await home.end_day())
         # What landed last is archived, and then removed.
-        for _ in range(3):
-            days.append(await home.end_day())
+        days += [await home.end_day() for _ in range(3)]
 
         # Two of the drafts were published by a person, and are gone as what the rule published.
         assert home.kinds_there() == {"review": 2, "unset": 3, "broken": 2, "kept": 2}
@@ -38,11 +37,9 @@ async def test_the_disk_is_flat_and_what_nobody_has_seen_stays(tmp_path: Path) -
         assert {each.folders for each in settled} == {9}
         assert {each.archived for each in settled} == {A_DAY}
         assert days[-1].archived == 0
-        for each in removed:
-            assert "remove_after_days = 1: archived on " in each.reason
-        for each in archived:
-            assert "archive_after_days = 1: " in each.reason
-            assert "unchanged since " in each.reason
+        assert all("remove_after_days = 1: archived on " in each.reason for each in removed)
+        assert all("archive_after_days = 1: " in each.reason for each in archived)
+        assert all("unchanged since " in each.reason for each in archived)
         planned = {each.watch_id: each for each in await home.recorded(RetentionPlanned)}
         # Only those are told of whose archives were due.
         assert set(planned) == {"", f"{KINDS.index('own'):016x}"}

@@ -29,9 +29,7 @@ MAX_NAME_CHARACTERS = 80
 class DaemonMethods:
     """Handlers of the daemon itself."""
 
-    def __init__(
-        self, context: ApiContext, workbenches: Workbenches, retention: Retention
-    ) -> None:
+    def __init__(self, context: ApiContext, workbenches: Workbenches, retention: Retention) -> None:
         self._context, self._workbenches, self._retention = context, workbenches, retention
 
     def table(self) -> dict[type[Request], Handler]:

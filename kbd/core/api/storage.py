@@ -66,9 +66,7 @@ class StorageMethods:
         retention: What archives and removes.
     """
 
-    def __init__(
-        self, context: ApiContext, workbenches: Workbenches, retention: Retention
-    ) -> None:
+    def __init__(self, context: ApiContext, workbenches: Workbenches, retention: Retention) -> None:
         self._context, self._workbenches, self._retention = context, workbenches, retention
 
     def table(self) -> dict[type[Request], Handler]:

@@ -41,6 +41,7 @@ DAY_US = 86_400_000_000
 NOTICE_US = DAY_US
 """How long a removal is announced in the daemon's log before it happens."""
 
+
 class Hold(StrEnum):
     """Why a workbench is neither archived nor removed by a rule."""
 

@@ -331,7 +331,7 @@ class HomeIndex:
         )
 
     def read(self, sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement that reads; other subjects have theirs beside this file."""
+        """Return the rows of a statement that reads; another subject has its own beside this."""
         return self._connection.execute(sql, values).fetchall()
 
     @contextlib.contextmanager

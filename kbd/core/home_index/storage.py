@@ -106,9 +106,7 @@ def settled_before(
     return tuple(map(_settled_row, found))
 
 
-def largest(
-    index: HomeIndex, before: tuple[int, str] | None, limit: int
-) -> tuple[SettledRow, ...]:
+def largest(index: HomeIndex, before: tuple[int, str] | None, limit: int) -> tuple[SettledRow, ...]:
     """Return the workbenches that take most, largest first.
 
     Args:
@@ -156,9 +154,7 @@ def makers_of(index: HomeIndex, ids: Sequence[WorkbenchId]) -> dict[WorkbenchId,
     return dict(_makers(index, ids))
 
 
-def _makers(
-    index: HomeIndex, ids: Sequence[WorkbenchId]
-) -> Iterator[tuple[WorkbenchId, WatchId]]:
+def _makers(index: HomeIndex, ids: Sequence[WorkbenchId]) -> Iterator[tuple[WorkbenchId, WatchId]]:
     for start in range(0, len(ids), _MAKERS):
         some = ids[start : start + _MAKERS]
         holes = ", ".join("?" * len(some))

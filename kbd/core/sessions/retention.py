@@ -69,6 +69,9 @@ _log = get_logger(__name__)
 Action = Literal["archive", "remove", "keep"]
 """What is done with a workbench."""
 
+_Attempt = Callable[[Callable[[], Awaitable[None]]], Awaitable[str | None]]
+"""Does something with one workbench; returns why that failed, None if it did not."""
+
 
 class PrunedWorkbench(msgspec.Struct, frozen=True):
     """A workbench that a prune looked at.
@@ -188,8 +191,7 @@ class Retention:
                 scope = policies.scope(row.watch_id)
                 if 0 < self._archive_at_us(policies, row) <= self._now_us():
                     reason = why_archived(policies, scope, row.settling)
-                    if await self._attempt(partial(self._archive, row, reason)) is None:
-                        await self._pause()
+                    await self._attempt(partial(self._archive, row, reason))
 
     async def _remove_due(self, policies: Policies, scope: WatchId) -> None:
         """Remove the archives that are due by one's word, if that was announced in time."""
@@ -220,8 +222,7 @@ class Retention:
             return
         for each in due:
             reason = why_removed(policies, scope, each.copy.archived_at_us)
-            if await self._attempt(partial(self._remove, each, reason)) is None:
-                await self._pause()
+            await self._attempt(partial(self._remove, each, reason))
 
     async def prune(
         self, older_s: int, *, archives: bool, dry_run: bool, actor: Actor | None = None
@@ -239,43 +240,41 @@ class Retention:
             KbdError: The index cannot be read.
         """
         pruned, policies = Pruned(), self.policies
+        attempt = _pretend if dry_run else self._attempt
         before_us = self._now_us() - older_s * 1_000_000
         asked = f"kbd prune asked for it: {older_s / 86_400:g} days"
         async with self._lock:
             # Before anything is archived: what is archived now is not removed at once.
-            due = await self._old_archives(before_us) if archives else []
+            due = self._old_archives(before_us) if archives else []
             async with aclosing(self._rows(before_us, busy=True)) as rows:
                 async for row in rows:
-                    if self._since_us(row) > before_us:
-                        continue
-                    hold = self._hold(policies, row)
-                    since = format_time(row.settling.since_us)[:10]
-                    reason = hold.reason if hold is not None else f"{asked}, unchanged since {since}"
-                    if hold is None and not dry_run:
-                        work = partial(self._archive, row, reason, actor, pruned)
-                        failure = await self._attempt(work)
-                        await self._pause()
-                        if failure is not None:
-                            pruned.note(_pruned(row, "keep", failure))
-                            continue
-                    pruned.note(_pruned(row, "archive" if hold is None else "keep", reason))
+                    if self._since_us(row) <= before_us:
+                        await self._prune_folder(policies, row, asked, pruned, actor, attempt)
             for each in due:
-                at = format_time(each.copy.archived_at_us)[:10]
-                await self._prune_archive(each, f"{asked}, archived on {at}", pruned, actor, dry_run)
+                reason = f"{asked}, archived on {format_time(each.copy.archived_at_us)[:10]}"
+                failure = await attempt(partial(self._remove, each, reason, actor))
+                action: Action = "remove" if failure is None else "keep"
+                pruned.note(_pruned_archive(each, action, failure or reason))
         return pruned
 
-    async def _prune_archive(
-        self, due: _Archived, reason: str, pruned: Pruned, actor: Actor | None, dry_run: bool
+    async def _prune_folder(
+        self,
+        policies: Policies,
+        row: SettledRow,
+        asked: str,
+        pruned: Pruned,
+        actor: Actor | None,
+        attempt: _Attempt,
     ) -> None:
-        failure = None
-        if not dry_run:
-            failure = await self._attempt(partial(self._remove, due, reason, actor))
-            await self._pause()
-        action: Action = "remove" if failure is None else "keep"
-        known, size_bytes = due.known, due.copy.size_bytes
-        pruned.note(
-            PrunedWorkbench(known.workbench_id, known.name, action, size_bytes, failure or reason)
-        )
+        """Archive a workbench because it was asked for, unless something holds it."""
+        hold = self._hold(policies, row)
+        if hold is not None:
+            pruned.note(_pruned(row, "keep", hold.reason))
+            return
+        reason = f"{asked}, unchanged since {format_time(row.settling.since_us)[:10]}"
+        failure = await attempt(partial(self._archive, row, reason, actor, pruned))
+        action: Action = "archive" if failure is None else "keep"
+        pruned.note(_pruned(row, action, failure or reason))
 
     async def upcoming(self, limit: int) -> list[PrunedWorkbench]:
         """Return what the rules will do next, soonest first.
@@ -298,11 +297,9 @@ class Retention:
                     if len(found) == limit:
                         break
         removed = [
-            PrunedWorkbench(
-                each.known.workbench_id,
-                each.known.name,
+            _pruned_archive(
+                each,
                 "remove",
-                each.copy.size_bytes,
                 why_removed(policies, each.scope, each.copy.archived_at_us),
                 due_at_us(each.copy.archived_at_us, policies.remove_days(each.scope)),
             )
@@ -366,7 +363,7 @@ class Retention:
             return 0
         return due_at_us(self._since_us(row), days)
 
-    async def _old_archives(self, before_us: int) -> list[_Archived]:
+    def _old_archives(self, before_us: int) -> list[_Archived]:
         """Return the archives that were made before a moment."""
         return [
             _Archived(known, known.archive, WatchId(""))
@@ -377,12 +374,12 @@ class Retention:
     async def _due_archives(
         self, policies: Policies, now_us: int | None, scopes: set[WatchId]
     ) -> list[_Archived]:
-        """Return the archives that the rules of some remove, by now; at any time if that is None."""
+        """Return the archives that the rules of some remove, by now; if that is None, ever."""
         days = [each for each in map(policies.remove_days, scopes) if each]
         if not days:
             return []
         before_us = (1 << 62) if now_us is None else now_us - min(days) * DAY_US
-        old = await self._old_archives(before_us)
+        old = self._old_archives(before_us)
         ids = [each.known.workbench_id for each in old]
         makers = await self._context.index.read(partial(makers_of, ids=ids))
         found: list[_Archived] = []
@@ -437,7 +434,7 @@ class Retention:
             await self._workbenches.archives.remove(known.workbench_id, reason, actor)
 
     async def _attempt(self, work: Callable[[], Awaitable[None]]) -> str | None:
-        """Do something with one workbench; return why that failed, None if it did not.
+        """Do something with one workbench, and rest; return why that failed, None if it did not.
 
         Raises:
             DiskFull: The others would meet it, too.
@@ -450,6 +447,8 @@ class Retention:
         except KbdError as error:
             _log.info("not_pruned", reason=error.message)
             return error.message
+        finally:
+            await self._pause()
         return None
 
     async def _record(self, fact: RetentionPlanned) -> None:
@@ -457,14 +456,24 @@ class Retention:
 
     async def _pause(self) -> None:
         """Yield to what people wait for."""
-        is_busy = any(
-            each.state.active_run() is not None for each in self._workbenches.running()
-        )
+        is_busy = any(each.state.active_run() is not None for each in self._workbenches.running())
         await anyio.sleep(_BUSY_PAUSE_S if is_busy else _IDLE_PAUSE_S)
 
     def _now_us(self) -> int:
         return self._context.clock.now_us()
 
 
+async def _pretend(work: Callable[[], Awaitable[None]]) -> str | None:
+    """Do nothing: it is only said what would be done."""
+    del work
+    return None
+
+
 def _pruned(row: SettledRow, action: Action, reason: str, at_us: int = 0) -> PrunedWorkbench:
     return PrunedWorkbench(row.workbench_id, row.name, action, row.disk_bytes, reason, at_us)
+
+
+def _pruned_archive(due: _Archived, action: Action, reason: str, at_us: int = 0) -> PrunedWorkbench:
+    known = due.known
+    size_bytes = due.copy.size_bytes
+    return PrunedWorkbench(known.workbench_id, known.name, action, size_bytes, reason, at_us)

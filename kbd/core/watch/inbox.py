@@ -65,7 +65,7 @@ _SHORTAGES = (DiskFull, QuotaReached, OutOfMemory, TooManyOpenFiles, TooManyProc
 """What a file waits for as long as it takes: it says nothing of the file."""
 
 _SHORTAGE_RETRY_S = 10.0
-"""A full disk, a quota that is reached, and whatever else has run out, is tried again after this."""
+"""A full disk, a quota, and whatever else has run out, is tried again after this."""
 
 _log = get_logger(__name__)
 

@@ -30,7 +30,7 @@ from kbd.core.domain.retention import (
 )
 from kbd.core.domain.watch_state import Watch
 from kbd.events.approvals import ApprovalRequested, AskedFile
-from kbd.events.base import Actor
+from kbd.events.base import Actor, FileVersion
 from kbd.events.codec import wrap_event
 from kbd.events.drafts import (
     CheckpointCreated,
@@ -184,7 +184,7 @@ def publishing(bench: Bench) -> None:
 def delivering(bench: Bench) -> None:
     """A copy is under way."""
     seen_publish(bench)
-    bench.apply(EffectIntended("e1", "deliver", "/out", None))
+    bench.apply(EffectIntended("e1", "deliver", "/out", FileVersion(OUT, blob("b"), 5)))
 
 
 def asked(bench: Bench) -> None:

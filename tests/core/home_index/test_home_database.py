@@ -219,10 +219,12 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     """Drafts, damage, what is not read, and sizes, whatever a page has."""
     known = [KnownWorkbench(WorkbenchId(f"{number:016x}"), "w", number) for number in (1, 2, 3)]
     index.reconcile(known)
-    index.put([
+    index.put(
+        [
             made(1, has_draft=True, sizes=FolderSizes(5)),
             made(2, status="damaged", sizes=FolderSizes(7)),
-        ])
+        ]
+    )
     assert index.totals() == database.IndexTotals(1, 1, 1, 12)
     assert index.unreadable() == (known[1].workbench_id, known[2].workbench_id)
     assert index.is_read(known[1].workbench_id)

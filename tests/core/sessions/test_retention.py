@@ -1,7 +1,8 @@
 """Retention at work: nothing goes by surprise, whatever the clock says; prune and quota."""
 
 from pathlib import Path
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import cast
 
 import anyio
 import msgspec
@@ -10,11 +11,12 @@ import pytest
 from kbd.core.api.storage import StorageMethods, refuse_at_quota
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.runtime.settings import RetentionSettings, Settings
+from kbd.core.server.dispatch import Session
 from kbd.core.sessions.retention import Retention
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, QuotaReached
-from kbd.events.base import Actor, Fact
+from kbd.events.base import Actor
 from kbd.events.workbenches import (
     RetentionPlanned,
     TraceSent,
@@ -23,25 +25,15 @@ from kbd.events.workbenches import (
 )
 from kbd.requests import storage as wire
 from kbd.requests.workbenches import WorkbenchFilesAdd
-from kbd.types import Seq, WorkbenchId
-from retained_landings import PERSON, MovedClock
+from kbd.types import WorkbenchId
+from retained_landings import PERSON, MovedClock, recorded
 from supervised import Supervised, draft, supervised
 
 pytestmark = pytest.mark.anyio
 
 DAY_S = 86_400
-T = TypeVar("T", bound=Fact)
+SESSION = cast("Session", SimpleNamespace(actor=PERSON))
 BOTH = Settings(retention=RetentionSettings(1, 1))
-
-
-async def recorded(running: Supervised, kind: type[T]) -> list[T]:
-    """Return what was recorded of a kind in the daemon's log."""
-    found: list[T] = []
-    await running.benches.daemon.journal.replay(
-        lambda _seq, record: found.append(record.data) if isinstance(record.data, kind) else None,
-        Seq(0),
-    )
-    return found
 
 
 async def publish_all(bench: OpenWorkbench, clock: MovedClock, actor: Actor | None) -> None:
@@ -179,11 +171,7 @@ async def prune(running: Supervised, days: float, **options: bool) -> wire.Stora
     """Prune what is so old."""
     methods = StorageMethods(running.context, running.benches, running.retention)
     request = wire.StoragePrune(older_s=int(days * DAY_S), **options)
-    return await methods.prune(request, _Session())  # type: ignore[arg-type]
-
-
-class _Session:
-    actor = PERSON
+    return await methods.prune(request, SESSION)
 
 
 async def test_prune_does_what_was_told_and_keeps_what_is_held(tmp_path: Path) -> None:
@@ -219,12 +207,12 @@ async def test_storage_tells_what_takes_the_disk_and_what_goes_when(tmp_path: Pa
         bench, drafted = await settled(running, clock, "x" * 100_000), await running.bench()
         await draft(drafted, a__txt="waits")
         methods = StorageMethods(running.context, running.benches, running.retention)
-        first = await methods.get(wire.StorageGet(limit=1), _Session())  # type: ignore[arg-type]
+        first = await methods.get(wire.StorageGet(limit=1), SESSION)
         assert [each.workbench_id for each in first.workbenches] == [bench.id]
         assert isinstance(first.next_cursor, str)
         rest = await methods.get(
             wire.StorageGet(limit=1, cursor=first.next_cursor),
-            _Session(),  # type: ignore[arg-type]
+            SESSION,
         )
         (other,) = rest.workbenches
         assert (other.held, rest.next_cursor) == ("a draft is open", msgspec.UNSET)
@@ -253,13 +241,13 @@ async def test_at_the_quota_what_grows_is_refused_until_there_is_room(tmp_path: 
         request = WorkbenchFilesAdd(workbench_id=WorkbenchId("0" * 16), source_paths=())
         await usage.measure()
         assert (usage.status, usage.warning) == ("below", "")
-        await add_files(request, _Session())
+        await add_files(request, SESSION)
         bench = await running.bench(big__txt="x" * 600_000)
         await draft(bench, a__txt="x")
         await usage.measure()
         assert usage.status == "reached"
         with pytest.raises(QuotaReached) as refused:
-            await add_files(request, _Session())
+            await add_files(request, SESSION)
         assert refused.value.code == "QUOTA_REACHED"
         assert refused.value.retryable
         assert refused.value.detail["quota_bytes"] == 500_000
@@ -267,7 +255,7 @@ async def test_at_the_quota_what_grows_is_refused_until_there_is_room(tmp_path: 
         await publish_all(bench, clock, PERSON)
         await running.benches.delete(bench.id)
         await anyio.sleep(1.1)
-        await add_files(request, _Session())
+        await add_files(request, SESSION)
         assert len(asked) == 2
 
 
