@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from logging import getLevelNamesMapping
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import anyio
 from anyio.abc import TaskGroup
@@ -226,11 +226,14 @@ class _Given(NamedTuple):
     left_out: Mapping[PluginCode, str]
     service: ServiceNotifier
 
+    def of_plugin(self, settings: Settings) -> Callable[[str], dict[str, Any]]:
+        """Return what gives the settings of a plugin, with what the environment says of it."""
+        return partial(settings.of_plugin, environment=self.environment)
+
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop, gate = SystemClock(), Hub(), _StopRequest(), ChildGate()
-    of_plugin = partial(settings.of_plugin, environment=given.environment)
     async with anyio.create_task_group() as tasks:
         started_s = clock.monotonic_s()
         async with (
@@ -249,7 +252,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 index=(index := HomeIndexer(home, daemon)),
                 usage=HomeUsage(home, settings.retention, index, daemon),
                 engines=EnginePool(tasks),
-                egress=Egress(catalog, settings, secrets, of_plugin, daemon),
+                egress=Egress(catalog, settings, secrets, given.of_plugin(settings), daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
                 notify=hub.announce,
                 stop=stop.ask,
@@ -273,7 +276,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
-                    watching.start_soon(_work_unasked, watcher, retention)
+                    watching.start_soon(_work_unasked, watcher, retention, context.usage)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -314,9 +317,10 @@ async def _open_plugins(
         yield plugins, await run_sync(Catalog, plugins), workers
 
 
-async def _work_unasked(watcher: Watcher, retention: Retention) -> None:
+async def _work_unasked(watcher: Watcher, retention: Retention, usage: HomeUsage) -> None:
     """Do for ever what nobody asks for each time: watch folders, archive and remove what is due."""
     async with anyio.create_task_group() as tasks:
+        tasks.start_soon(restart_on_failure, "usage", usage.run)
         tasks.start_soon(restart_on_failure, "retention", retention.run)
         await watcher.run()
 
