@@ -569,6 +569,8 @@ WorkbenchRequest = (
     | WorkbenchOpen
     | WorkbenchList
     | WorkbenchDelete
+    | WorkbenchArchive
+    | WorkbenchUnarchive
     | WorkbenchFork
     | WorkbenchGetScope
     | WorkbenchFilesList

@@ -293,15 +293,6 @@ class Home(msgspec.Struct, frozen=True):
         ):  # fmt: skip
             _private(folder)
 
-    def archived_ids(self) -> tuple[WorkbenchId, ...]:
-        """Return the ids of the workbenches of which an archive is there, sorted."""
-        try:
-            names = sorted(os.listdir(self.archives))
-        except FileNotFoundError:
-            return ()
-        ids = (name.removesuffix(ARCHIVE_SUFFIX) for name in names if ARCHIVE_SUFFIX in name)
-        return tuple(WorkbenchId(each) for each in ids if _ID.fullmatch(each))
-
     def workbench(self, workbench_id: str) -> WorkbenchFolders:
         """Return the folders of a workbench, existing or not.
 
