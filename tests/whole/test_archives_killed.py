@@ -1,4 +1,4 @@
-"""kill -9 while a workbench is archived, unpacked or removed: the folder or the archive is whole."""
+"""kill -9 while a workbench is archived, unpacked or removed: folder or archive is whole."""
 
 import contextlib
 import os
