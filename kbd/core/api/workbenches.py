@@ -11,6 +11,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.rows import disk_bytes, workbench_info, workbench_scope
+from kbd.events.codec import format_time
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
@@ -52,7 +53,11 @@ class WorkbenchMethods:
         size_bytes = await read_in_turn(disk_bytes, workbench.folders.root)
         model = self._context.egress.models.chosen_or_default(workbench.state.model_id)
         known = self._workbenches.known(workbench.id)
-        return wire.WorkbenchOpened(workbench=workbench_info(known, workbench, size_bytes, model))
+        info = workbench_info(known, workbench, size_bytes, model)
+        verified_us = await self._context.verifications.verified_at_us(workbench.id)
+        if verified_us:
+            info = msgspec.structs.replace(info, verified_at=format_time(verified_us))
+        return wire.WorkbenchOpened(workbench=info)
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List workbenches, by the index: no log is opened."""

@@ -6,6 +6,7 @@ import msgspec
 
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.found_damage import EndVerification, damage_events
 from kbd.core.domain.recipe_state import RemoveRecipe, SaveRecipe, decide_recipe
 from kbd.core.domain.watch_decisions import WatchCommand, decide_watch
 from kbd.errors import BudgetCapReached, NotFound, ValidationFailed
@@ -145,6 +146,7 @@ DaemonCommand = (
     | RecordDaemon
     | ReserveBudget
     | ChargeBudget
+    | EndVerification
     | SaveRecipe
     | RemoveRecipe
     | WatchCommand
@@ -177,6 +179,11 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
             return reserve(state, command)
         case ChargeBudget():
             return charge(state, command)
+        case EndVerification(workbench_id=log_id):
+            # One that was deleted meanwhile has nothing that could be damaged.
+            if log_id != "daemon" and log_id not in state.workbenches:
+                return Decision()
+            return Decision(damage_events(state.damage_of(log_id), command))
         case SaveRecipe() | RemoveRecipe():
             return decide_recipe(state.recipes, command)
         case _:

@@ -15,6 +15,7 @@ import msgspec
 
 from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
+from kbd.core.domain.found_damage import DAMAGE_TEXTS
 from kbd.core.domain.restore_text import RESTORE_TEXTS
 from kbd.core.domain.watch_text import WATCH_TEXTS
 from kbd.events import drafts, recipes, workbenches
@@ -493,6 +494,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         **RUN_TEXTS,
         **APPROVAL_TEXTS,
         **RESTORE_TEXTS,
+        **DAMAGE_TEXTS,
         workbenches.WorkbenchCreated: lambda e, _: f"workbench {e.name} was created",
         workbenches.WorkbenchDeleted: lambda e, _: f"workbench {e.workbench_id} was deleted",
         workbenches.WorkbenchForked: _forked,

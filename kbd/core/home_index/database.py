@@ -199,6 +199,11 @@ class HomeIndex:
             there = {row[0] for row in execute("SELECT id FROM workbenches")}
             self._remove(there - ids)
             self._put([unread_workbench(each) for each in known if each.workbench_id not in there])
+            # What was found damaged or mended since a row was written does not show in its log.
+            execute("UPDATE workbenches SET mark = x'' WHERE status = 'damaged'")
+            for each in known:
+                if each.damage:
+                    self._mark(each.workbench_id, b"")
 
     def put(self, rows: Iterable[IndexedWorkbench]) -> None:
         """Replace the rows of workbenches by new ones."""
@@ -229,7 +234,9 @@ class HomeIndex:
             found = execute(query, (workbench_id,)).fetchone()
             if found is not None:
                 row = msgspec.json.decode(found[0], type=WorkbenchRow)
-                row = msgspec.structs.replace(row, status="damaged", reason=reason)
+                row = msgspec.structs.replace(
+                    row, status="damaged", reason=reason, is_read_only=True
+                )
                 update = "UPDATE workbenches SET status = ?, row = ? WHERE id = ?"
                 execute(update, (row.status, msgspec.json.encode(row), workbench_id))
                 query = f"SELECT {', '.join(_COLUMNS['workbenches'])} FROM workbenches WHERE id = ?"
@@ -271,10 +278,10 @@ class HomeIndex:
         return tuple(_checked(row)[-1] for row in self._connection.execute(query))
 
     def unreadable(self) -> tuple[WorkbenchId, ...]:
-        """Return the workbenches that are damaged or were not read yet, oldest first."""
+        """Return the workbenches whose logs are damaged or were not read yet, oldest first."""
         query = (
-            "SELECT id FROM workbenches WHERE status IN ('damaged', 'unread')"
-            " ORDER BY created_at_us, id"
+            "SELECT id FROM workbenches WHERE status = 'unread' OR (status = 'damaged'"
+            " AND json_extract(CAST(row AS TEXT), '$.is_read_only')) ORDER BY created_at_us, id"
         )
         return tuple(row[0] for row in self._connection.execute(query))
 
