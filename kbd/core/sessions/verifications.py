@@ -140,18 +140,23 @@ class Verifications:
         paid_until_us, is_begun = await self._share(now_us)
         return now_us - paid_until_us, is_begun
 
-    async def spend(self, time_us: int, *, is_begun: bool) -> None:
-        """Count a part of what is due as done.
-
-        Args:
-            time_us: For so much time.
-            is_begun: Whether the share goes on.
-        """
+    async def spend(self, time_us: int) -> None:
+        """Count a part of what is due as done, for so much time; the share goes on."""
         now_us = self._clock.now_us()
         paid_until_us, _ = await self._share(now_us)
         # A log that is most of the home is more than a share.
         until_us = min(paid_until_us + time_us, now_us + DAY_US)
-        await self._call(lambda file: file.set_share(until_us, is_begun=is_begun), None)
+        await self._call(lambda file: file.set_share(until_us, is_begun=True), None)
+
+    async def end_share(self, done_until_us: int = 0) -> None:
+        """Keep that a share is done.
+
+        Args:
+            done_until_us: Up to when nothing more is due, whatever was spent.
+        """
+        paid_until_us, _ = await self._share(self._clock.now_us())
+        until_us = max(paid_until_us, done_until_us)
+        await self._call(lambda file: file.set_share(until_us, is_begun=False), None)
 
     async def _share(self, now_us: int) -> tuple[int, bool]:
         kept = await self._call(lambda file: file.share(), None)

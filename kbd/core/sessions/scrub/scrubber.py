@@ -88,19 +88,17 @@ class Scrubber:
 
     async def _do_share(self) -> None:
         """Verify what is due until the share is done or nothing is left; pause for all work."""
-        await self._verifications.reconcile()
         await self._weigh()
         await self._until_idle()
-        unread: set[str] = set()
+        unread, begun_us = set[str](), self._context.clock.now_us()
         try:
             while await self._verifications.next(unread) is not None:
                 async with open_verifier(self._context.home) as verifier:
                     await self._verify_due(verifier, unread)
             # Of the days before nothing is left to be done, either.
-            credit_us, _ = await self._verifications.credit_us()
-            await self._verifications.spend(max(credit_us, 0), is_begun=False)
+            await self._verifications.end_share(begun_us)
         except _ShareDoneError:
-            await self._verifications.spend(0, is_begun=False)
+            await self._verifications.end_share()
         finally:
             self._us_a_byte = 0.0
 
@@ -153,6 +151,10 @@ class Scrubber:
     async def _verify(self, verifier: VerifierProcess, progress: LogProgress) -> bool:
         """Verify a log, record what was found; False if nothing can be said of it just now."""
         log_id, counted = progress.log_id, 0
+        if log_id not in self._workbenches.log_ids():
+            # It was deleted since it was known to be due.
+            await self._verifications.reconcile()
+            return True
 
         async def reached(told: BlobsReached) -> None:
             nonlocal counted
@@ -183,7 +185,7 @@ class Scrubber:
         self._meter.read(size_bytes)
         # What is verified at a start is no part of a share.
         if self._us_a_byte:
-            await self._verifications.spend(round(size_bytes * self._us_a_byte), is_begun=True)
+            await self._verifications.spend(round(size_bytes * self._us_a_byte))
 
     def _open_log(self, log_id: str) -> EventLog | None:
         """Return a log that the daemon has open."""
