@@ -17,7 +17,7 @@ from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
-from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
@@ -25,6 +25,7 @@ from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.verifications import Verifications
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
@@ -75,7 +76,10 @@ class Supervised:
 
 @asynccontextmanager
 async def supervised(
-    folder: Path, settings: Settings | None = None, found: Sequence[EntryPoint] = ()
+    folder: Path,
+    settings: Settings | None = None,
+    found: Sequence[EntryPoint] = (),
+    clock: Clock = CLOCK,
 ) -> AsyncIterator[Supervised]:
     """Run a supervisor on a home, recovered as at a start, and stop it in order.
 
@@ -91,7 +95,7 @@ async def supervised(
         blank=DaemonState,
         fold=fold_daemon,
         decide=decide_daemon,
-        clock=CLOCK,
+        clock=clock,
     )
     await keeper.load()
     async with anyio.create_task_group() as tasks:
@@ -99,15 +103,16 @@ async def supervised(
         context = ApiContext(
             home=home,
             settings=settings,
-            clock=CLOCK,
+            clock=clock,
             plugins=plugins,
             catalog=Catalog(plugins),
             workers=WorkerPool(plugins, settings),
             renderer=Renderer(settings),
             index=HomeIndexer(home, keeper),
+            verifications=Verifications(home, keeper, settings.scrub, clock),
             engines=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
-            daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, CLOCK),
+            daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, clock),
             notify=told.append,
             stop=lambda actor=None: None,
             backend="",
@@ -117,7 +122,7 @@ async def supervised(
         benches = Workbenches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
         work = WatchJobs(context, benches, runs)
-        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, CLOCK)
+        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, clock)
         yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()
         await benches.aclose()

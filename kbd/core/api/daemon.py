@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from logging import getLevelNamesMapping
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import anyio
 from anyio.abc import TaskGroup
@@ -73,6 +73,8 @@ from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.scrub.scrubber import Scrubber
+from kbd.core.sessions.verifications import Verifications
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
@@ -222,11 +224,14 @@ class _Given(NamedTuple):
     left_out: Mapping[PluginCode, str]
     service: ServiceNotifier
 
+    def of_plugin(self, settings: Settings) -> Callable[[str], dict[str, Any]]:
+        """Return what returns the settings of a plugin, by its name."""
+        return partial(settings.of_plugin, environment=self.environment)
+
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop, gate = SystemClock(), Hub(), _StopRequest(), ChildGate()
-    of_plugin = partial(settings.of_plugin, environment=given.environment)
     async with anyio.create_task_group() as tasks:
         started_s = clock.monotonic_s()
         async with (
@@ -243,8 +248,9 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 workers=workers,
                 renderer=Renderer(settings),
                 index=HomeIndexer(home, daemon),
+                verifications=Verifications(home, daemon, settings.scrub, clock),
                 engines=EnginePool(tasks),
-                egress=Egress(catalog, settings, secrets, of_plugin, daemon),
+                egress=Egress(catalog, settings, secrets, given.of_plugin(settings), daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
                 notify=hub.announce,
                 stop=stop.ask,
@@ -257,8 +263,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
-            jobs = WatchJobs(context, workbenches, runs, gate, given.open_files)
-            watcher = _make_watcher(context, daemon, jobs)
+            watcher = _make_watcher(context, workbenches, runs, gate, given.open_files)
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
@@ -269,6 +274,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
+                    watching.start_soon(Scrubber(context, workbenches).run)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -310,9 +316,11 @@ async def _open_plugins(
 
 
 def _make_watcher(
-    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], watch_jobs: WatchJobs
+    context: ApiContext, workbenches: Workbenches, runs: RunTasks, gate: ChildGate, open_files: int
 ) -> Watcher:
     """Return the watcher; clients are notified of what lands and of the outcomes."""
+    watch_jobs = WatchJobs(context, workbenches, runs, gate, open_files)
+    daemon = workbenches.daemon
 
     def announce(seq: Seq, record: Recorded) -> None:
         if (notification := watch_notification(seq, record)) is not None:

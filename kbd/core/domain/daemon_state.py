@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from kbd.core.domain.found_damage import FoundDamage, add_found, remove_mended
 from kbd.core.domain.recipe_state import RECIPE_FOLDS, SavedRecipes
 from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
+from kbd.events.damages import DamageFound, DamageMended
 from kbd.events.restores import HomeRestored
 from kbd.events.workbenches import (
     BudgetCharged,
@@ -66,6 +68,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
         doubt: What cannot be said of it while the daemon's log is damaged; "" for nothing.
         archive: The archive that it is packed in; None while it has a folder.
         unarchived_at_us: When it was unpacked last; 0 if it never was.
+        damage: What verifications found damaged in its log and its blobs, until it is mended.
     """
 
     workbench_id: WorkbenchId
@@ -76,6 +79,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     doubt: str = ""
     archive: ArchivedCopy | None = None
     unarchived_at_us: int = 0
+    damage: tuple[FoundDamage, ...] = ()
 
 
 class Spent(msgspec.Struct):
@@ -106,6 +110,7 @@ class DaemonState(msgspec.Struct):
         efforts: How hard models shall think, by provider and phase.
         spent: By day ("2026-11-22", UTC), the newest 32.
         reserved: What turns under way may cost; that of one which a crash cut off stays.
+        damage: What verifications found damaged in the daemon's own log, until it is mended.
     """
 
     seq: Seq = Seq(0)
@@ -124,6 +129,14 @@ class DaemonState(msgspec.Struct):
     efforts: dict[str, dict[str, str]] = {}
     spent: dict[str, Spent] = {}
     reserved: dict[str, BudgetReserved] = {}
+    damage: tuple[FoundDamage, ...] = ()
+
+    def damage_of(self, log_id: str) -> tuple[FoundDamage, ...]:
+        """Return what is known to be damaged of a log: a workbench's, by its id, or "daemon"."""
+        if log_id == "daemon":
+            return self.damage
+        known = self.workbenches.get(WorkbenchId(log_id))
+        return known.damage if known is not None else ()
 
     def day_usage(self, day: str) -> Spent:
         """Return what of a day was spent or is reserved."""
@@ -245,6 +258,24 @@ def _restored(state: DaemonState, record: Recorded) -> None:
     suspend_restored(state.watching, record)
 
 
+def _damage_found(state: DaemonState, record: Recorded) -> None:
+    data: DamageFound = record.data
+    _set_damage(state, data.workbench_id, add_found(state.damage_of(data.workbench_id), data))
+
+
+def _damage_mended(state: DaemonState, record: Recorded) -> None:
+    data: DamageMended = record.data
+    _set_damage(state, data.workbench_id, remove_mended(state.damage_of(data.workbench_id), data))
+
+
+def _set_damage(state: DaemonState, log_id: WorkbenchId, damage: tuple[FoundDamage, ...]) -> None:
+    known = state.workbenches.get(log_id)
+    if log_id == "daemon":
+        state.damage = damage
+    elif known is not None:
+        state.workbenches[log_id] = msgspec.structs.replace(known, damage=damage)
+
+
 def _money(cost: float) -> float:
     return cost if math.isfinite(cost) and cost > 0 else 0.0
 
@@ -271,6 +302,8 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     BudgetReserved: _reserved,
     BudgetCharged: _charged,
     HomeRestored: _restored,
+    DamageFound: _damage_found,
+    DamageMended: _damage_mended,
 }
 """What each event of the daemon's log changes, with `WATCH_FOLDS` and
 `RECIPE_FOLDS`; others do not occur in it."""

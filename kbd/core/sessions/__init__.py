@@ -22,4 +22,6 @@ recipe_facts     what was in the files that it is learned from
 recipe_trials    its jobs tried with changed files
 scratch_calls    calls of tools of which nothing lands
 fork             a workbench made of another one
+verifications    when each log was verified last, and what was found
+scrub            verifies a share of the home each day while the daemon is idle
 """

@@ -17,6 +17,7 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.indexer import HomeIndexer
+from kbd.core.sessions.verifications import Verifications
 from kbd.events.base import Actor
 from kbd.requests.base import Notification
 
@@ -45,6 +46,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         workers: Their processes.
         renderer: The program that prints documents for previews.
         index: What there is: a row a workbench and a run.
+        verifications: When which log was verified, and what was found.
         engines: The searches of workbenches.
         egress: The one door out.
         daily_budget: The day's money.
@@ -64,6 +66,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     workers: WorkerPool
     renderer: Renderer
     index: HomeIndexer
+    verifications: Verifications
     engines: EnginePool
     egress: Egress
     daily_budget: DailyBudget
