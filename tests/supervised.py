@@ -27,6 +27,7 @@ from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.verifications import Verifications
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
@@ -113,6 +114,7 @@ async def supervised(
             renderer=Renderer(settings),
             index=index,
             usage=HomeUsage(home, settings.retention, index, keeper),
+            verifications=Verifications(home, keeper, settings.scrub, clock),
             engines=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
             daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, clock),

@@ -80,6 +80,7 @@ BY_PATH = MappingProxyType(
             "audit/backup.py": 2,
             "audit/differences.py": 3,
             "audit/home_repair.py": 5,
+            "audit/scrub_main.py": 1,
             "home_index/database.py": 1,
             "runtime/home_lock.py": 2,
             "runtime/log_file.py": 3,

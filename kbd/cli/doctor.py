@@ -260,8 +260,11 @@ def _check_logs(arguments: argparse.Namespace) -> Iterator[_Finding]:
     if logs.damage is not None:
         text = f"the daemon's own log: {logs.damage.message}; `kbd verify daemon` tells more"
         yield _Finding(WRONG, "logs", text)
+    elif logs.found:
+        yield _Finding(WRONG, "logs", f"the daemon's own log: {logs.found}")
     there = [each for each in logs.workbenches if each.is_there]
-    looked = ((each, quick_damage(home.workbench(each.log_id))) for each in there)
+    # What is known of before goes behind what is seen now.
+    looked = ((each, quick_damage(home.workbench(each.log_id)) or each.damage) for each in there)
     damaged = [(each, reason) for each, reason in looked if reason]
     for each, reason in damaged[:MAX_DAMAGED]:
         title = f"{each.log_id} ({line(each.name, 40)})"
@@ -269,7 +272,7 @@ def _check_logs(arguments: argparse.Namespace) -> Iterator[_Finding]:
     if len(damaged) > MAX_DAMAGED:
         more = len(damaged) - MAX_DAMAGED
         yield _Finding(WRONG, "logs", f"{more} more workbenches are damaged: `kbd verify`")
-    if logs.damage is None and not damaged:
+    if logs.damage is None and not logs.found and not damaged:
         text = f"{len(there) + 1} logs begin and end as they should; `kbd verify` reads all of them"
         yield _Finding(GOOD, "logs", text)
 

@@ -227,7 +227,10 @@ def _log(arguments: argparse.Namespace) -> int:
         log, damage = "daemon", ""
         if arguments.workbench != "daemon":
             workbench = find_workbench(client, arguments.workbench)
-            log, damage = str(workbench["id"]), str(workbench.get("reason", ""))
+            log = str(workbench["id"])
+            # Where a file version is damaged the log has all of its events.
+            if workbench["status"] != "damaged" or workbench["is_read_only"]:
+                damage = str(workbench.get("reason", ""))
             if arguments.run is not None:
                 selection = selection._replace(run=_run_number(client, workbench, arguments.run))
         if arguments.head:

@@ -22,6 +22,9 @@ MAX_SHOWN = 20
 """How many workbenches are listed, those that take most; --json has all of them."""
 
 
+_DAY_S = 86_400
+
+
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Add the arguments of `kbd status` and return what runs it."""
     parser.epilog = """\
@@ -30,7 +33,8 @@ examples:
   kbd status --json | python -m json.tool
 
 Exits with 69 if no daemon answers, with 1 if a workbench or the daemon's own
-log is damaged."""
+log is damaged. `verified` says within which time all logs and file versions
+were read again and compared with their hashes; `kbd verify` does it now."""
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _status
 
@@ -74,6 +78,8 @@ def _status(arguments: argparse.Namespace) -> int:
     }
     parts = [f"{count} {told[name]}" for name, count in counts.items() if count]
     say(f"  workbenches  {', '.join([str(found['total']), *parts])}")
+    if scrub := info.get("scrub"):
+        say(f"  verified     {_verified(scrub)}")
     say(f"  runs         {', '.join(run['run_id'] for run in runs) or 'none'}")
     if watches:
         failed = sum(each["failed"] for each in watches)
@@ -83,6 +89,21 @@ def _status(arguments: argparse.Namespace) -> int:
         say(f"  watches      {', '.join([str(len(watches)), *parts])}")
     _print_disk_usage(disk, found["total"])
     return FAILED if is_damaged else OK
+
+
+def _verified(scrub: "dict[str, Any]") -> str:
+    """Say when logs and file versions were verified; when it is made one counts as verified."""
+    days = int(scrub["oldest_s"] // _DAY_S) + 1
+    if not scrub["days"]:
+        return f"only by `kbd verify`, for scrub.days is 0; all within {_days(days)}"
+    if not scrub["overdue"]:
+        return f"all within {_days(days)}"
+    late = f"{scrub['overdue']} of {scrub['logs']} logs not within {_days(scrub['days'])}"
+    return f"{late}, one not for {_days(days)}"
+
+
+def _days(count: int) -> str:
+    return f"{count} day" if count == 1 else f"{count} days"
 
 
 def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":

@@ -173,8 +173,11 @@ def _show(arguments: argparse.Namespace) -> int:
     say(f"  model   {line(opened['default_model_id'])}")
     say(f"  draft   {'yes, see `kbd review`' if opened['has_draft'] else 'none'}")
     say(f"  events  {opened['last_seq']}")
+    if verified := opened.get("verified_at"):
+        say(f"  checked {format_time(verified)} (UTC), all of it")
     if "reason" in opened:
-        say(f"  log     can only be read: {line(opened['reason'])}")
+        told = "can only be read: " if opened["is_read_only"] else ""
+        say(f"  damage  {told}{line(opened['reason'], 1000)}")
     say()
     rows = [(f["path"], size(f["size"]), f["file_kind"], _file_note(f)) for f in files]
     say(render_table(("file", "size", "kind", "note"), rows))

@@ -2,7 +2,7 @@ r"""Event log: the facts that were recorded, and the only authority over what ha
 
 Contents, in reading order:
 
-* `base`, `workbenches`, `runs`, `drafts`, `approvals`, `watches`, `recipes`, `restores`,
+* `base`, `workbenches`, `runs`, `drafts`, `approvals`, `watches`, `recipes`, `restores`, `damages`,
   `vocabulary`: the events, a closed set of frozen records.
 * `frame`: bytes and checksums; `faults`: what may be wrong with them. `codec`: records and bytes,
   and records as clients see them.

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kbd.events.approvals import ApprovalEvent, ApprovalRequested
+from kbd.events.damages import DamageEvent
 from kbd.events.drafts import (
     CheckpointCreated,
     DraftEvent,
@@ -31,7 +32,14 @@ from kbd.types import BlobHash
 __all__ = ["MUST_BE_UNDERSTOOD", "VERSIONS", "Event", "named_blobs"]
 
 Event = (
-    WorkbenchEvent | RunEvent | DraftEvent | ApprovalEvent | WatchEvent | RecipeEvent | RestoreEvent
+    WorkbenchEvent
+    | RunEvent
+    | DraftEvent
+    | ApprovalEvent
+    | WatchEvent
+    | RecipeEvent
+    | RestoreEvent
+    | DamageEvent
 )
 """Everything that can be recorded."""
 

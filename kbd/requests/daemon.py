@@ -36,6 +36,7 @@ __all__ = [
     "RendererInfo",
     "RpcDiscover",
     "SandboxInfo",
+    "ScrubInfo",
     "SearchInfo",
     "SetAsideFile",
     "ToolProgram",
@@ -59,6 +60,22 @@ class SearchInfo(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | Unset = UNSET
 
 
+class ScrubInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the logs and file versions of the home are verified.
+
+    Args:
+        days: All are verified once in so many days; 0 for never.
+        logs: How many logs there are, the daemon's among them.
+        overdue: How many of them were neither verified nor created within these days.
+        oldest_s: Seconds since the log was verified, or else created, for which that is longest.
+    """
+
+    days: int
+    logs: int
+    overdue: int
+    oldest_s: float
+
+
 class EngineInfo(Answer):
     """What is running.
 
@@ -73,7 +90,9 @@ class EngineInfo(Answer):
         uptime_s: Seconds since the start.
         search: How documents are searched.
         home_warning: That the home is a copy of another one, or not where it was known.
-        damage: What is wrong with the daemon's own log; then nothing is recorded in it.
+        damage: What is wrong with the daemon's own log. Where it cannot be read to its end nothing
+            is recorded in it.
+        scrub: How far the home is verified; absent until that is known.
         storage_notices: That the quota is near or reached, and which archives are about to be
             removed.
     """
@@ -89,6 +108,7 @@ class EngineInfo(Answer):
     search: SearchInfo
     home_warning: str | Unset = UNSET
     damage: str | Unset = UNSET
+    scrub: ScrubInfo | Unset = UNSET
     storage_notices: tuple[str, ...] | Unset = UNSET
 
 
@@ -394,6 +414,8 @@ class LogVerified(Answer):
 
 class LogVerify(Request):
     """Check a log: frames, sequence, chain, anchor, blobs; and a head that was kept elsewhere.
+
+    Damage that is found is recorded, and shown wherever the workbench is; what is mended likewise.
 
     Args:
         workbench_id: The log.

@@ -97,15 +97,17 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
         files: How many files it holds.
         last_seq: Its last event.
         disk_bytes: What its folder takes, or its archive.
-        status: The first of these that is true: its log is damaged; it is archived; a run is under
-            way; decisions wait for a person; a draft waits for review; nothing. Or its log was not
-            read yet, and only id, name and time of creation are known.
+        status: The first of these that is true: its log or a file version of it is damaged; it is
+            archived; a run is under way; decisions wait for a person; a draft waits for review;
+            nothing. Or its log was not read yet, and only id, name and time of creation are known.
         runs: How many runs it had.
         approvals: How many decisions wait for a person.
-        reason: Why it can only be read; then the rest is as far as its log can be read. Of one that
-            is not damaged: what a damaged log of the daemon leaves open.
+        reason: What is damaged: its log, and then the rest is as far as that can be read, or a file
+            version, which is not handed out. Of one that is not damaged: what a damaged log of the
+            daemon leaves open.
         parent_workbench_id: What it was forked from.
         archived_at: When it was archived, if it is; ISO 8601, UTC.
+        is_read_only: Whether its log is damaged, so that nothing is recorded in it.
     """
 
     id: WorkbenchId
@@ -122,6 +124,7 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | Unset = UNSET
     parent_workbench_id: WorkbenchId | Unset = UNSET
     archived_at: str | Unset = UNSET
+    is_read_only: bool = False
 
 
 class ForkedFrom(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,10 +151,13 @@ class WorkbenchInfo(WorkbenchRow, frozen=True, kw_only=True):
     Args:
         default_model_id: The model of its runs.
         forked: How it was forked, if it was.
+        verified_at: When its log and its file versions were verified last (ISO 8601, UTC); absent
+            if they never were, or if that is not known.
     """
 
     default_model_id: str
     forked: ForkedFrom | Unset = UNSET
+    verified_at: str | Unset = UNSET
 
 
 class WorkbenchOpened(Answer):
@@ -179,7 +185,7 @@ class WorkbenchesFound(Answer):
         total: How many match the filters, on this page or on others.
         next_cursor: Where the next page begins; absent behind the last row.
         drafts: How many there are with a draft, whatever the filters.
-        damaged: How many there are whose log is damaged, likewise.
+        damaged: How many there are that are damaged, likewise.
         unread: How many there are whose log was not read yet, likewise.
         disk_bytes: What all of them take on disk, likewise.
     """
@@ -569,6 +575,8 @@ WorkbenchRequest = (
     | WorkbenchOpen
     | WorkbenchList
     | WorkbenchDelete
+    | WorkbenchArchive
+    | WorkbenchUnarchive
     | WorkbenchFork
     | WorkbenchGetScope
     | WorkbenchFilesList

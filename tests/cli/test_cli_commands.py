@@ -153,6 +153,20 @@ def test_wb_makes_lists_and_fills(
     assert capsys.readouterr().out.endswith(f"{tmp_path}/a.csv\n")
 
 
+def test_wb_archives_and_unpacks(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """What it took and takes now is said."""
+    daemon.answers["WorkbenchArchive"] = {
+        "size_bytes": 512, "sha256": "f" * 64, "archived_at": "2026-12-01T00:00:00Z"
+    }  # fmt: skip
+    daemon.answers["WorkbenchUnarchive"] = {"unarchived": True}
+
+    assert kbd("wb", "archive", "taxes") == 0
+    assert capsys.readouterr().out == "Archived taxes: 2.0 KiB are 512 bytes now.\n"
+    assert kbd("wb", "unarchive", "taxes") == 0
+    assert capsys.readouterr().out == "Unpacked taxes.\n"
+    assert daemon.params_of("WorkbenchUnarchive") == {"workbench_id": WORKBENCH}
+
+
 def test_wb_remove_says_where(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """With a draft open a removal waits for the publish, and that is said."""
     daemon.answers["WorkbenchFilesRemove"] = {"removed": ["a.csv"], "in_draft": True}

@@ -14,6 +14,7 @@ import msgspec
 
 from kbd.events import Event, EventLog, codec
 from kbd.events import approvals as a
+from kbd.events import damages as g
 from kbd.events import drafts as d
 from kbd.events import recipes as c
 from kbd.events import restores as s
@@ -342,6 +343,13 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         w.WorkbenchDeleted(BENCH, "archived for 365 days"),
     ),
     (
+        g.DamageFound(BENCH, "blob damaged", f"aa/{A}", 0, 2, "its 3 bytes are not those"),
+        g.DamageFound(
+            WorkbenchId("daemon"), "damaged", "00000000000000000001.kbl", 64, 1, "flipped"
+        ),
+        g.DamageMended(BENCH, "blob damaged", f"aa/{A}"),
+    ),
+    (
         w.RetentionPlanned(WATCH, 365, 12, 40_960, "this is the first time"),
         f.WatchAdded(WATCH, RULE, f.RuleRetention(30, 365)),
     ),
@@ -351,10 +359,10 @@ watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 14
+CLIENTS_FROM = len(ADDED) - 15
 """From which of what came later on a client asked for it."""
 
-DOCUMENTS_FROM = len(ADDED) - 4
+DOCUMENTS_FROM = len(ADDED) - 5
 """From which of what came later on it belongs to the run of a recipe."""
 
 

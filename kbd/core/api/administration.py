@@ -8,6 +8,7 @@ from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.domain.event_text import title_line
+from kbd.core.domain.found_damage import damage_text
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.programs import program_path
 from kbd.core.plugins.worker_pool import SandboxLevel
@@ -47,7 +48,9 @@ class DaemonMethods:
         """Describe the running daemon."""
         del request, session
         context, chosen = self._context, self._context.egress.embedder()
-        damage = self._workbenches.daemon.journal.log.damage
+        daemon = self._workbenches.daemon
+        damage = daemon.journal.log.damage
+        told = damage.message if damage is not None else damage_text(daemon.state.damage)
         return wire.EngineInfo(
             engine_version=__version__,
             api_version=API_VERSION,
@@ -61,8 +64,20 @@ class DaemonMethods:
             uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
             home_warning=context.home_warning or msgspec.UNSET,
-            damage=damage.message if damage is not None else msgspec.UNSET,
+            damage=told or msgspec.UNSET,
+            scrub=self._scrub_info(),
             storage_notices=self._storage_notices() or msgspec.UNSET,
+        )
+
+    def _scrub_info(self) -> wire.ScrubInfo | msgspec.UnsetType:
+        context, summary = self._context, self._context.verifications.summary
+        if not summary.logs:
+            return msgspec.UNSET
+        return wire.ScrubInfo(
+            days=context.settings.scrub.days,
+            logs=summary.logs,
+            overdue=summary.overdue,
+            oldest_s=round(max(0, context.clock.now_us() - summary.oldest_at_us) / 1e6, 3),
         )
 
     def _storage_notices(self) -> tuple[str, ...]:

@@ -77,6 +77,8 @@ from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.scrub.scrubber import Scrubber
+from kbd.core.sessions.verifications import Verifications
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
@@ -227,7 +229,7 @@ class _Given(NamedTuple):
     service: ServiceNotifier
 
     def of_plugin(self, settings: Settings) -> Callable[[str], dict[str, Any]]:
-        """Return what gives the settings of a plugin, with what the environment says of it."""
+        """Return what returns the settings of a plugin, by its name."""
         return partial(settings.of_plugin, environment=self.environment)
 
 
@@ -251,6 +253,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 renderer=Renderer(settings),
                 index=(index := HomeIndexer(home, daemon)),
                 usage=HomeUsage(home, settings.retention, index, daemon),
+                verifications=Verifications(home, daemon, settings.scrub, clock),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, given.of_plugin(settings), daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
@@ -276,7 +279,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
-                    watching.start_soon(_work_unasked, watcher, retention, context.usage)
+                    watching.start_soon(_work_unasked, context, workbenches, watcher, retention)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -317,11 +320,14 @@ async def _open_plugins(
         yield plugins, await run_sync(Catalog, plugins), workers
 
 
-async def _work_unasked(watcher: Watcher, retention: Retention, usage: HomeUsage) -> None:
-    """Do for ever what nobody asks for each time: watch folders, archive and remove what is due."""
+async def _work_unasked(
+    context: ApiContext, workbenches: Workbenches, watcher: Watcher, retention: Retention
+) -> None:
+    """Do for ever what nobody asks for each time: watch, verify, archive and remove what is due."""
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(restart_on_failure, "usage", usage.run)
+        tasks.start_soon(restart_on_failure, "usage", context.usage.run)
         tasks.start_soon(restart_on_failure, "retention", retention.run)
+        tasks.start_soon(Scrubber(context, workbenches).run)
         await watcher.run()
 
 
@@ -329,6 +335,7 @@ def _make_watcher(
     context: ApiContext, workbenches: Workbenches, runs: RunTasks, gate: ChildGate, open_files: int
 ) -> Watcher:
     """Return the watcher; clients are notified of what lands and of the outcomes."""
+    watch_jobs = WatchJobs(context, workbenches, runs, gate, open_files)
 
     def announce(seq: Seq, record: Recorded) -> None:
         if (notification := watch_notification(seq, record)) is not None:

@@ -2,20 +2,21 @@
 
 import base64
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing, suppress
 from functools import partial
 
 import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.home_logs import verify_home_log
+from kbd.core.audit.home_logs import found_damage, verify_home_log
 from kbd.core.domain.log_outline import EventQuery
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.scrub.scrubber import log_use
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
@@ -101,7 +102,7 @@ class LogMethods:
     async def verify(
         self, request: wire_daemon.LogVerify, session: Session
     ) -> wire_daemon.LogVerified:
-        """Verify a whole log and all blobs that it names.
+        """Verify a whole log and all blobs that it names; what is found is recorded.
 
         Raises:
             FileReadFailed: A file of the log cannot be read.
@@ -109,6 +110,7 @@ class LogMethods:
             ValidationFailed: Of a head that was kept, only the number or only the hash is given.
         """
         del session
+        log_id, use = request.workbench_id, log_use(self._workbenches, request.workbench_id)
         checked = partial(
             verify_home_log,
             self._context.home,
@@ -116,7 +118,12 @@ class LogMethods:
             durable=self._end(request.workbench_id),
             expected_head=_parse_head(request),
         )
-        return await read_in_turn(checked)
+        found = await read_in_turn(checked)
+        # What was in use meanwhile may look damaged.
+        if found.ok or use == log_use(self._workbenches, log_id):
+            with suppress(KbdError):
+                await self._context.verifications.finish(log_id, found_damage(found.faults))
+        return found
 
     def _end(self, log_id: str) -> Anchor | None:
         """Return the end of a log that is open: its anchor on disk may lag behind."""

@@ -78,8 +78,10 @@ class MetricsMethods:
             *self._daemon_families(lag_s),
             *self._home_families(census),
             *self._watch_families(),
+            *self._scrub_families(),
             *context.meters.events.families(),
             *context.meters.requests.families(),
+            *context.meters.scrub.families(),
             *system,
         ]
 
@@ -122,8 +124,22 @@ class MetricsMethods:
             yield gauge("kbd_home_quota_bytes", quota, settings.quota_bytes)
         archived = sum(each.archive is not None for each in daemon.state.workbenches.values())
         yield gauge("kbd_workbenches_archived", "Workbenches that are archived.", archived)
-        damaged = census.workbenches.get("damaged", 0) + (daemon.journal.log.damage is not None)
-        yield gauge("kbd_logs_damaged", "Logs that are damaged, the daemon's among them.", damaged)
+        is_damaged = daemon.journal.log.damage is not None or bool(daemon.state.damage)
+        damaged = census.workbenches.get("damaged", 0) + is_damaged
+        told = "Logs that are damaged, or whose blobs are, the daemon's among them."
+        yield gauge("kbd_logs_damaged", told, damaged)
+
+    def _scrub_families(self) -> Iterator[MetricFamily]:
+        state, summary = self._workbenches.daemon.state, self._context.verifications.summary
+        known = sum(len(each.damage) for each in state.workbenches.values()) + len(state.damage)
+        told = "Faults that verifications found and that are not mended."
+        yield gauge("kbd_scrub_faults", told, known)
+        told = "Logs that were neither verified nor created within the days of the setting."
+        yield gauge("kbd_scrub_logs_overdue", told, summary.overdue)
+        # Before it is known there is no such time.
+        oldest = (summary.oldest_at_us / 1e6,) if summary.logs else ()
+        told = "When the log was verified, or else created, for which that is longest ago."
+        yield gauge("kbd_scrub_oldest_timestamp_seconds", told, *oldest)
 
     def _watch_families(self) -> Iterator[MetricFamily]:
         watches = tuple(self._workbenches.daemon.state.watching.watches.values())

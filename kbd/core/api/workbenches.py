@@ -55,7 +55,11 @@ class WorkbenchMethods:
         size_bytes = await read_in_turn(disk_bytes, workbench.folders.root)
         model = self._context.egress.models.chosen_or_default(workbench.state.model_id)
         known = self._workbenches.known(workbench.id)
-        return wire.WorkbenchOpened(workbench=workbench_info(known, workbench, size_bytes, model))
+        info = workbench_info(known, workbench, size_bytes, model)
+        verified_us = await self._context.verifications.verified_at_us(workbench.id)
+        if verified_us:
+            info = msgspec.structs.replace(info, verified_at=format_time(verified_us))
+        return wire.WorkbenchOpened(workbench=info)
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List workbenches, by the index: no log is opened."""

@@ -22,6 +22,7 @@
     backup_inventory    `backup.json`: what a backup holds
     log_inspection      a log from outside: the names in it lead nowhere else
     home_logs           logs of a home, listed and verified; without a daemon, too
+    scrub_main          the scrubber's process, which verifies logs and file versions
     home_repair         repair of logs and file versions of a home that no daemon has
     restore             a home made of a backup, and its first start
     moment_folder       a workbench as it stood after an event, written to a folder

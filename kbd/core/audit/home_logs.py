@@ -5,13 +5,15 @@ says by its own first event whose it is. Reads only, and blocks.
 """
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from kbd.core.audit.log_inspection import event_objection
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.found_damage import FoundDamage, damage_text
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.errors import FileReadFailed, LogCorrupt
 from kbd.events.anchor import Anchor
@@ -28,6 +30,7 @@ from kbd.types import Seq, WorkbenchId
 __all__ = [
     "HomeLog",
     "HomeLogs",
+    "found_damage",
     "hidden_workbenches",
     "list_logs",
     "note_deleted",
@@ -43,11 +46,13 @@ class HomeLog(NamedTuple):
         log_id: Its workbench's id, or "daemon".
         name: Its workbench's name; "" if nothing that can be read says it.
         is_there: Whether its folder is.
+        damage: What verifications found damaged of it; "" for nothing.
     """
 
     log_id: str
     name: str
     is_there: bool
+    damage: str = ""
 
 
 class HomeLogs(NamedTuple):
@@ -57,10 +62,12 @@ class HomeLogs(NamedTuple):
         workbenches: Those of workbenches, oldest first; those that the daemon's log does not name
             come last.
         damage: Why the daemon's log cannot be read to its end; None if it can.
+        found: What verifications found damaged of the daemon's log; "" for nothing.
     """
 
     workbenches: tuple[HomeLog, ...]
     damage: LogCorrupt | None
+    found: str = ""
 
     def named(self, name: str) -> tuple[HomeLog, ...]:
         """Return which are meant: a whole id, else a name, else the beginning of an id."""
@@ -87,14 +94,19 @@ def list_logs(home: Home) -> HomeLogs:
 
     damage = read_log(home.daemon_log, apply).fault
     known = [
-        HomeLog(workbench.workbench_id, workbench.name, home.workbench(workbench_id).exists())
+        HomeLog(
+            workbench.workbench_id,
+            workbench.name,
+            home.workbench(workbench_id).exists(),
+            damage_text(workbench.damage),
+        )
         for workbench_id, workbench in state.workbenches.items()
     ]
     if damage is not None:
         for folders, first in hidden_workbenches(home, {*state.workbenches, *deleted}):
             name = first.data.name if first is not None else ""
             known.append(HomeLog(folders.id, name, is_there=True))
-    return HomeLogs(tuple(known), damage)
+    return HomeLogs(tuple(known), damage, damage_text(state.damage))
 
 
 class _ReadError(Exception):
@@ -152,6 +164,7 @@ def verify_home_log(
     *,
     durable: Anchor | None = None,
     expected_head: Anchor | None = None,
+    open_blobs: Callable[[Path], BlobStore] = BlobStore,
 ) -> LogVerified:
     """Verify a log of a home and all blobs that it names; it may be in use.
 
@@ -160,9 +173,10 @@ def verify_home_log(
         log_id: A workbench's id, or "daemon".
         durable: Its end, as whoever has it open knows it.
         expected_head: A head of it from earlier, which somebody kept elsewhere.
+        open_blobs: Makes the store, by its folder, that verifies its blobs.
 
     Raises:
-        FileReadFailed: A file of the log cannot be read.
+        FileReadFailed: A file of the log cannot be read; its cause says why.
         NotFound: There is no such workbench.
         ValidationFailed: The id is ill-formed.
     """
@@ -170,7 +184,7 @@ def verify_home_log(
         folder, blobs = home.daemon_log, None
     else:
         folders = home.existing(log_id)
-        folder, blobs = folders.log, BlobStore(folders.blobs)
+        folder, blobs = folders.log, open_blobs(folders.blobs)
     try:
         found = verify_log(
             folder,
@@ -204,6 +218,13 @@ def _render_verification(found: Verification) -> LogVerified:
             )
             for fault in found.faults
         ),
+    )
+
+
+def found_damage(faults: Iterable[LogFault]) -> tuple[FoundDamage, ...]:
+    """Return what a verification found, as it is recorded."""
+    return tuple(
+        FoundDamage(each.kind, each.file, each.offset, each.seq, each.message) for each in faults
     )
 
 

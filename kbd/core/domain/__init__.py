@@ -13,6 +13,7 @@ Events in words, once for all who tell of them:
     event_context   the phase, item and call that an event belongs to, and its place in the run
     event_text      an event as one sentence
     watch_text      watched folders, in words
+    found_damage    damage that verifications found, and its words
     restore_text    a restore, and what a person confirmed after it, in words
     approval_text   what waits for a person, in words
     runnable_files  which files run, or are obeyed, by their name or beginning

@@ -1,11 +1,13 @@
 """Decisions about the daemon's own log: workbenches, recorded facts, the day's money."""
 
 from datetime import date, timedelta
+from typing import assert_never
 
 import msgspec
 
-from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.found_damage import EndVerification, damage_events
 from kbd.core.domain.recipe_state import RemoveRecipe, SaveRecipe, decide_recipe
 from kbd.core.domain.watch_decisions import WatchCommand, decide_watch
 from kbd.errors import BudgetCapReached, NotFound, ValidationFailed
@@ -187,6 +189,7 @@ DaemonCommand = (
     | RecordDaemon
     | ReserveBudget
     | ChargeBudget
+    | EndVerification
     | SaveRecipe
     | RemoveRecipe
     | WatchCommand
@@ -194,28 +197,31 @@ DaemonCommand = (
 """Everything that `decide_daemon` answers."""
 
 
-def _find(state: DaemonState, workbench_id: WorkbenchId) -> KnownWorkbench:
+def _decide_workbench(
+    state: DaemonState,
+    command: CreateWorkbench | DeleteWorkbench | ArchiveWorkbench | UnarchiveWorkbench,
+) -> Decision:
+    workbench_id = command.workbench_id
+    if isinstance(command, CreateWorkbench):
+        if workbench_id in state.workbenches:
+            raise ValidationFailed("that workbench id is taken")
+        return Decision((WorkbenchCreated(workbench_id, command.name),))
     known = state.workbenches.get(workbench_id)
     if known is None:
-        msg = f"there is no workbench {workbench_id}"
-        raise NotFound(msg)
-    return known
-
-
-def _archive(state: DaemonState, command: ArchiveWorkbench) -> Decision:
-    if _find(state, command.workbench_id).archive is not None:
-        raise ValidationFailed("that workbench is archived")
-    return Decision(
-        (
-            WorkbenchArchived(
-                command.workbench_id,
-                command.sha256,
-                command.size_bytes,
-                command.seq,
-                command.reason,
-            ),
-        )
-    )
+        raise NotFound(f"there is no workbench {workbench_id}")
+    match command:
+        case DeleteWorkbench(reason=reason):
+            return Decision((WorkbenchDeleted(workbench_id, reason),))
+        case ArchiveWorkbench(sha256=sha256, size_bytes=size_bytes, seq=seq, reason=reason):
+            if known.archive is not None:
+                raise ValidationFailed("that workbench is archived")
+            return Decision((WorkbenchArchived(workbench_id, sha256, size_bytes, seq, reason),))
+        case UnarchiveWorkbench(reason=reason):
+            if known.archive is None:
+                raise ValidationFailed("that workbench is not archived")
+            return Decision((WorkbenchUnarchived(workbench_id, reason),))
+        case _:
+            assert_never(command)
 
 
 def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
@@ -228,26 +234,19 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
         BudgetCapReached: A cap of the day would be passed.
     """
     match command:
-        case CreateWorkbench(workbench_id=workbench_id, name=name):
-            if workbench_id in state.workbenches:
-                msg = "that workbench id is taken"
-                raise ValidationFailed(msg)
-            return Decision((WorkbenchCreated(workbench_id, name),))
-        case DeleteWorkbench(workbench_id=workbench_id, reason=reason):
-            _find(state, workbench_id)
-            return Decision((WorkbenchDeleted(workbench_id, reason),))
-        case ArchiveWorkbench():
-            return _archive(state, command)
-        case UnarchiveWorkbench(workbench_id=workbench_id, reason=reason):
-            if _find(state, workbench_id).archive is None:
-                raise ValidationFailed("that workbench is not archived")
-            return Decision((WorkbenchUnarchived(workbench_id, reason),))
+        case CreateWorkbench() | DeleteWorkbench() | ArchiveWorkbench() | UnarchiveWorkbench():
+            return _decide_workbench(state, command)
         case RecordDaemon(facts=facts):
             return Decision(facts)
         case ReserveBudget():
             return reserve(state, command)
         case ChargeBudget():
             return charge(state, command)
+        case EndVerification(workbench_id=log_id):
+            # One that was deleted meanwhile has nothing that could be damaged.
+            if log_id != "daemon" and log_id not in state.workbenches:
+                return Decision()
+            return Decision(damage_events(state.damage_of(log_id), command))
         case SaveRecipe() | RemoveRecipe():
             return decide_recipe(state.recipes, command)
         case _:

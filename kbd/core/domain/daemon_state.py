@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from kbd.core.domain.found_damage import FoundDamage, add_found, remove_mended
 from kbd.core.domain.recipe_state import RECIPE_FOLDS, SavedRecipes
 from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
+from kbd.events.damages import DamageFound, DamageMended
 from kbd.events.restores import HomeRestored
 from kbd.events.watches import LandingsDismissed, WatchRemoved
 from kbd.events.workbenches import (
@@ -79,6 +81,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
         archive: The archive that it is packed in; None while it has a folder.
         unarchived_at_us: When it was unpacked last; 0 if it never was.
         dismissed_at_us: When a person dismissed the landed files that it was made for; 0 for never.
+        damage: What verifications found damaged in its log and its blobs, until it is mended.
     """
 
     workbench_id: WorkbenchId
@@ -90,6 +93,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     archive: ArchivedCopy | None = None
     unarchived_at_us: int = 0
     dismissed_at_us: int = 0
+    damage: tuple[FoundDamage, ...] = ()
 
 
 class Spent(msgspec.Struct):
@@ -148,6 +152,7 @@ class DaemonState(msgspec.Struct):
             for `[retention]`.
         updated_at_us: When the event `seq` was recorded.
         gap_at_us: The end of the last time of which the log cannot say that it went by; 0 for none.
+        damage: What verifications found damaged in the daemon's own log, until it is mended.
     """
 
     seq: Seq = Seq(0)
@@ -169,6 +174,14 @@ class DaemonState(msgspec.Struct):
     removals: dict[str, PlannedRemoval] = {}
     updated_at_us: int = 0
     gap_at_us: int = 0
+    damage: tuple[FoundDamage, ...] = ()
+
+    def damage_of(self, log_id: str) -> tuple[FoundDamage, ...]:
+        """Return what is known to be damaged of a log: a workbench's, by its id, or "daemon"."""
+        if log_id == "daemon":
+            return self.damage
+        known = self.workbenches.get(WorkbenchId(log_id))
+        return known.damage if known is not None else ()
 
     def day_usage(self, day: str) -> Spent:
         """Return what of a day was spent or is reserved."""
@@ -318,6 +331,24 @@ def _note_dismissal(state: DaemonState, workbench_id: WorkbenchId, at_us: int) -
         state.workbenches[workbench_id] = dismissed
 
 
+def _damage_found(state: DaemonState, record: Recorded) -> None:
+    data: DamageFound = record.data
+    _set_damage(state, data.workbench_id, add_found(state.damage_of(data.workbench_id), data))
+
+
+def _damage_mended(state: DaemonState, record: Recorded) -> None:
+    data: DamageMended = record.data
+    _set_damage(state, data.workbench_id, remove_mended(state.damage_of(data.workbench_id), data))
+
+
+def _set_damage(state: DaemonState, log_id: WorkbenchId, damage: tuple[FoundDamage, ...]) -> None:
+    known = state.workbenches.get(log_id)
+    if log_id == "daemon":
+        state.damage = damage
+    elif known is not None:
+        state.workbenches[log_id] = msgspec.structs.replace(known, damage=damage)
+
+
 def _money(cost: float) -> float:
     return cost if math.isfinite(cost) and cost > 0 else 0.0
 
@@ -345,6 +376,8 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     BudgetReserved: _reserved,
     BudgetCharged: _charged,
     HomeRestored: _restored,
+    DamageFound: _damage_found,
+    DamageMended: _damage_mended,
 }
 """What each event of the daemon's log changes, with `WATCH_FOLDS` and
 `RECIPE_FOLDS`; others do not occur in it."""

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.domain.run_state import item_label
-from kbd.events import drafts, runs, watches, workbenches
+from kbd.events import damages, drafts, runs, watches, workbenches
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
@@ -314,6 +314,7 @@ _AROUND_ITEMS = frozenset({runs.ItemStarted, runs.ItemCompleted, runs.ItemRetrie
 
 _FAILURES = frozenset(
     {
+        damages.DamageFound,
         drafts.EffectAborted,
         drafts.PublishAborted,
         runs.ItemFailed,

@@ -15,6 +15,7 @@ import msgspec
 
 from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
+from kbd.core.domain.found_damage import DAMAGE_TEXTS
 from kbd.core.domain.restore_text import RESTORE_TEXTS
 from kbd.core.domain.watch_text import WATCH_DIGITS, WATCH_TEXTS
 from kbd.events import drafts, recipes, workbenches
@@ -510,6 +511,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         **RUN_TEXTS,
         **APPROVAL_TEXTS,
         **RESTORE_TEXTS,
+        **DAMAGE_TEXTS,
         workbenches.WorkbenchCreated: lambda e, _: f"workbench {e.name} was created",
         workbenches.WorkbenchDeleted: _deleted,
         workbenches.WorkbenchArchived: lambda e, _: (

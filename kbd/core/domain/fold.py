@@ -32,6 +32,7 @@ from kbd.core.domain.workbench_state import (
 )
 from kbd.events.approvals import ApprovalDecided, ApprovalRequested
 from kbd.events.base import Recorded
+from kbd.events.damages import DamageFound, DamageMended
 from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
@@ -478,6 +479,8 @@ FOLDS: dict[type, Fold] = {
     # They stand in the daemon's log alone; here they only complete the table.
     **dict.fromkeys(WATCH_FOLDS, _nothing),
     **dict.fromkeys(RECIPE_FOLDS, _nothing),
+    DamageFound: _nothing,
+    DamageMended: _nothing,
 }
 """What each event changes. A test proves that no type of the vocabulary is missing."""
 

@@ -6,6 +6,7 @@
     database        the rows in SQLite: a projection that may be deleted at any time
     reader          reads closed logs, in a process of its own
     reader_process  that process, seen from the daemon
+    verified_logs   when each log was verified last, in a file of its own
 
 Who keeps the rows in step with the logs is `kbd.core.sessions.indexer`.
 """

@@ -208,6 +208,11 @@ class HomeIndex:
             there = {row[0] for row in execute("SELECT id FROM workbenches")}
             self._remove(there - ids)
             self._put([unread_workbench(each) for each in known if each.workbench_id not in there])
+            # What was found damaged or mended since a row was written does not show in its log.
+            execute("UPDATE workbenches SET mark = x'' WHERE status = 'damaged'")
+            for each in known:
+                if each.damage:
+                    self._mark(each.workbench_id, b"")
 
     def put(self, rows: Iterable[IndexedWorkbench]) -> None:
         """Replace the rows of workbenches by new ones."""
@@ -234,7 +239,8 @@ class HomeIndex:
     def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
         """Set why a workbench cannot be opened, though its log may be whole."""
         with self._transaction():
-            self._change_row(workbench_id, {"status": "damaged", "reason": reason})
+            changes = {"status": "damaged", "reason": reason, "is_read_only": True}
+            self._change_row(workbench_id, changes)
 
     def archive(self, archived: Mapping[WorkbenchId, ArchivedCopy]) -> None:
         """Set that workbenches are packed: their rows stay, for their logs say what they said."""
@@ -279,10 +285,10 @@ class HomeIndex:
         return tuple(_checked(row)[-1] for row in self._connection.execute(query))
 
     def unreadable(self) -> tuple[WorkbenchId, ...]:
-        """Return the workbenches that are damaged or were not read yet, oldest first."""
+        """Return the workbenches whose logs are damaged or were not read yet, oldest first."""
         query = (
-            "SELECT id FROM workbenches WHERE status IN ('damaged', 'unread')"
-            " ORDER BY created_at_us, id"
+            "SELECT id FROM workbenches WHERE status = 'unread' OR (status = 'damaged'"
+            " AND json_extract(CAST(row AS TEXT), '$.is_read_only')) ORDER BY created_at_us, id"
         )
         return tuple(row[0] for row in self._connection.execute(query))
 

@@ -7,6 +7,7 @@ read again.
 import time
 from collections import Counter as Count
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 from kbd.core.metrics.exposition import (
     Counter,
@@ -16,6 +17,7 @@ from kbd.core.metrics.exposition import (
     Sample,
     gauge,
 )
+from kbd.core.runtime.activity import Activity
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.runs import (
@@ -33,7 +35,7 @@ from kbd.events.runs import (
 )
 from kbd.types import Seq
 
-__all__ = ["EventMeter", "Meters", "RequestMeter"]
+__all__ = ["EventMeter", "Meters", "RequestMeter", "ScrubMeter"]
 
 REQUEST_BOUNDS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 TOOL_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -46,10 +48,15 @@ class RequestMeter:
     Attributes:
         clients: How many are connected.
         followers: How many subscriptions to events they have.
+        activity: Told of each request.
+
+    Args:
+        activity: The daemon's; one of its own if None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, activity: Activity | None = None) -> None:
         self.clients = self.followers = 0
+        self.activity = activity or Activity()
         self._timed: dict[str, Distribution] = {}
         self._failures = Count[str]()
         self._failed = Counter(
@@ -82,6 +89,7 @@ class RequestMeter:
         if timed is None:
             timed = self._timed[method] = self._seconds.under(method)
         timed.observe(time.perf_counter() - begun_s)
+        self.activity.note()
         if error is not None:
             self._failed.add(method, _error_code(error))
             self._failures[method] += 1
@@ -120,9 +128,14 @@ def _error_code(error: BaseException) -> str:
 
 
 class EventMeter:
-    """Meter of the logs: events, runs, model requests and tool calls as they are recorded."""
+    """Meter of the logs: events, runs, model requests and tool calls as they are recorded.
 
-    def __init__(self) -> None:
+    Args:
+        activity: Told of each event; one of its own if None.
+    """
+
+    def __init__(self, activity: Activity | None = None) -> None:
+        self._activity = activity or Activity()
         self._events = Counter(
             "kbd_events_appended_total", "Events appended to the logs, by type.", "type"
         )
@@ -174,6 +187,7 @@ class EventMeter:
     def count(self, record: Recorded) -> None:
         """Count an event for itself."""
         data = record.data
+        self._activity.note()
         self._events.add(type(data).__name__)
         match data:
             case RunStarted():
@@ -251,13 +265,42 @@ def _wait_ms(ended: ModelReplied | ModelFailed) -> int:
     return ended.wait_ms if isinstance(ended, ModelFailed) else 0
 
 
+class ScrubMeter:
+    """Meter of the verification of what is on disk: what was read, and what was found."""
+
+    def __init__(self) -> None:
+        self._bytes = Counter(
+            "kbd_scrub_read_bytes_total", "Bytes of logs and blobs read to verify them."
+        )
+        self._logs = Counter(
+            "kbd_scrub_logs_total", "Logs verified with their blobs, by what was found.", "result"
+        )
+
+    def read(self, size_bytes: int) -> None:
+        """Count bytes that were verified."""
+        self._bytes.add(amount=size_bytes)
+
+    def verified(self, result: Literal["whole", "damaged", "unread"]) -> None:
+        """Count a log that was verified, or could not be read just now."""
+        self._logs.add(result)
+
+    def families(self) -> Iterator[MetricFamily]:
+        """Return what was counted."""
+        yield self._bytes.family()
+        yield self._logs.family()
+
+
 class Meters:
     """The meters of a daemon.
 
     Attributes:
+        activity: When the daemon did something for somebody.
         requests: Of the socket.
         events: Of the logs.
+        scrub: Of the verification of what is on disk.
     """
 
     def __init__(self) -> None:
-        self.requests, self.events = RequestMeter(), EventMeter()
+        self.activity = Activity()
+        self.requests, self.events = RequestMeter(self.activity), EventMeter(self.activity)
+        self.scrub = ScrubMeter()

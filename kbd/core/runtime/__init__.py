@@ -12,6 +12,7 @@
     secrets        API keys: where they come from, and how they stay hidden
     hosts          hosts and ports in one spelling
     module_process a process that runs a module of kbd's own
+    activity       whether the daemon does something for somebody
     restarts       tasks that should never end, begun anew where they fail
     process_tree   processes below a process, found and killed
     diagnostics    the daemon's own log for its operator

@@ -246,6 +246,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.folder / "daemon" / "index.sqlite3"
 
     @property
+    def verified_file(self) -> Path:
+        """The file of when each log was verified last; a projection."""
+        return self.folder / "daemon" / "verified.sqlite3"
+
+    @property
     def workbenches(self) -> Path:
         """The folder of all workbenches."""
         return self.folder / "workbenches"
@@ -292,15 +297,6 @@ class Home(msgspec.Struct, frozen=True):
             self.folder, self.daemon_log.parent, self.daemon_log, self.workbenches, self.landings
         ):  # fmt: skip
             _private(folder)
-
-    def archived_ids(self) -> tuple[WorkbenchId, ...]:
-        """Return the ids of the workbenches of which an archive is there, sorted."""
-        try:
-            names = sorted(os.listdir(self.archives))
-        except FileNotFoundError:
-            return ()
-        ids = (name.removesuffix(ARCHIVE_SUFFIX) for name in names if ARCHIVE_SUFFIX in name)
-        return tuple(WorkbenchId(each) for each in ids if _ID.fullmatch(each))
 
     def workbench(self, workbench_id: str) -> WorkbenchFolders:
         """Return the folders of a workbench, existing or not.

@@ -40,6 +40,7 @@ __all__ = [
     "RetentionSettings",
     "RunLimits",
     "SandboxMode",
+    "ScrubSettings",
     "SearchSettings",
     "Settings",
     "WatchSettings",
@@ -256,6 +257,17 @@ class SearchSettings(msgspec.Struct, frozen=True):
     document_characters: Count = 16 * MIB
 
 
+class ScrubSettings(msgspec.Struct, frozen=True):
+    """Settings of the scrubber, which verifies what is on disk while the daemon is idle.
+
+    Args:
+        days: All logs and file versions of the home are verified once in so many days, a share of
+            them each day; 0 for not at all.
+    """
+
+    days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 30
+
+
 class LogSettings(msgspec.Struct, frozen=True):
     """Settings of the daemon's own log, for its operator.
 
@@ -347,6 +359,7 @@ class Settings(msgspec.Struct, frozen=True):
         watch: For watched folders.
         egress: Settings of egress: the addresses that kbd may connect to, and what may come back.
         search: Settings of the search.
+        scrub: Settings of the scrubber.
         log: Settings of the daemon's own log.
         metrics: Settings of the metrics for Prometheus.
         otel: Settings of the traces of runs.
@@ -365,6 +378,7 @@ class Settings(msgspec.Struct, frozen=True):
     watch: WatchSettings = WatchSettings()
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
+    scrub: ScrubSettings = ScrubSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     otel: OtelSettings = OtelSettings()

@@ -433,6 +433,8 @@ class Connection:
     ) -> bytes | None:
         """Return the line that answers a request, whatever kind of handler it has."""
         method, begun_s = route.kind.method, time.perf_counter()
+        activity = self._meter.activity
+        activity.begin()
         try:
             # What it does counts as this client's: it takes turns with the others.
             serve_for(self.actor.connection)
@@ -451,6 +453,8 @@ class Connection:
             if isinstance(error, Exception):
                 return failed_line(call, route, error)
             raise  # it was canceled
+        finally:
+            activity.end()
         self._meter.answered(method, begun_s)
         return _answer_line(call, route, result)
 

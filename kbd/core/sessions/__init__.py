@@ -5,6 +5,7 @@ indexer          keeps the index of workbenches and runs in step with the logs
 home_usage       what the home takes on disk, and the quota
 retention        archives and removes what people set it to
 workbenches      the registry of open workbenches, and the daemon's own log of which there are
+archives         packs workbenches that nobody uses, and unpacks them
 recovery         opens a workbench's log, and finishes what a stopped daemon had begun
 projection       `draft/` and the readable copies follow the log
 receipts         makes the receipt of each publish, behind it
@@ -23,4 +24,6 @@ recipe_facts     what was in the files that it is learned from
 recipe_trials    its jobs tried with changed files
 scratch_calls    calls of tools of which nothing lands
 fork             a workbench made of another one
+verifications    when each log was verified last, and what was found
+scrub            verifies a share of the home each day while the daemon is idle
 """

@@ -18,6 +18,7 @@ from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
+from kbd.core.sessions.verifications import Verifications
 from kbd.events.base import Actor
 from kbd.requests.base import Notification
 
@@ -46,6 +47,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         workers: Their processes.
         renderer: The program that prints documents for previews.
         index: What there is: a row a workbench and a run.
+        verifications: When which log was verified, and what was found.
         engines: The searches of workbenches.
         usage: What the home takes on disk, and its quota.
         egress: The one door out.
@@ -66,6 +68,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     workers: WorkerPool
     renderer: Renderer
     index: HomeIndexer
+    verifications: Verifications
     engines: EnginePool
     usage: HomeUsage
     egress: Egress

@@ -46,6 +46,7 @@ from kbd.core.workbench.rows import FolderSizes, folder_sizes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
+from kbd.events.damages import DamageFound, DamageMended
 from kbd.events.watches import WatchRunStarted
 from kbd.events.workbenches import WorkbenchArchived, WorkbenchCreated, WorkbenchDeleted
 from kbd.requests.workbenches import WorkbenchList
@@ -145,6 +146,8 @@ class HomeIndexer:
         self._archived: set[WorkbenchId] = set()
         self._watches: dict[WorkbenchId, WatchId] = {}
         self._failed: dict[WorkbenchId, str] = {}
+        # Closed ones of which damage was found or mended, which does not stand in their logs.
+        self._judged: set[WorkbenchId] = set()
         self._changed, self._stale, self._read = Notifier(), Notifier(), Notifier()
         # Those that were opened since a reading of closed logs began: what it found may be old.
         self._taken_up: set[WorkbenchId] = set()
@@ -275,9 +278,22 @@ class HomeIndexer:
             case WatchRunStarted(watch_id=watch_id, workbench_id=workbench_id):
                 self._watches[workbench_id] = watch_id
                 self._changed.ring()
+            case DamageFound(workbench_id=workbench_id) | DamageMended(workbench_id=workbench_id):
+                self._judge(workbench_id)
             case _:
                 pass
         self._announce("daemon")
+
+    def _judge(self, workbench_id: WorkbenchId) -> None:
+        """Take note that damage was found in a workbench, or mended."""
+        indexed = self._open.get(workbench_id)
+        if indexed is not None:
+            indexed.change = indexed.change or ChangedRuns()
+        else:
+            self._judged.add(workbench_id)
+            # What is read of it at this moment does not know yet.
+            self._taken_up.add(workbench_id)
+        self._changed.ring()
 
     def _announce(self, log_id: str) -> None:
         for follower in self._followers:
@@ -394,6 +410,7 @@ class HomeIndexer:
             for each in packed
             if (known := self._known(each)) is not None and known.archive is not None
         }
+        judged, self._judged = self._judged, set()
         created = [known for each in listed if (known := self._known(each)) is not None]
         deleted = [each for each in listed if self._known(each) is None]
         changed = [each for each in self._open.values() if each.change is not None]
@@ -407,6 +424,11 @@ class HomeIndexer:
             await self._call(partial(HomeIndex.archive, archived=archived))
         for workbench_id, reason in failed.items():
             await self._call(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
+        for workbench_id in judged - set(self._open):
+            await self._call(partial(HomeIndex.mark, workbench_id=workbench_id, mark=b""))
+        if judged:
+            await self._count_unread()
+            self._stale.ring()
 
     async def _write_rows(self, changed: Sequence[_Indexed]) -> None:
         await run_sync(_measure, changed)

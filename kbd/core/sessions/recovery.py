@@ -1,7 +1,7 @@
-"""Recovery of a workbench: opens and folds its log, finishes what a stopped daemon had begun."""
+"""Recovery of workbenches: opens and folds a log, finishes what a stopped daemon had begun."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -16,13 +16,15 @@ from kbd.core.agent.readable_copies import (
     write_tool_log,
 )
 from kbd.core.domain.commands import Command, InterruptRun, RecordFacts
-from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.folder_trees import remove_tree
+from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.private_files import tighten
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
@@ -34,15 +36,53 @@ from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.core.workbench.publish import carry_out
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, LogCorrupt
+from kbd.events.base import Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, SyncError, is_full
 from kbd.events.restores import WorkbenchRestored
 from kbd.events.shortages import SYSTEM_FAILURES, raise_shortage
-from kbd.events.workbenches import WorkbenchCreated
+from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
+from kbd.types import Seq, WorkbenchId
 
-__all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
+__all__ = [
+    "close_workbench",
+    "marked_open",
+    "open_workbench",
+    "recover_workbench",
+    "sweep_workbenches",
+    "translate_disk_errors",
+]
 
 _log = get_logger(__name__)
+
+
+def marked_open(home: Home, ids: Sequence[WorkbenchId]) -> list[WorkbenchId]:
+    """Return which workbenches were open when the daemon died. Blocks."""
+    return [each for each in ids if home.workbench(each).open_mark.exists()]
+
+
+async def sweep_workbenches(home: Home, daemon: Keeper[DaemonState, DaemonCommand]) -> None:
+    """Remove what is left of deleted workbenches, and of forks that did not come to be.
+
+    Args:
+        home: The home.
+        daemon: The Keeper of the daemon's own log, which is whole.
+    """
+    left = set(await run_sync(home.workbench_ids)) - set(daemon.state.workbenches)
+    if not left:
+        return
+    deleted: set[WorkbenchId] = set()
+
+    def note(_seq: int, record: Recorded) -> None:
+        if isinstance(record.data, WorkbenchDeleted):
+            deleted.add(record.data.workbench_id)
+
+    # Only what the log says: another folder that it does not know is somebody's.
+    await daemon.journal.replay(note, Seq(0))
+    for workbench_id in left:
+        folders = home.workbench(workbench_id)
+        if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
+            await run_sync(remove_tree, folders.root)
 
 
 async def open_workbench(

@@ -431,7 +431,7 @@ class Retention:
         """
         known = self._state.workbenches.get(due.known.workbench_id)
         if known is not None and known.archive == due.copy:
-            await self._workbenches.archives.remove(known.workbench_id, reason, actor)
+            await self._workbenches.delete(known.workbench_id, actor, reason)
 
     async def _attempt(self, work: Callable[[], Awaitable[None]]) -> str | None:
         """Do something with one workbench, and rest; return why that failed, None if it did not.

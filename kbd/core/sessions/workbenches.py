@@ -6,7 +6,7 @@ a list of all opens them all: too many to keep open.
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from weakref import WeakValueDictionary
 
 import anyio
@@ -18,7 +18,7 @@ from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
-from kbd.core.runtime.paths import Home, WorkbenchFolders, checked_id
+from kbd.core.runtime.paths import WorkbenchFolders, checked_id
 from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.archives import ShutWorkbench, WorkbenchArchives, check_archivable
@@ -26,8 +26,10 @@ from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
 from kbd.core.sessions.recovery import (
     close_workbench,
+    marked_open,
     open_workbench,
     recover_workbench,
+    sweep_workbenches,
     translate_disk_errors,
 )
 from kbd.core.store.journal import Journal
@@ -39,7 +41,6 @@ from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import MACHINE_FAULTS, KbdError, NotFound, TooManyOpenFiles, ValidationFailed
 from kbd.events.base import Actor, Recorded
-from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["IDLE_CHECK_S", "IDLE_S", "RunObserver", "ServedWorkbench", "Workbenches"]
@@ -325,19 +326,23 @@ class Workbenches:
                 raise
         return workbench_id
 
-    async def delete(self, workbench_id: str, actor: Actor | None = None) -> None:
+    async def delete(
+        self, workbench_id: str, actor: Actor | None = None, reason: str = ""
+    ) -> None:
         """Delete a workbench with its log.
 
         Args:
             workbench_id: Which.
             actor: The client that asks, if one does.
+            reason: By which rule an archive is removed; "" where a person asks.
 
         Raises:
             NotFound: There is no such workbench.
             ValidationFailed: A draft is open, or a run is under way.
         """
         if self.archives.archived(checked_id(workbench_id)) is not None:
-            await self.archives.remove(WorkbenchId(workbench_id), actor=actor)
+            await self.archives.remove(WorkbenchId(workbench_id), reason, actor)
+            self._openings.pop(WorkbenchId(workbench_id), None)
             return
         opened = await self._opened(workbench_id)
         # A damaged one is only deleted: no draft can be discarded, no run be ended in it.
@@ -358,31 +363,13 @@ class Workbenches:
         """
         if self.daemon.journal.log.damage is None:
             await self.archives.recover()
-            await self._sweep()
-        for workbench_id in await run_sync(_marked, self._context.home, self.ids()):
+            await sweep_workbenches(self._context.home, self.daemon)
+        for workbench_id in await run_sync(marked_open, self._context.home, self.ids()):
             try:
                 async with self.glance(workbench_id):
                     pass
             except KbdError as error:
                 _log.error("not_recovered", workbench=workbench_id, error=error.message)
-
-    async def _sweep(self) -> None:
-        left = set(await run_sync(self._context.home.workbench_ids)) - set(self.ids())
-        if not left:
-            return
-        deleted: set[WorkbenchId] = set()
-
-        def note(_seq: int, record: Recorded) -> None:
-            if isinstance(record.data, WorkbenchDeleted):
-                deleted.add(record.data.workbench_id)
-
-        # Only what the log says was deleted, and forks that did not come to be: another folder
-        # that it does not know is somebody's.
-        await self.daemon.journal.replay(note, Seq(0))
-        for workbench_id in left:
-            folders = self._context.home.workbench(workbench_id)
-            if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
-                await run_sync(remove_tree, folders.root)
 
     async def aclose(self) -> None:
         """Close all workbenches in an orderly way."""
@@ -594,8 +581,3 @@ def _check_unused(workbench: OpenWorkbench) -> None:
     if workbench.state.draft is not None:
         msg = "a draft is open in this workbench: publish or discard it first"
         raise ValidationFailed(msg)
-
-
-def _marked(home: Home, ids: Sequence[WorkbenchId]) -> list[WorkbenchId]:
-    """Return the workbenches that were open when the daemon died. Blocks."""
-    return [each for each in ids if home.workbench(each).open_mark.exists()]

@@ -9,6 +9,8 @@
     page_file       the older items of a state's long lists, beside its snapshots
     snapshotting    makes snapshots anew while a log grows, in a process of its own
     history         a workbench as it stood after any event
+    archive_file    a closed workbench in one compressed file, and back
+    archive_shelf   where archives lie, and the steps between a folder and its archive
     redaction       known keys, blotted out of what is recorded
 
 The log on disk, which all of this rests on, is `kbd.events`.

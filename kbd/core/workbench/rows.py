@@ -9,6 +9,7 @@ import msgspec
 
 from kbd.core.domain.approval_decisions import pending_approvals
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.domain.found_damage import damage_text
 from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
@@ -144,6 +145,8 @@ def workbench_row(
         damage: Why its log can only be read; "" if it is whole.
     """
     created_at_us = state.created_at_us or known.created_at_us
+    # What is seen of the log now goes before what was found once.
+    found = damage or damage_text(known.damage)
     return WorkbenchRow(
         id=known.workbench_id,
         name=state.name or known.name,
@@ -153,12 +156,13 @@ def workbench_row(
         files=sum(1 for _ in state.current_files()),
         last_seq=state.seq,
         disk_bytes=size_bytes,
-        status=_workbench_status(known, state, damage),
+        status=_workbench_status(known, state, found),
         runs=len(state.runs),
         approvals=sum(1 for _ in pending_approvals(state)),
-        reason=damage or known.doubt or msgspec.UNSET,
+        reason=found or known.doubt or msgspec.UNSET,
         parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
         archived_at=format_time(known.archive.archived_at_us) if known.archive else msgspec.UNSET,
+        is_read_only=bool(damage),
     )
 
 

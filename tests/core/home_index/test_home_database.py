@@ -45,7 +45,7 @@ def made(number: int, name: str = "", **fields: Any) -> IndexedWorkbench:
         approvals=given_.pop("approvals", ()),
         seq=Seq(number),
         text=given_.pop("text", name.casefold()),
-        row=str(number).encode(),
+        row=given_.pop("row", str(number).encode()),
         **given_,
     )
 
@@ -219,14 +219,14 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     """Drafts, damage, what is not read, and sizes, whatever a page has."""
     known = [KnownWorkbench(WorkbenchId(f"{number:016x}"), "w", number) for number in (1, 2, 3)]
     index.reconcile(known)
-    index.put(
-        [
-            made(1, has_draft=True, sizes=FolderSizes(5)),
-            made(2, status="damaged", sizes=FolderSizes(7)),
-        ]
-    )
+    index.put([made(1, has_draft=True, sizes=FolderSizes(5))])
+    index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":true}')])
     assert index.totals() == database.IndexTotals(1, 1, 1, 12)
     assert index.unreadable() == (known[1].workbench_id, known[2].workbench_id)
+    # Of a damaged file version the log has all the same what waits.
+    index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":false}')])
+    assert index.totals().damaged == 1
+    assert index.unreadable() == (known[2].workbench_id,)
 
 
 def test_decisions_that_wait_are_listed_oldest_first(index: HomeIndex) -> None:
