@@ -7,6 +7,7 @@
     ├── FileReadFailed           FILE_READ_FAILED         a file could not be read or parsed
     ├── FileWriteFailed          FILE_WRITE_FAILED        a file could not be written
     ├── DiskFull                 DISK_FULL                no space is left; nothing was lost
+    ├── QuotaReached             QUOTA_REACHED            the home takes as much as it may
     ├── OutOfMemory              OUT_OF_MEMORY            the machine has no memory left
     ├── TooManyOpenFiles         TOO_MANY_OPEN_FILES      no descriptor is left
     ├── TooManyProcesses         TOO_MANY_PROCESSES       no process or thread can be started
@@ -56,6 +57,7 @@ __all__ = [
     "ProviderNotConfigured",
     "ProviderRateLimited",
     "ProviderUnavailable",
+    "QuotaReached",
     "SandboxViolation",
     "StyleMergeFailed",
     "StyleSkillLoadFailed",
@@ -135,6 +137,13 @@ class DiskFull(KbdError):
     """No space is left on the device; what was acknowledged before is safe."""
 
     code = "DISK_FULL"
+    retryable_by_default = True
+
+
+class QuotaReached(KbdError):
+    """The home takes as much of the disk as it may; `detail` has the quota and what is used."""
+
+    code = "QUOTA_REACHED"
     retryable_by_default = True
 
 
@@ -306,7 +315,8 @@ _PLAIN: dict[str, type[KbdError]] = {
     kind.code: kind
     for kind in (
         ValidationFailed, NotFound, SandboxViolation, FileReadFailed, FileWriteFailed, DiskFull,
-        OutOfMemory, TooManyOpenFiles, TooManyProcesses, LogCorrupt, ConflictPublishedChanged,
+        QuotaReached, OutOfMemory, TooManyOpenFiles, TooManyProcesses, LogCorrupt,
+        ConflictPublishedChanged,
         ToolWorkerUnavailable, ToolTimeout, TurnLimit, AgentLoopDetected, ContextExhausted,
         BudgetCapReached, UserCanceled, EgressConsentRequired, EgressBlockedByPolicy,
         ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable, StyleSkillLoadFailed,

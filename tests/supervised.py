@@ -23,7 +23,9 @@ from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
+from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.verifications import Verifications
 from kbd.core.sessions.workbenches import Workbenches
@@ -47,7 +49,7 @@ class Supervised:
     Attributes:
         home: Its home.
         benches: The workbenches.
-        context, runs, watcher: What methods are given beside them.
+        context, runs, watcher, retention: What methods are given beside them.
         told: What clients were told, in order.
     """
 
@@ -61,6 +63,7 @@ class Supervised:
     ) -> None:
         self.home, self.context, self.benches = context.home, context, benches
         self.runs, self.watcher, self.told = runs, watcher, told
+        self.retention = Retention(context, benches)
 
     async def bench(self, **files: str) -> OpenWorkbench:
         """Create a workbench with files; `a__txt="x"` is the file a.txt."""
@@ -100,6 +103,7 @@ async def supervised(
     await keeper.load()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
+        index = HomeIndexer(home, keeper)
         context = ApiContext(
             home=home,
             settings=settings,
@@ -108,8 +112,9 @@ async def supervised(
             catalog=Catalog(plugins),
             workers=WorkerPool(plugins, settings),
             renderer=Renderer(settings),
-            index=HomeIndexer(home, keeper),
+            index=index,
             verifications=Verifications(home, keeper, settings.scrub, clock),
+            usage=HomeUsage(home, settings.retention, index, keeper),
             engines=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
             daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, clock),
@@ -122,7 +127,9 @@ async def supervised(
         benches = Workbenches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
         work = WatchJobs(context, benches, runs)
-        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, clock)
+        watcher = Watcher(
+            keeper, home, settings, work.carry_out, work.notify, clock, context.usage.check_room
+        )
         yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()
         await benches.aclose()

@@ -21,6 +21,7 @@ from kbd.core.domain.watch_decisions import (
     StartNext,
 )
 from kbd.core.plugins.hooks import EntryPoint
+from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.watch.job import JobFile, JobResult, WatchJob
 from kbd.core.watch.watch_jobs import WatchJobs
@@ -36,7 +37,7 @@ from kbd.providers import (
 )
 from kbd.tools import ToolContext, ToolResult
 from kbd.types import Phase, Seq, WatchId
-from supervised import Supervised, supervised
+from supervised import CLOCK, Supervised, supervised
 
 __all__ = ["MODEL", "SETTINGS", "WATCH", "Play", "landed", "reported", "unattended", "writes"]
 
@@ -108,7 +109,12 @@ class Scripted(Provider):
 
 @asynccontextmanager
 async def unattended(
-    home: Path, play: Play, *, leaves: bool = False, settings: Settings = SETTINGS
+    home: Path,
+    play: Play,
+    *,
+    leaves: bool = False,
+    settings: Settings = SETTINGS,
+    clock: Clock = CLOCK,
 ) -> AsyncIterator[tuple[Supervised, WatchJobs]]:
     """Run a supervisor whose model plays, with what carries jobs out."""
     module = ModuleType(PLUGIN)
@@ -127,7 +133,7 @@ async def unattended(
     )
     sys.modules[PLUGIN] = module
     found = [EntryPoint("testing", PLUGIN)]
-    async with supervised(home, settings, found) as running:
+    async with supervised(home, settings, found, clock) as running:
         yield running, WatchJobs(running.context, running.benches, running.runs)
 
 

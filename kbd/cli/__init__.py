@@ -24,6 +24,7 @@ Shared modules:
     log_reader    pages through a log, so that it may be longer than the memory
     rule_confirmation  what a restored rule does by itself, confirmed by name
     watch_rules   arguments and consent of watch rules
+    ages          ages as arguments: 30d, 12h
 
 A walk through a run: `run_steps` (its steps, read on demand), `step_text` (text of a step, and of
 any record), `walk` (panels, key bindings, frames), `screen` (full-screen terminal).

@@ -47,6 +47,8 @@ COMMANDS = {
     "export": "write a run with all it rests on to one file that verifies itself",
     "backup": "copy all logs and file versions to a folder, while work goes on",
     "restore": "make a home from a backup",
+    "storage": "show what takes the disk, what goes by itself and when",
+    "prune": "archive what is old and done, remove old archives",
     "status": "say whether the daemon runs, and what it does",
     "up": "start the daemon in the background",
     "stop": "stop the daemon",

@@ -161,6 +161,8 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
         yield _Finding(WRONG if "is a copy" in warning else KNOWN, "home", warning)
     if damage := info.get("damage"):
         yield _Finding(WRONG, "logs", damage)
+    for told in info.get("storage_notices", ()):
+        yield _Finding(WRONG if "are refused" in told else KNOWN, "storage", told)
     yield _damaged_finding(call(client, "WorkbenchList", {"limit": 1})["damaged"])
     embedder, reason = info["search"]["embedder"], info["search"].get("reason", "")
     how = f"by words and by meaning ({embedder})" if embedder else f"by words alone: {reason}"

@@ -68,6 +68,8 @@ def _status(arguments: argparse.Namespace) -> int:
     for field in ("home_warning", "damage"):
         if warning := info.get(field):
             say(f"               {line(warning, 1000)}")
+    for told in info.get("storage_notices", ()):
+        say(f"               {line(told, 1000)}")
     say(f"  process      {info['pid']}, up {duration(info['uptime_s'])}, on {info['backend']}")
     told = {
         "drafts": "with a draft",

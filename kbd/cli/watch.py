@@ -14,8 +14,24 @@ from kbd.cli.pages import add_limit, all_pages, each_page, newest_rows, render_t
 from kbd.cli.readings import add_reading_arguments, reading_params, settle_readings
 from kbd.cli.rule_confirmation import confirm_rule, render_acts
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import format_time, is_interactive, line, note, render_table, say, size
-from kbd.cli.watch_rules import add_watch, consent_for, dry_run, find_watch, select_failed
+from kbd.cli.terminal import (
+    counted,
+    format_time,
+    is_interactive,
+    line,
+    note,
+    render_table,
+    say,
+    size,
+)
+from kbd.cli.watch_rules import (
+    add_retention_arguments,
+    add_watch,
+    consent_for,
+    dry_run,
+    find_watch,
+    select_failed,
+)
 from kbd.client.blocking import Client
 
 __all__ = [
@@ -104,6 +120,7 @@ def _add_rule(rule: "argparse._ArgumentGroup") -> None:
     rule.add_argument("--runs-per-hour", type=int, metavar="N", help="then suspend (100)")
     rule.add_argument("--runs-per-path", type=int, metavar="N", help="a path and hour (5)")
     rule.add_argument("--chain-depth", type=int, metavar="N", help="rules in turn (3)")
+    add_retention_arguments(rule)
     rule.add_argument("--on-outcome", metavar="CMD", help="run for each outcome, told as JSON")
     add_reading_arguments(rule)
 
@@ -391,6 +408,7 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
         "failure": f"{again}put aside{', and the watch paused' if pauses else ''}",
         "command": shlex.join(rule["on_outcome"]) or "none",
         "consent": _render_consent(watch),
+        **_retention_fields(rule),
         "status": _render_status(watch),
         "landed": f"{watch['landed']}{_render_counts(watch['outcomes'])}",
     }
@@ -409,6 +427,18 @@ def _recipe_fields(rule: dict[str, Any]) -> dict[str, str]:
     asks = rule.get("otherwise") == "model"
     then = "the model is asked" if asks else "the file is put aside"
     return {"recipe": f"{rule['recipe']}; where a guard of it fails, {then}"}
+
+
+def _retention_fields(rule: dict[str, Any]) -> dict[str, str]:
+    if "retention" not in rule:
+        return {}
+    archive, remove = (
+        rule["retention"]["archive_after_days"],
+        rule["retention"]["remove_after_days"],
+    )
+    then = f"removed {counted(remove, 'day')} later" if remove else "kept as archives"
+    kept = f"archived after {counted(archive, 'day')} without a change, and {then}"
+    return {"kept": kept if archive else "for good, whatever [retention] says"}
 
 
 def _render_consent(watch: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ import os
 import shlex
 from typing import Any
 
+from kbd.cli.ages import days
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
 from kbd.cli.link import call
 from kbd.cli.pages import all_pages
@@ -12,7 +13,14 @@ from kbd.cli.readings import reading_params
 from kbd.cli.terminal import ask, counted, is_interactive, line, note
 from kbd.client.blocking import Client
 
-__all__ = ["add_watch", "consent_for", "dry_run", "find_watch", "select_failed"]
+__all__ = [
+    "add_retention_arguments",
+    "add_watch",
+    "consent_for",
+    "dry_run",
+    "find_watch",
+    "select_failed",
+]
 
 
 def find_watch(client: Client, named: str) -> dict[str, Any]:
@@ -57,6 +65,26 @@ def add_watch(client: Client, arguments: argparse.Namespace) -> str:
         waiting = counted(added["waiting"], "file")
         note(f"There already, and worked on as soon as they are whole: {waiting}.")
     return str(added["watch_id"])
+
+
+def add_retention_arguments(rule: "argparse._ArgumentGroup") -> None:
+    """Add what says after how long what a rule made goes."""
+    rule.add_argument(
+        "--archive-after", type=days, metavar="DAYS",
+        help="archive what it made and nobody changed for so long, as 30d",
+    )  # fmt: skip
+    rule.add_argument(
+        "--remove-after", type=days, metavar="DAYS", help="remove archives that old, as 365d"
+    )
+
+
+def _retention_param(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    archive, remove = arguments.archive_after, arguments.remove_after
+    if archive is None and remove is None:
+        return None
+    if not archive and remove:
+        raise Stop("only archives are removed: --remove-after needs --archive-after", USAGE)
+    return {"archive_after_days": archive or 0, "remove_after_days": remove or 0}
 
 
 def consent_for(client: Client, watch: dict[str, Any], *, given: bool) -> dict[str, Any]:
@@ -190,6 +218,7 @@ def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
         "existing": "run" if arguments.existing else None,
         "read_as": reading_params(arguments),
         "recipe": arguments.recipe,
+        "retention": _retention_param(arguments),
         "otherwise": arguments.otherwise,
     }
     given["prompt"] = words[0] if words else None

@@ -23,6 +23,7 @@ __all__ = [
     "RuleConfirmation",
     "RuleLimits",
     "RuleRecipe",
+    "RuleRetention",
     "WatchAdded",
     "WatchCommandEnded",
     "WatchConsent",
@@ -103,6 +104,20 @@ class RuleRecipe(msgspec.Struct, frozen=True, omit_defaults=True):
     otherwise: Literal["park", "model"] = "park"
 
 
+class RuleRetention(msgspec.Struct, frozen=True, omit_defaults=True):
+    """After how long what a rule made is archived and removed; it wins over `[retention]`.
+
+    With it, what the rule publishes by itself counts as seen: a person said so of this folder.
+
+    Args:
+        archive_after_days: Days without a change; 0 for never.
+        remove_after_days: Days since it was archived; 0 for never.
+    """
+
+    archive_after_days: int = 0
+    remove_after_days: int = 0
+
+
 class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a person wants done with what lands in a folder.
 
@@ -157,10 +172,17 @@ class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WatchAdded(Fact):
-    """A folder is watched from now on."""
+    """A folder is watched from now on.
+
+    Args:
+        watch_id: Its id.
+        rule: What is wanted.
+        retention: After how long what the rule made goes; None for what `[retention]` says.
+    """
 
     watch_id: WatchId
     rule: WatchRule
+    retention: RuleRetention | None = None
 
 
 class PassedFile(msgspec.Struct, frozen=True):

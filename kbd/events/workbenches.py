@@ -30,6 +30,7 @@ __all__ = [
     "PluginLoaded",
     "ReadingChosen",
     "RequestSent",
+    "RetentionPlanned",
     "RunsThen",
     "SettingChanged",
     "TraceSent",
@@ -108,6 +109,28 @@ class WorkbenchForked(Fact):
     mode: ForkMode
     source_seq: int
     from_message_id: str = ""
+
+
+class RetentionPlanned(Fact):
+    """Archives will be removed by a rule; nothing of it happens within a day of this.
+
+    It is recorded before a rule removes its first archive, after the rule changed, and after a time
+    of which the daemon's log cannot say that it went by.
+
+    Args:
+        watch_id: The watch whose rule it is; "" for `[retention]`.
+        remove_after_days: What the rule says: days since the archiving; 0 if it removes nothing any
+            more.
+        count: How many archives are due.
+        size_bytes: Their size.
+        reason: Why it is told now.
+    """
+
+    watch_id: str
+    remove_after_days: int
+    count: int = 0
+    size_bytes: int = 0
+    reason: str = ""
 
 
 class FileAdded(Fact):
@@ -511,5 +534,6 @@ WorkbenchEvent = (
     | BudgetReserved
     | BudgetCharged
     | TraceSent
+    | RetentionPlanned
 )
 """Events of workbenches, of the daemon and of what it spends and sends."""

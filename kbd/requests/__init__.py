@@ -20,6 +20,7 @@
     notifications  what the daemon sends without being asked
     replays        a run step by step, replay proofs, a workbench as it stood
     archives       case files and backups
+    storage        what takes the disk, what goes when, making room
     openrpc        the document that `rpc.discover` answers, made from these records
 
 A request is a record: its class's name is the method's, its fields are the parameters, its `answer`
@@ -44,6 +45,7 @@ from kbd.requests.receipts import ReceiptRequest
 from kbd.requests.recipes import RecipeRequest
 from kbd.requests.replays import ReplayRequest
 from kbd.requests.reviews import ReviewRequest
+from kbd.requests.storage import StorageRequest
 from kbd.requests.tools import ToolRequest
 from kbd.requests.watches import WatchRequest
 from kbd.requests.workbenches import WorkbenchRequest
@@ -71,6 +73,7 @@ AnyRequest = (
     | LogRequest
     | ReplayRequest
     | ArchiveRequest
+    | StorageRequest
     | WatchRequest
     | RecipeRequest
 )

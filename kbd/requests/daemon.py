@@ -93,6 +93,8 @@ class EngineInfo(Answer):
         damage: What is wrong with the daemon's own log. Where it cannot be read to its end nothing
             is recorded in it.
         scrub: How far the home is verified; absent until that is known.
+        storage_notices: That the quota is near or reached, and which archives are about to be
+            removed.
     """
 
     engine_version: str
@@ -107,6 +109,7 @@ class EngineInfo(Answer):
     home_warning: str | Unset = UNSET
     damage: str | Unset = UNSET
     scrub: ScrubInfo | Unset = UNSET
+    storage_notices: tuple[str, ...] | Unset = UNSET
 
 
 class EngineGetInfo(Request):

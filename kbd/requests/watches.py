@@ -16,6 +16,7 @@ __all__ = [
     "LandingRow",
     "LimitsParam",
     "OutcomeRow",
+    "RetentionParam",
     "TriedFile",
     "TriedRun",
     "WatchAdd",
@@ -73,6 +74,18 @@ class FailureParam(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     then: Literal["park", "pause"] = "park"
 
 
+class RetentionParam(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """After how long what a rule made is archived and removed; it wins over `[retention]`.
+
+    Args:
+        archive_after_days: Days without a change; 0 for never.
+        remove_after_days: Days since it was archived; 0 for never.
+    """
+
+    archive_after_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0
+    remove_after_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0
+
+
 class WatchConsentParam(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """That whatever lands may be sent to this model."""
 
@@ -115,6 +128,7 @@ class WatchRuleShown(msgspec.Struct, frozen=True, kw_only=True):
     read_as: ReadAs | Unset = UNSET
     recipe: str | Unset = UNSET
     otherwise: Literal["park", "model"] | Unset = UNSET
+    retention: RetentionParam | Unset = UNSET
 
 
 class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -327,6 +341,8 @@ class WatchAdd(_WatchRequest):
             `otherwise` is "model".
         otherwise: What becomes of files that a guard of the recipe stops: they are parked with the
             guard, or the model is asked with the prompt.
+        retention: After how long what its runs made is archived and removed; with it, what they
+            publish by themselves counts as seen. `[retention]` says it if absent.
     """
 
     answer: ClassVar[type[Any]] = WatchAdded
@@ -348,6 +364,7 @@ class WatchAdd(_WatchRequest):
     read_as: ReadAs = ReadAs()
     recipe: _RecipeParam = ""
     otherwise: Literal["park", "model"] = "park"
+    retention: RetentionParam | Unset = UNSET
 
 
 class WatchFound(Answer):

@@ -349,16 +349,20 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         ),
         g.DamageMended(BENCH, "blob damaged", f"aa/{A}"),
     ),
+    (
+        w.RetentionPlanned(WATCH, 365, 12, 40_960, "this is the first time"),
+        f.WatchAdded(WATCH, RULE, f.RuleRetention(30, 365)),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 14
+CLIENTS_FROM = len(ADDED) - 15
 """From which of what came later on a client asked for it."""
 
-DOCUMENTS_FROM = len(ADDED) - 4
+DOCUMENTS_FROM = len(ADDED) - 5
 """From which of what came later on it belongs to the run of a recipe."""
 
 

@@ -26,8 +26,10 @@ PARAMETERS = {
     "WatchAdd": {
         "folder", "prompt", "patterns", "name", "model_id", "mode", "quiet_s", "deliver_to",
         "publish", "limits", "on_failure", "on_outcome", "consent", "existing", "read_as",
-        "recipe", "otherwise",
+        "recipe", "otherwise", "retention",
     },
+    "StorageGet": {"limit", "cursor"},
+    "StoragePrune": {"older_s", "dry_run", "archives"},
     "WatchResume": {"watch_id", "consent", "confirm"},
     "WatchTest": {"watch_id", "folder", "patterns", "mode", "model_id"},
     "WatchFailedList": {"watch_id", "error_code", "query", "descending", "limit", "cursor"},
@@ -37,7 +39,7 @@ PARAMETERS = {
 ANSWERS = {
     "EngineGetInfo": {
         "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
-        "uptime_s", "search", "home_warning", "damage",
+        "uptime_s", "search", "home_warning", "damage", "storage_notices",
     },
     "WorkshopRunAgent": {
         "run_id", "message_id", "has_draft", "completed", "status", "reason", "suggestions",

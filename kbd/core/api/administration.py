@@ -14,6 +14,7 @@ from kbd.core.plugins.programs import program_path
 from kbd.core.plugins.worker_pool import SandboxLevel
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import ToolWorkerUnavailable
 from kbd.requests import API_VERSION
@@ -29,8 +30,8 @@ MAX_NAME_CHARACTERS = 80
 class DaemonMethods:
     """Handlers of the daemon itself."""
 
-    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
-        self._context, self._workbenches = context, workbenches
+    def __init__(self, context: ApiContext, workbenches: Workbenches, retention: Retention) -> None:
+        self._context, self._workbenches, self._retention = context, workbenches, retention
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -65,6 +66,7 @@ class DaemonMethods:
             home_warning=context.home_warning or msgspec.UNSET,
             damage=told or msgspec.UNSET,
             scrub=self._scrub_info(),
+            storage_notices=self._storage_notices() or msgspec.UNSET,
         )
 
     def _scrub_info(self) -> wire.ScrubInfo | msgspec.UnsetType:
@@ -77,6 +79,10 @@ class DaemonMethods:
             overdue=summary.overdue,
             oldest_s=round(max(0, context.clock.now_us() - summary.oldest_at_us) / 1e6, 3),
         )
+
+    def _storage_notices(self) -> tuple[str, ...]:
+        warning = self._context.usage.warning
+        return (*((warning,) if warning else ()), *self._retention.notices())
 
     async def workers(
         self, request: wire.ToolWorkerGetStatus, session: Session

@@ -39,6 +39,7 @@ from kbd.core.api.replays import ProofMethods, ReplayMethods
 from kbd.core.api.reviews import ReviewMethods
 from kbd.core.api.runs import ConversationMethods, WorkshopMethods
 from kbd.core.api.search import WorkspaceMethods
+from kbd.core.api.storage import StorageMethods, refuse_at_quota
 from kbd.core.api.tools import ToolMethods
 from kbd.core.api.watches import WatchMethods
 from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
@@ -62,6 +63,7 @@ from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten, tighten_files
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import LogSettings, Settings
@@ -71,7 +73,9 @@ from kbd.core.server import Hub
 from kbd.core.server.dispatch import Handler, ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
+from kbd.core.sessions.retention import Retention
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.scrub.scrubber import Scrubber
 from kbd.core.sessions.verifications import Verifications
@@ -247,8 +251,9 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 catalog=catalog,
                 workers=workers,
                 renderer=Renderer(settings),
-                index=HomeIndexer(home, daemon),
+                index=(index := HomeIndexer(home, daemon)),
                 verifications=Verifications(home, daemon, settings.scrub, clock),
+                usage=HomeUsage(home, settings.retention, index, daemon),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, given.of_plugin(settings), daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
@@ -266,14 +271,15 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             watcher = _make_watcher(context, workbenches, runs, gate, given.open_files)
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
-            table = handler_table(context, workbenches, runs, watcher)
+            retention = Retention(context, workbenches)
+            table = handler_table(context, workbenches, runs, watcher, retention)
             server = _make_server(context, table, hub, gate)
             await tasks.start(export_telemetry, context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
-                    watching.start_soon(watcher.run)
+                    watching.start_soon(_work_unasked, watcher, retention)
                     watching.start_soon(Scrubber(context, workbenches).run)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
@@ -315,6 +321,13 @@ async def _open_plugins(
         yield plugins, await run_sync(Catalog, plugins), workers
 
 
+async def _work_unasked(watcher: Watcher, retention: Retention) -> None:
+    """Do for ever what nobody asks for each time: watch folders, archive and remove what is due."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(restart_on_failure, "retention", retention.run)
+        await watcher.run()
+
+
 def _make_watcher(
     context: ApiContext, workbenches: Workbenches, runs: RunTasks, gate: ChildGate, open_files: int
 ) -> Watcher:
@@ -334,6 +347,7 @@ def _make_watcher(
         watch_jobs.carry_out,
         watch_jobs.notify,
         context.clock,
+        context.usage.check_room,
     )
 
 
@@ -425,12 +439,16 @@ def _make_server(
 
 
 def handler_table(
-    context: ApiContext, workbenches: Workbenches, runs: RunTasks, watcher: Watcher
+    context: ApiContext,
+    workbenches: Workbenches,
+    runs: RunTasks,
+    watcher: Watcher,
+    retention: Retention,
 ) -> dict[type[Request], Handler]:
     """Return the handler of each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
-        DaemonMethods(context, workbenches),
+        DaemonMethods(context, workbenches, retention),
         MetricsMethods(context, workbenches),
         ProviderMethods(context, workbenches),
         WorkbenchMethods(context, workbenches),
@@ -455,6 +473,7 @@ def handler_table(
         FormatMethods(context, workbenches),
         CaseMethods(context, workbenches),
         BackupMethods(context, workbenches, watcher),
+        StorageMethods(context, workbenches, retention),
     ):
         table.update(subject.table())
-    return hold_workbenches(workbenches, table)
+    return refuse_at_quota(context.usage, hold_workbenches(workbenches, table))

@@ -104,7 +104,7 @@ class MetricsMethods:
         yield _by_status("kbd_plugins", "Plugins that were found, by status.", statuses)
 
     def _home_families(self, census: HomeCensus) -> Iterator[MetricFamily]:
-        daemon = self._workbenches.daemon
+        context, daemon = self._context, self._workbenches.daemon
         yield _by_status("kbd_workbenches", "Workbenches, by status.", census.workbenches)
         yield gauge(
             "kbd_workbenches_open", "Workbenches held open.", len(self._workbenches.running())
@@ -115,6 +115,15 @@ class MetricsMethods:
         yield gauge(
             "kbd_workbenches_size_bytes", "Size of all workbenches on disk.", census.disk_bytes
         )
+        settings = context.settings.retention
+        # A home with a quota is measured again and again; without one nobody pays for it.
+        if settings.quota_bytes:
+            used = context.usage.sizes.total
+            yield gauge("kbd_home_size_bytes", "Size of the home on disk.", used)
+            quota = "What the home may take on disk."
+            yield gauge("kbd_home_quota_bytes", quota, settings.quota_bytes)
+        archived = sum(each.archive is not None for each in daemon.state.workbenches.values())
+        yield gauge("kbd_workbenches_archived", "Workbenches that are archived.", archived)
         is_damaged = daemon.journal.log.damage is not None or bool(daemon.state.damage)
         damaged = census.workbenches.get("damaged", 0) + is_damaged
         told = "Logs that are damaged, or whose blobs are, the daemon's among them."

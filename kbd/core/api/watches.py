@@ -55,12 +55,19 @@ from kbd.events.watches import (
     RuleConfirmation,
     RuleLimits,
     RuleRecipe,
+    RuleRetention,
     WatchConsent,
     WatchRule,
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request, Unset
-from kbd.requests.watches import WatchAdd, WatchConfirmParam, WatchConsentParam, WatchRow
+from kbd.requests.watches import (
+    RetentionParam,
+    WatchAdd,
+    WatchConfirmParam,
+    WatchConsentParam,
+    WatchRow,
+)
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [
@@ -125,6 +132,20 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         read_as=RecordedReadAs.of(request.read_as),
         recipe=RuleRecipe(request.recipe, request.otherwise) if request.recipe else None,
     )
+
+
+def _parse_retention(asked: RetentionParam | Unset) -> RuleRetention | None:
+    """Parse a rule's own retention.
+
+    Raises:
+        ValidationFailed: Archives are to be removed, and none are made.
+    """
+    if isinstance(asked, msgspec.UnsetType):
+        return None
+    if asked.remove_after_days and not asked.archive_after_days:
+        msg = "only archives are removed: remove_after_days needs archive_after_days"
+        raise ValidationFailed(msg)
+    return RuleRetention(asked.archive_after_days, asked.remove_after_days)
 
 
 def resolve_rule(rule: WatchRule, home: Home) -> WatchRule:
@@ -331,6 +352,7 @@ class WatchMethods:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(DAEMON_LOG)
         asked = parse_rule(request, self._context.egress)
+        retention = _parse_retention(request.retention)
         if asked.recipe is not None:
             saved_recipe(self._workbenches.daemon.state.recipes, asked.recipe.name)
         # Before anything is recorded: the log holds only folders that are there, without links.
@@ -339,7 +361,8 @@ class WatchMethods:
         # What comes after this look is not among them, so it lands.
         passed = there if request.existing == "pass_over" else ()
         watch_id = WatchId(self._context.clock.new_id())
-        await self._workbenches.daemon.submit(AddWatch(watch_id, rule, passed), session.actor)
+        command = AddWatch(watch_id, rule, passed, retention)
+        await self._workbenches.daemon.submit(command, session.actor)
         return wire.WatchAdded(
             watch_id=watch_id, passed_over=len(passed), waiting=len(there) - len(passed)
         )

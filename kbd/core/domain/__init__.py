@@ -32,6 +32,7 @@ Keeper of `kbd.core.store` records what it returns:
     rebase_decisions     a draft applied again to what is published now
     rewind_decisions     an earlier moment brought back
     recover_decisions    a draft that ended brought back
+    retention            what holds a workbench, and when it is archived and removed
     daemon_decisions     the daemon's own log: workbenches, the day's money
     recipe_state         the recipes that are saved, and what is decided about them
     watch_decisions      watched folders and the runs on what landed

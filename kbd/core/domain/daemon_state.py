@@ -12,6 +12,7 @@ from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
 from kbd.events.damages import DamageFound, DamageMended
 from kbd.events.restores import HomeRestored
+from kbd.events.watches import LandingsDismissed, WatchRemoved
 from kbd.events.workbenches import (
     BudgetCharged,
     BudgetReserved,
@@ -24,6 +25,7 @@ from kbd.events.workbenches import (
     PluginLeftOut,
     PluginLoaded,
     RequestSent,
+    RetentionPlanned,
     SettingChanged,
     TraceSent,
     WorkbenchArchived,
@@ -33,7 +35,17 @@ from kbd.events.workbenches import (
 )
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["DAEMON_FOLDS", "ArchivedCopy", "DaemonState", "KnownWorkbench", "Spent", "fold_daemon"]
+__all__ = [
+    "CLOCK_GAP_US",
+    "CLOCK_SLIP_US",
+    "DAEMON_FOLDS",
+    "ArchivedCopy",
+    "DaemonState",
+    "KnownWorkbench",
+    "PlannedRemoval",
+    "Spent",
+    "fold_daemon",
+]
 
 MAX_DAYS = 32
 """Of how many days with spending the sums are kept; the log has them all."""
@@ -69,6 +81,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
         archive: The archive that it is packed in; None while it has a folder.
         unarchived_at_us: When it was unpacked last; 0 if it never was.
         damage: What verifications found damaged in its log and its blobs, until it is mended.
+        dismissed_at_us: When a person dismissed the landed files that it was made for; 0 for never.
     """
 
     workbench_id: WorkbenchId
@@ -80,6 +93,7 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     archive: ArchivedCopy | None = None
     unarchived_at_us: int = 0
     damage: tuple[FoundDamage, ...] = ()
+    dismissed_at_us: int = 0
 
 
 class Spent(msgspec.Struct):
@@ -87,6 +101,30 @@ class Spent(msgspec.Struct):
 
     tokens: int = 0
     cost: float = 0.0
+
+
+CLOCK_GAP_US = 3 * 86_400_000_000
+"""A longer time between two events of the daemon's log may be the clock's, which was set: it cannot
+be told that the time went by."""
+
+CLOCK_SLIP_US = 3_600_000_000
+"""A clock that goes back further than this was set."""
+
+
+class PlannedRemoval(msgspec.Struct, frozen=True):
+    """Removal of archives that was announced.
+
+    Args:
+        remove_after_days: What the rule said then.
+        planned_at_us: When.
+        count: How many archives were due.
+        size_bytes: Their size.
+    """
+
+    remove_after_days: int
+    planned_at_us: int
+    count: int = 0
+    size_bytes: int = 0
 
 
 class DaemonState(msgspec.Struct):
@@ -111,6 +149,10 @@ class DaemonState(msgspec.Struct):
         spent: By day ("2026-11-22", UTC), the newest 32.
         reserved: What turns under way may cost; that of one which a crash cut off stays.
         damage: What verifications found damaged in the daemon's own log, until it is mended.
+        removals: The removals of archives that were announced, by the watch whose rule it is; ""
+            for `[retention]`.
+        updated_at_us: When the event `seq` was recorded.
+        gap_at_us: The end of the last time of which the log cannot say that it went by; 0 for none.
     """
 
     seq: Seq = Seq(0)
@@ -130,6 +172,9 @@ class DaemonState(msgspec.Struct):
     spent: dict[str, Spent] = {}
     reserved: dict[str, BudgetReserved] = {}
     damage: tuple[FoundDamage, ...] = ()
+    removals: dict[str, PlannedRemoval] = {}
+    updated_at_us: int = 0
+    gap_at_us: int = 0
 
     def damage_of(self, log_id: str) -> tuple[FoundDamage, ...]:
         """Return what is known to be damaged of a log: a workbench's, by its id, or "daemon"."""
@@ -276,6 +321,34 @@ def _set_damage(state: DaemonState, log_id: WorkbenchId, damage: tuple[FoundDama
         state.workbenches[log_id] = msgspec.structs.replace(known, damage=damage)
 
 
+def _retention_planned(state: DaemonState, record: Recorded) -> None:
+    data: RetentionPlanned = record.data
+    if not data.remove_after_days:
+        state.removals.pop(data.watch_id, None)
+        return
+    state.removals[data.watch_id] = PlannedRemoval(
+        data.remove_after_days, record.ts_us, data.count, data.size_bytes
+    )
+
+
+def _dismissed_workbenches(state: DaemonState, record: Recorded) -> set[WorkbenchId]:
+    """Return the workbenches of landed files that an event dismisses, before it is folded."""
+    data = record.data
+    watch = state.watching.watches.get(data.watch_id) if type(data) is LandingsDismissed else None
+    if watch is None:
+        return set()
+    found = (watch.landings.get(number) for number in data.landings)
+    return {each.workbench_id for each in found if each is not None and each.workbench_id}
+
+
+def _note_dismissal(state: DaemonState, workbench_id: WorkbenchId, at_us: int) -> None:
+    """Note that a person dismissed landed files, in the workbench that was made for them."""
+    known = state.workbenches.get(workbench_id)
+    if known is not None:
+        dismissed = msgspec.structs.replace(known, dismissed_at_us=at_us)
+        state.workbenches[workbench_id] = dismissed
+
+
 def _money(cost: float) -> float:
     return cost if math.isfinite(cost) and cost > 0 else 0.0
 
@@ -299,6 +372,7 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     SettingChanged: _setting,
     RequestSent: _nothing,
     TraceSent: _nothing,
+    RetentionPlanned: _retention_planned,
     BudgetReserved: _reserved,
     BudgetCharged: _charged,
     HomeRestored: _restored,
@@ -312,10 +386,19 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
 def fold_daemon(state: DaemonState, seq: Seq, record: Recorded) -> None:
     """Change the state as an event says; an event of another log changes nothing."""
     kind = type(record.data)
+    since_us = record.ts_us - state.updated_at_us
+    if state.updated_at_us and not -CLOCK_SLIP_US <= since_us <= CLOCK_GAP_US:
+        state.gap_at_us = record.ts_us
+    state.updated_at_us = record.ts_us
     if (fold := DAEMON_FOLDS.get(kind)) is not None:
         fold(state, record)
     elif (fold_watch := WATCH_FOLDS.get(kind)) is not None:
+        dismissed = _dismissed_workbenches(state, record)
         fold_watch(state.watching, seq, record)
+        for workbench_id in dismissed:
+            _note_dismissal(state, workbench_id, record.ts_us)
+        if kind is WatchRemoved:
+            state.removals.pop(record.data.watch_id, None)
     elif (fold_recipe := RECIPE_FOLDS.get(kind)) is not None:
         fold_recipe(state.recipes, record)
     state.seq = seq

@@ -17,7 +17,7 @@ from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
 from kbd.core.domain.found_damage import DAMAGE_TEXTS
 from kbd.core.domain.restore_text import RESTORE_TEXTS
-from kbd.core.domain.watch_text import WATCH_TEXTS
+from kbd.core.domain.watch_text import WATCH_DIGITS, WATCH_TEXTS
 from kbd.events import drafts, recipes, workbenches
 from kbd.events.codec import Unknown
 from kbd.events.runs import (
@@ -471,6 +471,17 @@ def _trace(data: workbenches.TraceSent, _context: EventContext) -> str:
     return f"request sent to {data.endpoint}: POST {data.path}, {what}"
 
 
+def _retention_planned(data: workbenches.RetentionPlanned, _context: EventContext) -> str:
+    whose = f"watch {data.watch_id[:WATCH_DIGITS]}" if data.watch_id else "[retention]"
+    if not data.remove_after_days:
+        return f"{whose} removes no archives any more"
+    due = f"{counted(data.count, 'archive')} ({size(data.size_bytes)})"
+    return (
+        f"{whose} remove_after_days = {data.remove_after_days} removes {due}, a day from now at the"
+        f" earliest: {data.reason}"
+    )
+
+
 def _setting(data: workbenches.SettingChanged, _context: EventContext) -> str:
     of = ", ".join(part for part in (data.provider_id, data.phase) if part)
     return f"setting {data.name}{f' of {of}' if of else ''} is now {data.value}"
@@ -522,6 +533,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         workbenches.ConversationRewound: _rewound,
         workbenches.RequestSent: _request,
         workbenches.TraceSent: _trace,
+        workbenches.RetentionPlanned: _retention_planned,
         workbenches.SettingChanged: _setting,
         workbenches.BudgetReserved: _reserved,
         workbenches.BudgetCharged: lambda e, _: f"{e.tokens} tokens{_cost(e.cost)} charged",

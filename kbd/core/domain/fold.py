@@ -66,6 +66,7 @@ from kbd.events.workbenches import (
     PluginLeftOut,
     PluginLoaded,
     RequestSent,
+    RetentionPlanned,
     SettingChanged,
     TraceSent,
     WorkbenchArchived,
@@ -175,6 +176,9 @@ def discard(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: DraftDiscarded = record.data
     draft, state.draft = state.draft, None
     state.current = 0
+    # A watch's retry discards what its run left before; nobody has looked at that.
+    if record.actor is not None:
+        state.seen_by = "person"
     if draft is None:
         return
     state.mark_discarded(draft.authors(), discarded=True)
@@ -241,7 +245,8 @@ def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
 def complete_publish(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     """Make the intended files the published ones and take them out of the draft."""
     intended, draft = state.publish, state.draft
-    state.publish = None
+    state.publish, state.has_new_files = None, False
+    state.seen_by = "person" if state.publish_is_asked else "rule"
     if intended is not None:
         state.publishes.add(record.data.checkpoint_id, PublishNote(state.publish_seq, seq))
     # Of a rewind, the event that follows says all; the draft is not what was published.
@@ -296,6 +301,7 @@ def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         modified_at_us=data.modified_at_us or record.ts_us,
         origin=data.blob,
     )
+    state.has_new_files = True
 
 
 def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -342,6 +348,8 @@ def _checkpoint(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _publish_intended(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     state.publish, state.publish_seq = record.data, seq
+    # Of the intent: what a crash cut off is completed for nobody.
+    state.publish_is_asked = record.actor is not None
 
 
 def _publish_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -462,6 +470,7 @@ FOLDS: dict[type, Fold] = {
     BudgetReserved: _nothing,
     BudgetCharged: _nothing,
     TraceSent: _nothing,
+    RetentionPlanned: _nothing,
     CheckpointRestored: _nothing,
     WorkbenchRestored: _restored,
     HomeRestored: _nothing,

@@ -83,6 +83,8 @@ def _add_message(
 
 def _rewound(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: ConversationRewound = record.data
+    if record.actor is not None:
+        state.seen_by = "person"
     head = state.heard.place_of(data.message_id)
     state.said_last = -1 if head is None else head
     then = data.runs

@@ -71,6 +71,7 @@ def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         )
     )
     state.current = record.run
+    state.seen_by, state.has_new_files = "", False
 
 
 def _resumed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -80,6 +81,7 @@ def _resumed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         run.without = []  # Another server may take what this one refused.
     run.status, run.model_id = RunStatus.RUNNING, data.model_id
     run.cancel_requested, run.error, run.ended_at_us = False, None, 0
+    state.seen_by = ""
 
 
 def _stop(run: Run, status: RunStatus, ts_us: int) -> None:

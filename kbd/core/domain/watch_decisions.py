@@ -35,6 +35,7 @@ from kbd.events.watches import (
     LandingsRetried,
     PassedFile,
     RuleConfirmation,
+    RuleRetention,
     WatchAdded,
     WatchCommandEnded,
     WatchConsent,
@@ -205,11 +206,19 @@ MAX_WATCHES = 200
 
 
 class AddWatch(msgspec.Struct, frozen=True):
-    """Watch a folder from now on; `passed` were there before and are not to be worked on."""
+    """Watch a folder from now on.
+
+    Args:
+        watch_id: Its new id.
+        rule: What is wanted.
+        passed: What was there before and is not to be worked on.
+        retention: After how long what the rule made goes; None for what `[retention]` says.
+    """
 
     watch_id: WatchId
     rule: WatchRule
     passed: tuple[PassedFile, ...] = ()
+    retention: RuleRetention | None = None
 
 
 class PassOverFiles(msgspec.Struct, frozen=True):
@@ -405,7 +414,7 @@ def _add(state: Watching, command: AddWatch) -> Decision:
     if len(command.passed) > MAX_PASSED:
         msg = f"more than {MAX_PASSED:,} files are in the folder: watch a folder below it"
         raise ValidationFailed(msg)
-    facts: list[Event] = [WatchAdded(command.watch_id, command.rule)]
+    facts: list[Event] = [WatchAdded(command.watch_id, command.rule, command.retention)]
     # In one frame with the watch: after a crash between them every old file would land as new.
     for place in range(0, len(command.passed), PASSED_PER_EVENT):
         files = command.passed[place : place + PASSED_PER_EVENT]

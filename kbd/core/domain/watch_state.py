@@ -20,6 +20,7 @@ from kbd.events.watches import (
     LandingsDismissed,
     LandingsParked,
     LandingsRetried,
+    RuleRetention,
     WatchAdded,
     WatchCommandEnded,
     WatchPaused,
@@ -162,6 +163,7 @@ class Watch(msgspec.Struct):
         ended: How many outcomes were recorded, by name.
         restored: Whether its rule came with a restored home and nobody resumed it since: nothing
             of the rule is in force, and its folder is not looked at.
+        retention: After how long what the rule made goes; None for what `[retention]` says.
     """
 
     watch_id: WatchId
@@ -179,6 +181,7 @@ class Watch(msgspec.Struct):
     landed: int = 0
     ended: dict[str, int] = {}
     restored: bool = False
+    retention: RuleRetention | None = None
 
     def has_landed(self, path: str, sha256: str) -> bool:
         """Tell whether this content landed under this path before."""
@@ -250,7 +253,9 @@ RECENT_OUTCOMES = 50
 
 def _added(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchAdded = record.data
-    state.watches[data.watch_id] = Watch(data.watch_id, data.rule, record.ts_us)
+    state.watches[data.watch_id] = Watch(
+        data.watch_id, data.rule, record.ts_us, retention=data.retention
+    )
 
 
 def _passed_over(state: Watching, _seq: Seq, record: Recorded) -> None:

@@ -63,10 +63,19 @@ def _written(data: watches.FilesWritten, _context: EventContext) -> str:
     return f"kbd writes {files} into {data.folder}: no reason for a run"
 
 
+def _retention(own: watches.RuleRetention | None) -> str:
+    if own is None:
+        return ""
+    archived = counted(own.archive_after_days, "day") if own.archive_after_days else "never"
+    removed = counted(own.remove_after_days, "day") if own.remove_after_days else "never"
+    return f"; archived after: {archived}, removed after: {removed}"
+
+
 WATCH_TEXTS: Mapping[type, Callable[[Any, EventContext], str]] = MappingProxyType(
     {
         watches.WatchAdded: lambda e, _: (
-            f"watching {e.rule.folder} ({e.rule.name}) as {e.watch_id[:WATCH_DIGITS]}"
+            f"watching {e.rule.folder} ({e.rule.name}) as"
+            f" {e.watch_id[:WATCH_DIGITS]}{_retention(e.retention)}"
         ),
         watches.FilesPassedOver: lambda e, _: (
             f"{_watch(e)}: {counted(len(e.files), 'file')} there already, passed over"

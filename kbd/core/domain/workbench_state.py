@@ -34,6 +34,7 @@ __all__ = [
     "Parent",
     "PublishNote",
     "Said",
+    "SeenBy",
     "SeenFile",
     "WorkbenchState",
     "folded_name",
@@ -296,6 +297,10 @@ class Parent(msgspec.Struct, frozen=True):
     forked_at_us: int
 
 
+SeenBy = Literal["", "rule", "person"]
+"""Who looked at the newest result of a workbench."""
+
+
 class Measured(msgspec.Struct):
     """Measured ratio of a model: the tokens that its provider counted, for so many bytes."""
 
@@ -360,7 +365,10 @@ class WorkbenchState(msgspec.Struct):
     nobody decided, `decided` the newest of the others. `current` is the run on the newest
     message that can be resumed; 0 once its plan is set aside. `restore_id` names the newest
     restore that it came with, and `restored_seq` the event that says so: what people had
-    confirmed before that is not in force.
+    confirmed before that is not in force. `seen_by` is who looked at the newest result: a person
+    who published, discarded or undid it, or the rule that published it by itself; "" for nobody.
+    `publish_is_asked` is whether a person asked for `publish`, and `has_new_files` whether files
+    were added since a run last began or a publish ended.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -396,6 +404,9 @@ class WorkbenchState(msgspec.Struct):
     next_entry: int = 1
     restore_id: str = ""
     restored_seq: Seq = Seq(0)
+    seen_by: SeenBy = ""
+    publish_is_asked: bool = False
+    has_new_files: bool = False
 
     @property
     def said(self) -> Branch:

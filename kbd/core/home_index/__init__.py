@@ -2,6 +2,7 @@
 
     rows            what a row says, made of the state that a log is folded to
     queries         what a list request asks for, as SQL
+    storage         what takes how much, and since when what is settled, as SQL
     database        the rows in SQLite: a projection that may be deleted at any time
     reader          reads closed logs, in a process of its own
     reader_process  that process, seen from the daemon

@@ -41,6 +41,12 @@ CREATE TABLE workbenches(
     has_draft INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     disk_bytes INTEGER NOT NULL,
+    log_bytes INTEGER NOT NULL,
+    blob_bytes INTEGER NOT NULL,
+    published_bytes INTEGER NOT NULL,
+    hold TEXT NOT NULL,
+    seen_by TEXT NOT NULL,
+    settled_at_us INTEGER NOT NULL,
     text TEXT NOT NULL,
     mark BLOB NOT NULL DEFAULT x'',
     row BLOB NOT NULL,
@@ -50,6 +56,7 @@ CREATE INDEX by_creation ON workbenches(created_at_us, id);
 CREATE INDEX by_change ON workbenches(updated_at_us, id);
 CREATE INDEX by_name ON workbenches(folded_name, id);
 CREATE INDEX by_size ON workbenches(disk_bytes, id);
+CREATE INDEX by_settling ON workbenches(settled_at_us, id);
 CREATE INDEX by_status ON workbenches(status, has_draft, disk_bytes);
 CREATE TABLE files(
     workbench_id TEXT NOT NULL,
@@ -88,7 +95,8 @@ _COLUMNS = MappingProxyType(
     {
         "workbenches": (
             "id", "name", "folded_name", "created_at_us", "updated_at_us", "status", "has_draft",
-            "seq", "disk_bytes", "text", "row",
+            "seq", "disk_bytes", "log_bytes", "blob_bytes", "published_bytes", "hold", "seen_by",
+            "settled_at_us", "text", "row",
         ),
         "runs": ("workbench_id", "number", "started_at_us", "status", "cost", "text", "row"),
         "files": ("workbench_id", "name"),
@@ -328,6 +336,10 @@ class HomeIndex:
             disk_bytes,
         )
 
+    def read(self, sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement that reads; another subject has its own beside this."""
+        return self._connection.execute(sql, values).fetchall()
+
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
         """Begin a transaction: all that is written inside is there, or nothing of it."""
@@ -347,7 +359,9 @@ class HomeIndex:
             self._insert(
                 "workbenches",
                 each.workbench_id, each.name, folded_name(each.name), each.created_at_us,
-                each.updated_at_us, each.status, int(each.has_draft), each.seq, each.disk_bytes,
+                each.updated_at_us, each.status, int(each.has_draft), each.seq, each.sizes.total,
+                each.sizes.log, each.sizes.blobs, each.sizes.published,
+                each.settling.hold or "", each.settling.seen_by, each.settling.since_us,
                 each.text, each.row,
             )  # fmt: skip
             self._mark(each.workbench_id, each.mark)

@@ -21,7 +21,7 @@ from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.store.archive_shelf import ArchiveShelf
 from kbd.core.store.snapshots import workbench_snapshots
-from kbd.core.workbench.rows import disk_bytes
+from kbd.core.workbench.rows import FolderSizes, folder_sizes
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.scan import read_log
@@ -49,33 +49,33 @@ def read_workbench(home: Home, known: KnownWorkbench) -> IndexedWorkbench:
     mark = closed_mark(home, known)
     if known.archive is None:
         folders = home.workbench(known.workbench_id)
-        return _read_folders(known, folders, disk_bytes(folders.root), mark)
-    size_bytes = known.archive.size_bytes
+        return _read_folders(known, folders, folder_sizes(folders), mark)
+    sizes = FolderSizes(other=known.archive.size_bytes)
     try:
         shelf = ArchiveShelf(home)
         folder = shelf.unpack_log(known.workbench_id, known.archive.sha256)
         try:
             folders = WorkbenchFolders(known.workbench_id, folder)
-            return _read_folders(known, folders, size_bytes, mark)
+            return _read_folders(known, folders, sizes, mark)
         finally:
             remove_tree(folder)
     except KbdError as error:
         reason = error.message
     except OSError as error:
         reason = f"the archive cannot be unpacked: {error.strerror}"
-    return indexed_workbench(known, WorkbenchState(), reason, size_bytes, (), mark=mark)
+    return indexed_workbench(known, WorkbenchState(), reason, sizes, (), mark=mark)
 
 
 def _read_folders(
-    known: KnownWorkbench, folders: WorkbenchFolders, size_bytes: int, mark: bytes
+    known: KnownWorkbench, folders: WorkbenchFolders, sizes: FolderSizes, mark: bytes
 ) -> IndexedWorkbench:
     state, damage = workbench_snapshots(folders.log, folders.snap).read()
     try:
-        return indexed_workbench(known, state, damage, size_bytes, state.runs, mark=mark)
+        return indexed_workbench(known, state, damage, sizes, state.runs, mark=mark)
     except ToolWorkerUnavailable:
         # A page of the state was damaged, and is gone by now: the log is folded from its beginning.
         state, damage = workbench_snapshots(folders.log, folders.snap).read()
-        return indexed_workbench(known, state, damage, size_bytes, state.runs, mark=mark)
+        return indexed_workbench(known, state, damage, sizes, state.runs, mark=mark)
 
 
 def watches_of(home: Home) -> dict[WorkbenchId, WatchId]:

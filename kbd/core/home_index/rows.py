@@ -8,11 +8,12 @@ import msgspec
 
 from kbd.core.domain.approval_decisions import pending_approvals
 from kbd.core.domain.daemon_state import ArchivedCopy, KnownWorkbench
+from kbd.core.domain.retention import UNREAD, Settling, settling_of
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.runtime.paths import Home
 from kbd.core.workbench.approval_rows import approval_row
-from kbd.core.workbench.rows import run_info, run_row, unread_row, workbench_row
+from kbd.core.workbench.rows import FolderSizes, run_info, run_row, unread_row, workbench_row
 from kbd.events.anchor import read_anchor
 from kbd.events.base import Recorded
 from kbd.events.segment import segment_names
@@ -82,13 +83,14 @@ class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
         has_draft: Whether changes wait for review.
         approvals: The decisions that wait for a person.
         seq: Its last event.
-        disk_bytes: What its folder takes.
+        sizes: What its folder takes.
         text: What a search looks through, case-folded.
         row: The answer's `WorkbenchRow` as JSON.
         files: The names of its files, those of the draft among them.
         mark: The fingerprint of its log; empty while it is open, or was not read.
         runs: The rows of its runs.
         is_whole: Whether these are all of its runs, or those that changed.
+        settling: How settled it is by its own log.
     """
 
     workbench_id: WorkbenchId
@@ -99,13 +101,14 @@ class IndexedWorkbench(msgspec.Struct, frozen=True, array_like=True):
     has_draft: bool
     approvals: tuple[IndexedApproval, ...]
     seq: Seq
-    disk_bytes: int
+    sizes: FolderSizes
     text: str
     row: bytes
     files: tuple[FileName, ...] = ()
     mark: bytes = b""
     runs: tuple[IndexedRun, ...] = ()
     is_whole: bool = True
+    settling: Settling = UNREAD
 
 
 class ChangedRuns:
@@ -154,7 +157,7 @@ def unread_workbench(known: KnownWorkbench) -> IndexedWorkbench:
         has_draft=False,
         approvals=(),
         seq=row.last_seq,
-        disk_bytes=row.disk_bytes,
+        sizes=FolderSizes(other=row.disk_bytes),
         text=folded_name(known.name),
         row=_encode(row),
     )
@@ -164,7 +167,7 @@ def indexed_workbench(
     known: KnownWorkbench,
     state: WorkbenchState,
     damage: str,
-    size_bytes: int,
+    sizes: FolderSizes,
     runs: Iterable[Run],
     *,
     mark: bytes = b"",
@@ -176,12 +179,12 @@ def indexed_workbench(
         known: It, as the daemon's log knows it.
         state: Its state; blank if nothing of its log can be read.
         damage: Why its log can only be read; "" if it is whole.
-        size_bytes: What its folder takes.
+        sizes: What its folder takes.
         runs: Those whose rows are wanted.
         mark: The fingerprint of its log, if it is closed.
         is_whole: Whether these are all of its runs.
     """
-    row = workbench_row(known, state, size_bytes, damage)
+    row = workbench_row(known, state, sizes.total, damage)
     files = tuple(seen.name for seen in state.current_files())
     words = "\n".join((row.name, *files))
     return IndexedWorkbench(
@@ -196,13 +199,14 @@ def indexed_workbench(
             for each in pending_approvals(state)
         ),
         seq=state.seq,
-        disk_bytes=size_bytes,
+        sizes=sizes,
         text=folded_name(words),
         row=_encode(row),
         files=files,
         mark=mark,
         runs=tuple(indexed_run(row.name, state, run, damage) for run in runs),
         is_whole=is_whole,
+        settling=settling_of(state, damage),
     )
 
 

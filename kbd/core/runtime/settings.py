@@ -37,6 +37,7 @@ __all__ = [
     "ModelSettings",
     "OtelSettings",
     "PreviewLimits",
+    "RetentionSettings",
     "RunLimits",
     "SandboxMode",
     "ScrubSettings",
@@ -50,6 +51,7 @@ __all__ = [
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
+Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
 MIB = 1024 * 1024
 
 _KEYS = ("api_key", "api_key_command")
@@ -308,6 +310,23 @@ class OtelSettings(msgspec.Struct, frozen=True):
     content: bool = False
 
 
+class RetentionSettings(msgspec.Struct, frozen=True):
+    """Settings of retention: after how long what is removed. By default nothing ever is.
+
+    Args:
+        archive_after_days: A workbench whose result a person has seen is archived after so many
+            days without a change; 0 for never.
+        remove_after_days: An archive is removed so many days after it was made; 0 for never.
+        quota_bytes: What the home may take on the disk; 0 for as much as there is.
+        quota_warning_share: From this share of the quota on it is warned.
+    """
+
+    archive_after_days: Days = 0
+    remove_after_days: Days = 0
+    quota_bytes: Annotated[int, msgspec.Meta(ge=0)] = 0
+    quota_warning_share: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.9
+
+
 class ModelSettings(msgspec.Struct, frozen=True):
     """Settings of a model that override what its provider says; None overrides nothing.
 
@@ -344,6 +363,7 @@ class Settings(msgspec.Struct, frozen=True):
         log: Settings of the daemon's own log.
         metrics: Settings of the metrics for Prometheus.
         otel: Settings of the traces of runs.
+        retention: Settings of retention: after how long what is removed.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -362,6 +382,7 @@ class Settings(msgspec.Struct, frozen=True):
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     otel: OtelSettings = OtelSettings()
+    retention: RetentionSettings = RetentionSettings()
     models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 

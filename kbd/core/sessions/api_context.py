@@ -16,6 +16,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
+from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.verifications import Verifications
 from kbd.events.base import Actor
@@ -48,6 +49,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         index: What there is: a row a workbench and a run.
         verifications: When which log was verified, and what was found.
         engines: The searches of workbenches.
+        usage: What the home takes on disk, and its quota.
         egress: The one door out.
         daily_budget: The day's money.
         notify: Tells clients.
@@ -68,6 +70,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     index: HomeIndexer
     verifications: Verifications
     engines: EnginePool
+    usage: HomeUsage
     egress: Egress
     daily_budget: DailyBudget
     notify: Notify

@@ -42,7 +42,7 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper, Observer
-from kbd.core.workbench.rows import disk_bytes
+from kbd.core.workbench.rows import FolderSizes, folder_sizes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
@@ -114,7 +114,7 @@ class _Indexed:
         workbench: It.
         opened_at: Its last event when it was opened, before it was recovered.
         change: The runs that are not written yet; None if nothing is.
-        size_bytes: What its folder took when it was measured last.
+        sizes: What its folder took when it was measured last.
         measure_at_s: When it may be measured again.
         is_compared: Whether it is known that the rows in the index are those of this log.
     """
@@ -123,7 +123,7 @@ class _Indexed:
         self.workbench = workbench
         self.opened_at = workbench.state.seq
         self.change: ChangedRuns | None = ChangedRuns()
-        self.size_bytes, self.measure_at_s = 0, float("-inf")
+        self.sizes, self.measure_at_s = FolderSizes(), float("-inf")
         self.is_compared = False
 
 
@@ -227,6 +227,10 @@ class HomeIndexer:
         And the workbenches in which others may: those that are damaged, or were not read yet.
         """
         return await self._ask(lambda index: (index.approvals(), index.unreadable()))
+
+    async def read(self, question: Callable[[HomeIndex], T]) -> T:
+        """Return the answer of the index to a question that has a module of its own."""
+        return await self._ask(question)
 
     async def census(self) -> HomeCensus:
         """Return how many there are of what, as far as the logs were read."""
@@ -460,7 +464,7 @@ class HomeIndexer:
         state = workbench.state
         damage = workbench.damage.message if workbench.damage is not None else ""
         is_whole, numbers = change.is_whole, change.numbers(state)
-        row = indexed_workbench(known, state, damage, indexed.size_bytes, ())
+        row = indexed_workbench(known, state, damage, indexed.sizes, ())
         runs: list[IndexedRun] = []
         for count, number in enumerate(numbers, 1):
             runs.append(indexed_run(state.name, state, state.run(number), damage))
@@ -565,7 +569,7 @@ def _measure(changed: Sequence[_Indexed]) -> None:
     for each in changed:
         begun = time.monotonic()
         if begun >= each.measure_at_s:
-            each.size_bytes = disk_bytes(each.workbench.folders.root)
+            each.sizes = folder_sizes(each.workbench.folders)
             each.measure_at_s = begun + _SIZED_SHARE * (time.monotonic() - begun)
 
 

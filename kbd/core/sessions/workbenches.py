@@ -150,6 +150,7 @@ class Workbenches:
         self.daemon_events = EventRows("daemon", daemon.journal)
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
+        tasks.start_soon(restart_on_failure, "usage", context.usage.run)
 
         self.archives = WorkbenchArchives(context.home, daemon, self._shut, self._locked)
 

@@ -33,6 +33,7 @@ from kbd.errors import (
     KbdError,
     NotFound,
     OutOfMemory,
+    QuotaReached,
     TooManyOpenFiles,
     TooManyProcesses,
 )
@@ -60,11 +61,11 @@ _INGEST_BATCH = 64
 _TRIES = 5
 """A file that cannot be read for a reason that may pass is recorded as failed after so many."""
 
-_SHORTAGES = (DiskFull, OutOfMemory, TooManyOpenFiles, TooManyProcesses)
+_SHORTAGES = (DiskFull, QuotaReached, OutOfMemory, TooManyOpenFiles, TooManyProcesses)
 """What a file waits for as long as it takes: it says nothing of the file."""
 
 _SHORTAGE_RETRY_S = 10.0
-"""A full disk, and whatever else has run out, is tried again after this."""
+"""A full disk, a quota, and whatever else has run out, is tried again after this."""
 
 _log = get_logger(__name__)
 
@@ -95,6 +96,7 @@ class Inbox:
         copies: Where copies of what landed go.
         settings: How it is looked at.
         file_bytes: The largest file that is taken.
+        check_room: Raises a KbdError while no more may be taken in.
     """
 
     def __init__(
@@ -104,10 +106,11 @@ class Inbox:
         copies: LandedCopies,
         settings: WatchSettings,
         file_bytes: int,
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
         rule = keeper.state.watching.watches[watch_id].rule
         self._watch_id, self._keeper, self._copies = watch_id, keeper, copies
-        self._settings = settings
+        self._settings, self._check_room = settings, check_room
         self._quiet_s, self._known = rule.quiet_s, SeenFiles()
         self._scanner = Scanner(watch_id, rule, self._known, file_bytes)
         self._settling = SettlingFiles(rule.quiet_s)
@@ -270,6 +273,7 @@ class Inbox:
         # Held until the landing is recorded: before that nothing names the copy.
         async with self._copies.copying() as store:
             try:
+                self._check_room()
                 finding = await self._in_thread(
                     self._copy_threads, self._scanner.examine, watch, found, store
                 )

@@ -24,6 +24,7 @@ from kbd.core.runtime.restarts import MAX_PAUSE_S, must_stop
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import JobFile, JobResult, JobRunner, WatchJob
 from kbd.core.watch.retry import submit_with_retry
+from kbd.errors import KbdError
 from kbd.events.blobs import BlobStore
 from kbd.events.shortages import told_error
 from kbd.events.watches import WatchRunFinished, WatchRunStarted
@@ -33,6 +34,9 @@ __all__ = ["BatchStatus", "Scheduler"]
 
 _MIN_WAIT_S = 0.05
 """A clock that is looked at too early is looked at again after this."""
+
+_SHORTAGE_RETRY_S = 10.0
+"""Where there was no room it is looked again after this."""
 
 _log = get_logger(__name__)
 
@@ -58,6 +62,7 @@ class Scheduler:
         clock: What retries and limits go by.
         run_job: Carries them out.
         arrivals: Returns a watch's inbox, if there is one.
+        check_room: Raises a KbdError while nothing may be begun that makes the home grow.
 
     Attributes:
         wakeup: Rung when there may be something to start.
@@ -71,12 +76,14 @@ class Scheduler:
         clock: Clock,
         run_job: JobRunner,
         arrivals: Callable[[WatchId], BatchStatus | None],
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
         self.wakeup = Notifier()
         self._keeper, self._home, self._concurrency = keeper, home, concurrency
         self._clock, self._run_job, self._arrivals = clock, run_job, arrivals
+        self._check_room = check_room
         self._interrupted: deque[WatchJob] = deque()
-        self._busy = 0
+        self._busy, self._is_short = 0, False
         self._last: WatchId | None = None
 
     async def run(self) -> None:
@@ -104,13 +111,24 @@ class Scheduler:
                 yield self._job(watch, group)
 
     async def _fill(self, tasks: TaskGroup) -> None:
-        """Start jobs until enough are under way or none is due."""
-        while self._busy < self._concurrency:
+        """Start jobs until enough are under way or none is due; none while there is no room."""
+        while self._has_room() and self._busy < self._concurrency:
             job = self._interrupted.popleft() if self._interrupted else await self._next()
             if job is None:
                 return
             self._busy += 1
             tasks.start_soon(self._work, job)
+
+    def _has_room(self) -> bool:
+        try:
+            self._check_room()
+        except KbdError as error:
+            if not self._is_short:
+                _log.warning("watch_jobs_wait", reason=error.message)
+            self._is_short = True
+        else:
+            self._is_short = False
+        return not self._is_short
 
     async def _next(self) -> WatchJob | None:
         """Begin the next job, of the first watch in turn that has one."""
@@ -201,6 +219,8 @@ class Scheduler:
         if self._busy >= self._concurrency:
             # A job that ends rings.
             return float("inf")
+        if self._is_short:
+            return _SHORTAGE_RETRY_S
         now_us = self._clock.now_us()
         active = (each for each in self._watches.values() if each.status is WatchStatus.ACTIVE)
         waits_s = [wait_s for watch in active for wait_s in self._waits_s(watch, now_us)]

@@ -4,7 +4,7 @@ What is recorded in the daemon's log decides what there is to do; an observer of
 has to do it. Canceled, the watcher leaves everything for the next one to resume.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -59,6 +59,7 @@ class Watcher:
         run_job: Carries jobs out.
         notify: Runs a rule's command for an outcome.
         clock: What retries and limits go by.
+        check_room: Raises a KbdError while no more may be taken in.
     """
 
     def __init__(
@@ -69,8 +70,10 @@ class Watcher:
         run_job: JobRunner,
         notify: CommandRunner,
         clock: Clock | None = None,
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
         self._keeper, self._home, self._settings = keeper, home, settings
+        self._check_room = check_room
         self._inboxes: dict[WatchId, Inbox] = {}
         self._inbox_scopes: dict[WatchId, CancelScope] = {}
         self._copies: dict[WatchId, LandedCopies] = {}
@@ -82,6 +85,7 @@ class Watcher:
             clock or SystemClock(),
             run_job,
             self._inboxes.get,
+            check_room,
         )
         self._changed, self._outdated = Notifier(), Notifier()
         self._unswept: dict[WatchId, None] = {}
@@ -156,6 +160,7 @@ class Watcher:
             self._copies_of(watch_id),
             self._settings.watch,
             self._settings.limits.file_bytes,
+            self._check_room,
         )
         self._inboxes[watch_id] = inbox
         try:

@@ -1,7 +1,7 @@
 """Rows of workbenches, files, runs and watched folders in answers to clients."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, assert_never, cast
 
@@ -15,6 +15,7 @@ from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, Wat
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.set_aside import SetAsideFiles
+from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Limits, RunLimits
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
@@ -26,7 +27,7 @@ from kbd.errors import (
     SandboxViolation,
 )
 from kbd.events.codec import format_time, utc_day
-from kbd.events.watches import WatchRule
+from kbd.events.watches import RuleRetention, WatchRule
 from kbd.requests.base import Unset
 from kbd.requests.pages import page_of
 from kbd.requests.watches import (
@@ -36,6 +37,7 @@ from kbd.requests.watches import (
     LandingRow,
     LimitsParam,
     OutcomeRow,
+    RetentionParam,
     WatchConsentParam,
     WatchFailedList,
     WatchInfo,
@@ -66,10 +68,12 @@ from kbd.types import FileName, Phase, ReadAs
 
 __all__ = [
     "MAX_LANDINGS",
+    "FolderSizes",
     "Hints",
     "disk_bytes",
     "failed_landings",
     "file_rows",
+    "folder_sizes",
     "run_answer",
     "run_budget",
     "run_info",
@@ -86,14 +90,47 @@ __all__ = [
 
 def disk_bytes(folder: Path) -> int:
     """Return the size of a folder on disk, in bytes. Blocks."""
-    total = 0
+    return sum(size_bytes for _, size_bytes in _file_sizes(folder))
+
+
+def _file_sizes(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield the folder and the size on disk of each file below a folder. Blocks."""
     for root, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.lstat(os.path.join(root, name)).st_blocks * 512
+                yield root, os.lstat(os.path.join(root, name)).st_blocks * 512
             except FileNotFoundError:
                 continue  # It went while we looked: a stage file, a snapshot.
-    return total
+
+
+class FolderSizes(msgspec.Struct, frozen=True, array_like=True):
+    """What a workbench's folder takes on disk, by what is in it; in bytes.
+
+    Args:
+        log: Its log.
+        blobs: The contents of its file versions.
+        published: Its published files.
+        other: What is made anew where it is missing: draft, snapshots, caches, readable copies.
+    """
+
+    log: int = 0
+    blobs: int = 0
+    published: int = 0
+    other: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.log + self.blobs + self.published + self.other
+
+
+def folder_sizes(folders: WorkbenchFolders) -> FolderSizes:
+    """Return what a workbench's folder takes on disk. Blocks."""
+    parts, before = dict.fromkeys(("log", "blobs", "published", "other"), 0), len(str(folders.root))
+    for root, size_bytes in _file_sizes(folders.root):
+        part = root[before + 1 :].partition("/")[0]
+        parts[part if part in parts else "other"] += size_bytes
+    return FolderSizes(**parts)
 
 
 def workbench_row(
@@ -397,7 +434,7 @@ def watch_info(watch: Watch, hints: Hints, problem: str) -> WatchInfo:
     landings = tuple(watch.landings.values())[:MAX_LANDINGS]
     return WatchInfo(
         **msgspec.structs.asdict(watch_row(watch, hints, problem)),
-        rule=_rule_row(watch.rule),
+        rule=_rule_row(watch.rule, watch.retention),
         landings=tuple(_landing_row(landing) for landing in landings),
         recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
     )
@@ -476,7 +513,7 @@ def _status(watch: Watch) -> Literal["active", "paused", "suspended"]:
             assert_never(watch.status)
 
 
-def _rule_row(rule: WatchRule) -> WatchRuleShown:
+def _rule_row(rule: WatchRule, retention: RuleRetention | None) -> WatchRuleShown:
     consent = rule.consent
     return WatchRuleShown(
         folder=rule.folder,
@@ -496,6 +533,9 @@ def _rule_row(rule: WatchRule) -> WatchRuleShown:
         read_as=said if (said := rule.read_as.said()) != ReadAs() else msgspec.UNSET,
         recipe=rule.recipe.name if rule.recipe is not None else msgspec.UNSET,
         otherwise=rule.recipe.otherwise if rule.recipe is not None else msgspec.UNSET,
+        retention=RetentionParam(**msgspec.structs.asdict(retention))
+        if retention is not None
+        else msgspec.UNSET,
     )
 
 

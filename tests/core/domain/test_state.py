@@ -77,7 +77,7 @@ def test_the_daemons_log_reads_what_is_golden() -> None:
     assert state.seq == len([record for commit in commits() for record in commit])
     # One was removed, with an outcome still to be told: it went with the restore.
     statuses = [watch.status for watch in state.watching.watches.values()]
-    assert statuses == [WatchStatus.ACTIVE] * 3
+    assert statuses == [WatchStatus.ACTIVE] * 4
     assert len(state.watching.written) == 2
 
 

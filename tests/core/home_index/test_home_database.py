@@ -24,6 +24,7 @@ from kbd.core.home_index.rows import (
     IndexedWorkbench,
     unread_workbench,
 )
+from kbd.core.workbench.rows import FolderSizes
 from kbd.errors import ValidationFailed
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
@@ -35,7 +36,7 @@ STATUSES = ("idle", "running", "waiting", "draft", "damaged")
 def made(number: int, name: str = "", **fields: Any) -> IndexedWorkbench:
     """Make the row of a workbench; its JSON is its number."""
     workbench_id = WorkbenchId(f"{number:016x}")
-    given_ = {"created_at_us": number, "updated_at_us": -number, "disk_bytes": 0, **fields}
+    given_ = {"created_at_us": number, "updated_at_us": -number, "sizes": FolderSizes(), **fields}
     return IndexedWorkbench(
         workbench_id=workbench_id,
         name=name or f"w{number}",
@@ -89,7 +90,7 @@ ORDERS: dict[str, Callable[[IndexedWorkbench], tuple[Any, ...]]] = {
     "created": lambda row: (row.created_at_us, row.workbench_id),
     "updated": lambda row: (row.updated_at_us, row.workbench_id),
     "name": lambda row: (row.name.casefold(), row.workbench_id),
-    "size": lambda row: (row.disk_bytes, row.workbench_id),
+    "size": lambda row: (row.sizes.total, row.workbench_id),
 }
 
 
@@ -112,7 +113,7 @@ def test_pages_are_the_list_in_its_order(
     """Of any rows, in any order, by any filter: page after page, each that matches once."""
     index = HomeIndex.open(Path("/nowhere/there/is"))
     rows = [
-        made(at, name or "w", created_at_us=second, disk_bytes=size, status=status)
+        made(at, name or "w", created_at_us=second, sizes=FolderSizes(size), status=status)
         for at, (name, second, size, status) in enumerate(drawn, 1)
     ]
     index.put(rows)
@@ -218,12 +219,12 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     """Drafts, damage, what is not read, and sizes, whatever a page has."""
     known = [KnownWorkbench(WorkbenchId(f"{number:016x}"), "w", number) for number in (1, 2, 3)]
     index.reconcile(known)
-    index.put([made(1, has_draft=True, disk_bytes=5)])
-    index.put([made(2, status="damaged", disk_bytes=7, row=b'{"is_read_only":true}')])
+    index.put([made(1, has_draft=True, sizes=FolderSizes(5))])
+    index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":true}')])
     assert index.totals() == database.IndexTotals(1, 1, 1, 12)
     assert index.unreadable() == (known[1].workbench_id, known[2].workbench_id)
     # Of a damaged file version the log has all the same what waits.
-    index.put([made(2, status="damaged", disk_bytes=7, row=b'{"is_read_only":false}')])
+    index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":false}')])
     assert index.totals().damaged == 1
     assert index.unreadable() == (known[2].workbench_id,)
     assert index.is_read(known[1].workbench_id)

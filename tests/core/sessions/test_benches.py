@@ -250,7 +250,9 @@ async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path
     folder.symlink_to(tmp_path)
 
     async with supervised(tmp_path / "h") as again:
-        table = handler_table(again.context, again.benches, again.runs, again.watcher)
+        table = handler_table(
+            again.context, again.benches, again.runs, again.watcher, again.retention
+        )
         with pytest.raises(KbdError):
             await again.benches.open(broken.id)
         found = (await table[WorkbenchList](WorkbenchList(), _Nobody())).workbenches

@@ -194,7 +194,7 @@ def test_a_closed_log_is_read_as_an_open_one(history: Any, tmp_path: Path) -> No
     state = WorkbenchState()
     read_log(HERE / history.name, lambda seq, record: history.fold(state, seq, record))
     row = read_workbench(home, known)
-    expected = indexed_workbench(known, state, "", row.disk_bytes, state.runs, mark=row.mark)
+    expected = indexed_workbench(known, state, "", row.sizes, state.runs, mark=row.mark)
     assert row == expected
     assert sorted(path.name for path in home.workbench(known.workbench_id).log.iterdir()) == before
 
@@ -357,7 +357,9 @@ async def test_decisions_that_wait_show(tmp_path: Path) -> None:
     """In the status and in the list of approvals, which opens nothing, until they are decided."""
 
     async def asked(running: Supervised) -> list[str]:
-        table = handler_table(running.context, running.benches, running.runs, running.watcher)
+        table = handler_table(
+            running.context, running.benches, running.runs, running.watcher, running.retention
+        )
         found = await table[ApprovalList](ApprovalList(), NOBODY)
         return [row.workbench_id for row in found.approvals]
 
@@ -430,7 +432,9 @@ async def test_a_start_waits_for_no_reading(
         bench = await again.benches.open(rows[0].id)
         await add(bench, "b.txt", "y")
         assert [row.files for row in await listed(again)] == [2, 0, 0]
-        table = handler_table(again.context, again.benches, again.runs, again.watcher)
+        table = handler_table(
+            again.context, again.benches, again.runs, again.watcher, again.retention
+        )
         approvals = await table[ApprovalList](ApprovalList(), NOBODY)
         assert approvals.unread == (rows[1].id, rows[2].id)
         assert await runs_of(again, workbench_id=rows[1].id) == []
