@@ -252,8 +252,8 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 workers=workers,
                 renderer=Renderer(settings),
                 index=(index := HomeIndexer(home, daemon)),
-                usage=HomeUsage(home, settings.retention, index, daemon),
                 verifications=Verifications(home, daemon, settings.scrub, clock),
+                usage=HomeUsage(home, settings.retention, index, daemon),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, given.of_plugin(settings), daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
@@ -341,10 +341,9 @@ def _make_watcher(
         if (notification := watch_notification(seq, record)) is not None:
             context.notify(notification)
 
-    workbenches.daemon.observe(announce)
-    watch_jobs = WatchJobs(context, workbenches, runs, gate, open_files)
+    daemon.observe(announce)
     return Watcher(
-        workbenches.daemon,
+        daemon,
         context.home,
         context.settings,
         watch_jobs.carry_out,

@@ -80,8 +80,8 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
         doubt: What cannot be said of it while the daemon's log is damaged; "" for nothing.
         archive: The archive that it is packed in; None while it has a folder.
         unarchived_at_us: When it was unpacked last; 0 if it never was.
-        dismissed_at_us: When a person dismissed the landed files that it was made for; 0 for never.
         damage: What verifications found damaged in its log and its blobs, until it is mended.
+        dismissed_at_us: When a person dismissed the landed files that it was made for; 0 for never.
     """
 
     workbench_id: WorkbenchId
@@ -92,8 +92,8 @@ class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     doubt: str = ""
     archive: ArchivedCopy | None = None
     unarchived_at_us: int = 0
-    dismissed_at_us: int = 0
     damage: tuple[FoundDamage, ...] = ()
+    dismissed_at_us: int = 0
 
 
 class Spent(msgspec.Struct):
@@ -148,11 +148,11 @@ class DaemonState(msgspec.Struct):
         efforts: How hard models shall think, by provider and phase.
         spent: By day ("2026-11-22", UTC), the newest 32.
         reserved: What turns under way may cost; that of one which a crash cut off stays.
+        damage: What verifications found damaged in the daemon's own log, until it is mended.
         removals: The removals of archives that were announced, by the watch whose rule it is; ""
             for `[retention]`.
         updated_at_us: When the event `seq` was recorded.
         gap_at_us: The end of the last time of which the log cannot say that it went by; 0 for none.
-        damage: What verifications found damaged in the daemon's own log, until it is mended.
     """
 
     seq: Seq = Seq(0)
@@ -171,10 +171,10 @@ class DaemonState(msgspec.Struct):
     efforts: dict[str, dict[str, str]] = {}
     spent: dict[str, Spent] = {}
     reserved: dict[str, BudgetReserved] = {}
+    damage: tuple[FoundDamage, ...] = ()
     removals: dict[str, PlannedRemoval] = {}
     updated_at_us: int = 0
     gap_at_us: int = 0
-    damage: tuple[FoundDamage, ...] = ()
 
     def damage_of(self, log_id: str) -> tuple[FoundDamage, ...]:
         """Return what is known to be damaged of a log: a workbench's, by its id, or "daemon"."""
@@ -303,6 +303,24 @@ def _restored(state: DaemonState, record: Recorded) -> None:
     suspend_restored(state.watching, record)
 
 
+def _damage_found(state: DaemonState, record: Recorded) -> None:
+    data: DamageFound = record.data
+    _set_damage(state, data.workbench_id, add_found(state.damage_of(data.workbench_id), data))
+
+
+def _damage_mended(state: DaemonState, record: Recorded) -> None:
+    data: DamageMended = record.data
+    _set_damage(state, data.workbench_id, remove_mended(state.damage_of(data.workbench_id), data))
+
+
+def _set_damage(state: DaemonState, log_id: WorkbenchId, damage: tuple[FoundDamage, ...]) -> None:
+    known = state.workbenches.get(log_id)
+    if log_id == "daemon":
+        state.damage = damage
+    elif known is not None:
+        state.workbenches[log_id] = msgspec.structs.replace(known, damage=damage)
+
+
 def _retention_planned(state: DaemonState, record: Recorded) -> None:
     data: RetentionPlanned = record.data
     if not data.remove_after_days:
@@ -329,24 +347,6 @@ def _note_dismissal(state: DaemonState, workbench_id: WorkbenchId, at_us: int) -
     if known is not None:
         dismissed = msgspec.structs.replace(known, dismissed_at_us=at_us)
         state.workbenches[workbench_id] = dismissed
-
-
-def _damage_found(state: DaemonState, record: Recorded) -> None:
-    data: DamageFound = record.data
-    _set_damage(state, data.workbench_id, add_found(state.damage_of(data.workbench_id), data))
-
-
-def _damage_mended(state: DaemonState, record: Recorded) -> None:
-    data: DamageMended = record.data
-    _set_damage(state, data.workbench_id, remove_mended(state.damage_of(data.workbench_id), data))
-
-
-def _set_damage(state: DaemonState, log_id: WorkbenchId, damage: tuple[FoundDamage, ...]) -> None:
-    known = state.workbenches.get(log_id)
-    if log_id == "daemon":
-        state.damage = damage
-    elif known is not None:
-        state.workbenches[log_id] = msgspec.structs.replace(known, damage=damage)
 
 
 def _money(cost: float) -> float:
