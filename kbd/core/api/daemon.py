@@ -336,6 +336,7 @@ def _make_watcher(
 ) -> Watcher:
     """Return the watcher; clients are notified of what lands and of the outcomes."""
     watch_jobs = WatchJobs(context, workbenches, runs, gate, open_files)
+    daemon = workbenches.daemon
 
     def announce(seq: Seq, record: Recorded) -> None:
         if (notification := watch_notification(seq, record)) is not None:
