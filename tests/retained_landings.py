@@ -150,6 +150,8 @@ class LandedHome:
             await anyio.sleep(0.02)
         self.clock.move(DAY_S)
         await self.running.retention.apply()
+        # What clients were told is the rig's own memory.
+        self.running.told.clear()
         known = self.running.benches.daemon.state.workbenches.values()
         archived = sum(each.archive is not None for each in known)
         home = self.running.home

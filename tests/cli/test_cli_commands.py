@@ -37,6 +37,17 @@ def test_status_tells_what_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captur
     assert daemon.params_of("RunList") == {"running": True}
 
 
+def test_status_warns_before_anything_goes_or_is_refused(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Of the quota, and of archives that are about to be removed; doctor says it, too."""
+    told = ["the home takes 9 of its quota of 10: new runs and files are refused", "3 archives go"]
+    info = daemon.answers["EngineGetInfo"]
+    daemon.answers["EngineGetInfo"] = {**info, "storage_notices": told}
+    assert kbd("status") == 0
+    assert capsys.readouterr().out.splitlines()[2:4] == [" " * 15 + each for each in told]
+
+
 def test_status_lists_what_takes_most(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """The largest 20, and what the rest takes together; --json has all, the largest first."""
     sizes = [1024 * (7 * n % 30) for n in range(30)]

@@ -55,7 +55,7 @@ def test_a_whole_rule_is_sent(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
         "--batch", "--quiet", "5", "--publish", "auto", "--deliver-to", "/out", "--existing",
         "--consent", "--retries", "0", "--retry-wait", "1.5", "--pause-on-failure",
         "--runs-per-hour", "9", "--runs-per-path", "8", "--chain-depth", "1",
-        "--on-outcome", "./told 'two words'",
+        "--on-outcome", "./told 'two words'", "--archive-after", "4w", "--remove-after", "365",
     )  # fmt: skip
 
     assert kbd("watch", "add", "/in", *options, "do it") == 0
@@ -74,8 +74,36 @@ def test_a_whole_rule_is_sent(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
         "on_outcome": [os.path.abspath("told"), "two words"],
         "consent": {"provider_id": "offline", "model_id": "offline:planner"},
         "existing": "run",
+        "retention": {"archive_after_days": 28, "remove_after_days": 365},
     }
     assert "7 files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("archive", "remove", "kept"),
+    [
+        (30, 365, "archived after 30 days without a change, and removed 365 days later"),
+        (1, 0, "archived after 1 day without a change, and kept as archives"),
+        (0, 0, "for good, whatever [retention] says"),
+    ],
+)
+def test_what_a_rule_keeps_is_shown(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, archive: int, remove: int, kept: str
+) -> None:
+    """After how long what it made goes; nothing where it says nothing of it."""
+    assert kbd("watch", "show", WATCH) == 0
+    assert "  kept " not in capsys.readouterr().out
+    own = {"archive_after_days": archive, "remove_after_days": remove}
+    rule = {**daemon.answers["WatchGet"]["watch"]["rule"], "retention": own}
+    daemon.answers["WatchGet"] = {"watch": {**daemon.answers["WatchGet"]["watch"], "rule": rule}}
+    assert kbd("watch", "show", WATCH) == 0
+    assert f"  kept     {kept}" in " ".join(capsys.readouterr().out.split("\n           "))
+
+
+def test_only_archives_are_removed(kbd: Kbd, capsys: Captured) -> None:
+    """A rule that would remove and never archives is none."""
+    assert kbd("watch", "add", "/in", "do it", "--remove-after", "3d") == 2
+    assert "--archive-after" in capsys.readouterr().err
 
 
 def test_a_second_rule_for_a_folder_is_no_surprise(kbd: Kbd, capsys: Captured) -> None:

@@ -279,8 +279,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
-                    watching.start_soon(_work_unasked, watcher, retention)
-                    watching.start_soon(Scrubber(context, workbenches).run)
+                    watching.start_soon(_work_unasked, context, workbenches, watcher, retention)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -321,10 +320,14 @@ async def _open_plugins(
         yield plugins, await run_sync(Catalog, plugins), workers
 
 
-async def _work_unasked(watcher: Watcher, retention: Retention) -> None:
-    """Do for ever what nobody asks for each time: watch folders, archive and remove what is due."""
+async def _work_unasked(
+    context: ApiContext, workbenches: Workbenches, watcher: Watcher, retention: Retention
+) -> None:
+    """Do for ever what nobody asks for each time: watch, verify, archive and remove what is due."""
     async with anyio.create_task_group() as tasks:
+        tasks.start_soon(restart_on_failure, "usage", context.usage.run)
         tasks.start_soon(restart_on_failure, "retention", retention.run)
+        tasks.start_soon(Scrubber(context, workbenches).run)
         await watcher.run()
 
 

@@ -232,7 +232,7 @@ def hold_of_known(
         policies: Whose word counts.
         watch_id: The watch that made it; "" for none.
     """
-    if known.doubt:
+    if known.doubt or known.damage:
         return Hold.DAMAGED
     hold, is_dismissed = settling.hold, known.dismissed_at_us >= settling.since_us > 0
     if hold is not None:

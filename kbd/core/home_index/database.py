@@ -292,11 +292,6 @@ class HomeIndex:
         )
         return tuple(row[0] for row in self._connection.execute(query))
 
-    def is_read(self, workbench_id: WorkbenchId) -> bool:
-        """Return whether a workbench's log was read since it was found."""
-        query = "SELECT 1 FROM workbenches WHERE id = ? AND status != 'unread'"
-        return self._connection.execute(query, (workbench_id,)).fetchone() is not None
-
     def page(self, query: ListQuery) -> FoundPage:
         """Return a page of a list."""
         sql, values = query.count_sql()

@@ -239,7 +239,8 @@ class HomeIndexer:
 
     async def is_read(self, workbench_id: WorkbenchId) -> bool:
         """Return whether a workbench's log was read since it was found."""
-        return await self._ask(lambda index: index.is_read(workbench_id))
+        query = "SELECT 1 FROM workbenches WHERE id = ? AND status != 'unread'"
+        return await self._ask(lambda index: bool(index.read(query, (workbench_id,))))
 
     async def ends(self) -> dict[WorkbenchId, Seq]:
         """Return the last events of all logs but those that were not read yet."""

@@ -64,6 +64,9 @@ _PAGE = 500
 MAX_LISTED = 1000
 """Of so many workbenches a prune tells each; of others how many they are."""
 
+MAX_LOOKED = 10_000
+"""Where so many workbenches are held, those behind them are not told of as the next ones."""
+
 _log = get_logger(__name__)
 
 Action = Literal["archive", "remove", "keep"]
@@ -237,8 +240,12 @@ class Retention:
 
         Raises:
             LogPoisoned: The disk failed.
-            KbdError: The index cannot be read.
+            KbdError: The index cannot be read, or the daemon's log is damaged: what it hides may
+                be what holds a workbench.
         """
+        damage = self._workbenches.daemon.journal.log.damage
+        if damage is not None:
+            raise damage.with_traceback(None)
         pruned, policies = Pruned(), self.policies
         attempt = _pretend if dry_run else self._attempt
         before_us = self._now_us() - older_s * 1_000_000
@@ -285,7 +292,7 @@ class Retention:
         Raises:
             KbdError: The index cannot be read.
         """
-        policies, found = self.policies, list[PrunedWorkbench]()
+        policies, found, looked = self.policies, list[PrunedWorkbench](), 0
         if any(map(policies.archive_days, policies.scopes())):
             async with aclosing(self._rows(self._now_us())) as rows:
                 async for row in rows:
@@ -294,7 +301,8 @@ class Retention:
                         scope = policies.scope(row.watch_id)
                         reason = why_archived(policies, scope, row.settling)
                         found.append(_pruned(row, "archive", reason, at_us))
-                    if len(found) == limit:
+                    looked += 1
+                    if len(found) == limit or looked == MAX_LOOKED:
                         break
         removed = [
             _pruned_archive(
@@ -431,7 +439,7 @@ class Retention:
         """
         known = self._state.workbenches.get(due.known.workbench_id)
         if known is not None and known.archive == due.copy:
-            await self._workbenches.archives.remove(known.workbench_id, reason, actor)
+            await self._workbenches.delete(known.workbench_id, actor, reason)
 
     async def _attempt(self, work: Callable[[], Awaitable[None]]) -> str | None:
         """Do something with one workbench, and rest; return why that failed, None if it did not.

@@ -150,7 +150,6 @@ class Workbenches:
         self.daemon_events = EventRows("daemon", daemon.journal)
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
-        tasks.start_soon(restart_on_failure, "usage", context.usage.run)
 
         self.archives = WorkbenchArchives(context.home, daemon, self._shut, self._locked)
 
@@ -327,19 +326,23 @@ class Workbenches:
                 raise
         return workbench_id
 
-    async def delete(self, workbench_id: str, actor: Actor | None = None) -> None:
+    async def delete(
+        self, workbench_id: str, actor: Actor | None = None, reason: str = ""
+    ) -> None:
         """Delete a workbench with its log.
 
         Args:
             workbench_id: Which.
             actor: The client that asks, if one does.
+            reason: By which rule an archive is removed; "" where a person asks.
 
         Raises:
             NotFound: There is no such workbench.
             ValidationFailed: A draft is open, or a run is under way.
         """
         if self.archives.archived(checked_id(workbench_id)) is not None:
-            await self.archives.remove(WorkbenchId(workbench_id), actor=actor)
+            await self.archives.remove(WorkbenchId(workbench_id), reason, actor)
+            self._openings.pop(WorkbenchId(workbench_id), None)
             return
         opened = await self._opened(workbench_id)
         # A damaged one is only deleted: no draft can be discarded, no run be ended in it.

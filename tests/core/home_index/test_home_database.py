@@ -227,8 +227,6 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":false}')])
     assert index.totals().damaged == 1
     assert index.unreadable() == (known[2].workbench_id,)
-    assert index.is_read(known[1].workbench_id)
-    assert not index.is_read(known[2].workbench_id)
 
 
 def test_decisions_that_wait_are_listed_oldest_first(index: HomeIndex) -> None:
