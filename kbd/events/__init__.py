@@ -3,7 +3,7 @@ r"""Event log: the facts that were recorded, and the only authority over what ha
 Contents, in reading order:
 
 * `base`, `workbenches`, `runs`, `drafts`, `approvals`, `watches`, `recipes`, `restores`,
-  `vocabulary`: the events, a closed set of frozen records.
+  `retention`, `vocabulary`: the events, a closed set of frozen records.
 * `frame`: bytes and checksums; `faults`: what may be wrong with them. `codec`: records and bytes,
   and records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files, and the end that is written),

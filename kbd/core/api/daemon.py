@@ -62,6 +62,7 @@ from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten, tighten_files
+from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.runtime.sd_notify import ServiceNotifier
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import LogSettings, Settings
@@ -71,6 +72,7 @@ from kbd.core.server import Hub
 from kbd.core.server.dispatch import Handler, ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.blob_collector import BlobCollector
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
@@ -264,11 +266,13 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             table = handler_table(context, workbenches, runs, watcher)
             server = _make_server(context, table, hub, gate)
             await tasks.start(export_telemetry, context, workbenches)
+            collector = BlobCollector(context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
+                    watching.start_soon(restart_on_failure, "collector", collector.run)
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.

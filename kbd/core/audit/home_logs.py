@@ -194,6 +194,7 @@ def _render_verification(found: Verification) -> LogVerified:
         segments=found.segments,
         blobs=found.blobs_checked,
         head=found.head,
+        collected=found.blobs_collected,
         faults=tuple(
             LogFault(
                 kind=fault.kind,

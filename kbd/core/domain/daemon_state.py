@@ -10,6 +10,7 @@ from kbd.core.domain.recipe_state import RECIPE_FOLDS, SavedRecipes
 from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
 from kbd.events.restores import HomeRestored
+from kbd.events.retention import StorageReclaimed
 from kbd.events.workbenches import (
     BudgetCharged,
     BudgetReserved,
@@ -232,6 +233,7 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     BudgetReserved: _reserved,
     BudgetCharged: _charged,
     HomeRestored: _restored,
+    StorageReclaimed: _nothing,
 }
 """What each event of the daemon's log changes, with `WATCH_FOLDS` and
 `RECIPE_FOLDS`; others do not occur in it."""

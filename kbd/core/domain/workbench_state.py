@@ -22,6 +22,7 @@ __all__ = [
     "Approval",
     "Branch",
     "Checkpoint",
+    "CollectionNote",
     "Consent",
     "ContextItem",
     "DecidedApproval",
@@ -329,6 +330,13 @@ class DecidedApproval(msgspec.Struct, frozen=True):
     actor: Actor | None = None
 
 
+class CollectionNote(msgspec.Struct, frozen=True):
+    """Collection that took a blob away: when, and why."""
+
+    at_us: int
+    reason: str
+
+
 class Consent(msgspec.Struct, frozen=True):
     """Consent that a person gave; one that is not to persist is for the run after `run_count`."""
 
@@ -360,7 +368,8 @@ class WorkbenchState(msgspec.Struct):
     nobody decided, `decided` the newest of the others. `current` is the run on the newest
     message that can be resumed; 0 once its plan is set aside. `restore_id` names the newest
     restore that it came with, and `restored_seq` the event that says so: what people had
-    confirmed before that is not in force.
+    confirmed before that is not in force. `collected` are the blobs whose bytes were removed on
+    purpose and that no event has named since.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -396,6 +405,7 @@ class WorkbenchState(msgspec.Struct):
     next_entry: int = 1
     restore_id: str = ""
     restored_seq: Seq = Seq(0)
+    collected: dict[BlobHash, CollectionNote] = {}
 
     @property
     def said(self) -> Branch:

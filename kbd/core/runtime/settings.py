@@ -37,6 +37,7 @@ __all__ = [
     "ModelSettings",
     "OtelSettings",
     "PreviewLimits",
+    "RetentionSettings",
     "RunLimits",
     "SandboxMode",
     "SearchSettings",
@@ -254,6 +255,17 @@ class SearchSettings(msgspec.Struct, frozen=True):
     document_characters: Count = 16 * MIB
 
 
+class RetentionSettings(msgspec.Struct, frozen=True):
+    """Settings of retention: what is removed by itself, and when.
+
+    Args:
+        discarded_after_days: So many days after a draft was discarded, or undone, the bytes are
+            removed that only such drafts had; 0 for never.
+    """
+
+    discarded_after_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0
+
+
 class LogSettings(msgspec.Struct, frozen=True):
     """Settings of the daemon's own log, for its operator.
 
@@ -328,6 +340,7 @@ class Settings(msgspec.Struct, frozen=True):
         watch: For watched folders.
         egress: Settings of egress: the addresses that kbd may connect to, and what may come back.
         search: Settings of the search.
+        retention: Settings of retention: what is removed by itself, and when.
         log: Settings of the daemon's own log.
         metrics: Settings of the metrics for Prometheus.
         otel: Settings of the traces of runs.
@@ -345,6 +358,7 @@ class Settings(msgspec.Struct, frozen=True):
     watch: WatchSettings = WatchSettings()
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
+    retention: RetentionSettings = RetentionSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     otel: OtelSettings = OtelSettings()

@@ -3,6 +3,7 @@
 api_context      what the daemon is assembled from, as handlers and sessions need it
 indexer          keeps the index of workbenches and runs in step with the logs
 workbenches      the registry of open workbenches, and the daemon's own log of which there are
+blob_collector   removes the blobs that nothing needs any more
 recovery         opens a workbench's log, and finishes what a stopped daemon had begun
 projection       `draft/` and the readable copies follow the log
 receipts         makes the receipt of each publish, behind it

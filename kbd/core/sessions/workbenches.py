@@ -19,7 +19,7 @@ from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
-from kbd.core.runtime.paths import Home, checked_id
+from kbd.core.runtime.paths import Home, WorkbenchFolders, checked_id
 from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
@@ -148,10 +148,6 @@ class Workbenches:
     def observe_runs(self, observer: RunObserver) -> None:
         """Register an observer of the events of all runs from now on."""
         self._run_observers.append(observer)
-
-    def log_ids(self) -> tuple[str, ...]:
-        """Return the names of all logs: the daemon's own and each workbench's."""
-        return ("daemon", *self.ids())
 
     def ids(self) -> tuple[WorkbenchId, ...]:
         """Return the ids of all workbenches, oldest first."""
@@ -288,6 +284,40 @@ class Workbenches:
             self._held[workbench_id] -= 1
             if not self._held[workbench_id]:
                 del self._held[workbench_id]
+
+    @contextlib.asynccontextmanager
+    async def alone(self, workbench_id: str, holds: int = 0) -> AsyncIterator[WorkbenchFolders]:
+        """Have a workbench to oneself while inside: it is closed, and who would open it waits.
+
+        One that is open is closed if it is idle. So no request is under way that has stored bytes
+        and not yet recorded what names them, and none can begin. Who reads its files without
+        opening it holds it, and then waits for its lock (`end_of`).
+
+        Args:
+            workbench_id: Which.
+            holds: How often the caller itself holds it.
+
+        Raises:
+            ValidationFailed: The id is ill-formed; or somebody uses it, or a crash left it open.
+            NotFound: There is no such workbench.
+        """
+        checked = checked_id(workbench_id)
+        async with self._lock(checked):
+            folders = self._context.home.workbench(self.known(checked).workbench_id)
+            opened = self._open.get(checked)
+            is_idle = opened is None or opened.is_idle(self._context.clock.monotonic_s(), IDLE_S)
+            if not is_idle or self._held.get(checked, 0) > holds:
+                msg = f"workbench {checked} is in use"
+                raise ValidationFailed(msg, retryable=True, actions=("try again in a minute",))
+            if opened is not None:
+                await self._close_alone(opened)
+            # What a crash left its recovery may still need.
+            if await run_sync(folders.open_mark.exists):
+                msg = f"workbench {checked} was not closed in order: open it once"
+                raise ValidationFailed(msg)
+            # Who gets it may write its log.
+            self._openings[checked] += 1
+            yield folders
 
     async def create(
         self, name: str, workbench_id: WorkbenchId | None = None, *, actor: Actor | None = None
@@ -507,13 +537,17 @@ class Workbenches:
             async with self._lock(opened.workbench.id):
                 # Asked again under the lock: somebody may have taken it up meanwhile.
                 if self._is_idle(opened, idle_s):
-                    # Whoever asks from here on waits for the lock, and opens it anew.
-                    del self._open[opened.workbench.id]
-                    # Shielded: nobody may have the lock before the log is closed.
-                    with anyio.CancelScope(shield=True):
-                        await self._close(opened)
+                    await self._close_alone(opened)
                     closed += 1
         return closed
+
+    async def _close_alone(self, opened: ServedWorkbench) -> None:
+        """Close an idle workbench, whose lock the caller holds."""
+        # Whoever asks from here on waits for the lock, and opens it anew.
+        del self._open[opened.workbench.id]
+        # Shielded: nobody may have the lock before the log is closed.
+        with anyio.CancelScope(shield=True):
+            await self._close(opened)
 
     def _is_idle(self, opened: ServedWorkbench, idle_s: float) -> bool:
         bench_id = opened.workbench.id

@@ -9,6 +9,7 @@
     page_file       the older items of a state's long lists, beside its snapshots
     snapshotting    makes snapshots anew while a log grows, in a process of its own
     history         a workbench as it stood after any event
+    blob_marks      the stored blobs that a log does not need
     redaction       known keys, blotted out of what is recorded
 
 The log on disk, which all of this rests on, is `kbd.events`.
