@@ -315,10 +315,10 @@ _PLAIN: dict[str, type[KbdError]] = {
     for kind in (
         ValidationFailed, NotFound, BlobCollected, SandboxViolation, FileReadFailed,
         FileWriteFailed, DiskFull, OutOfMemory, TooManyOpenFiles, TooManyProcesses, LogCorrupt,
-        ConflictPublishedChanged, ToolWorkerUnavailable, ToolTimeout, TurnLimit, AgentLoopDetected, ContextExhausted,
-        BudgetCapReached, UserCanceled, EgressConsentRequired, EgressBlockedByPolicy,
-        ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable, StyleSkillLoadFailed,
-        StyleMergeFailed,
+        ConflictPublishedChanged, ToolWorkerUnavailable, ToolTimeout, TurnLimit, AgentLoopDetected,
+        ContextExhausted, BudgetCapReached, UserCanceled, EgressConsentRequired,
+        EgressBlockedByPolicy, ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable,
+        StyleSkillLoadFailed, StyleMergeFailed,
     )
 }  # fmt: skip
 
