@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
@@ -46,10 +47,10 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
 
 
-class _Any:
+class _Anything:
     """Equal to anything, and so is what is added to it."""
 
-    def __add__(self, other: object) -> "_Any":
+    def __add__(self, other: object) -> "_Anything":
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -186,7 +187,7 @@ async def test_without_that_rule_bytes_of_a_request_are_lost(
             await _put(bench, "of a request")
             with monkeypatch.context() as patch:
                 patch.setattr(Workbenches, "alone", alone)
-                patch.setattr(Workbenches, "openings", lambda *_: _Any())
+                patch.setattr(Workbenches, "openings", lambda *_: _Anything())
                 await _collector(running).collect(bench.id)
             assert _stored(running, bench) == set()
 
@@ -201,12 +202,12 @@ async def test_what_is_named_while_a_collection_looks_stays(
         collector = _collector(running)
         find = BlobCollector._find
 
-        def find_slowly(*args: object) -> object:
+        def find_slowly(*args: Any) -> object:
             async def name() -> None:
                 opened = await running.benches.open(bench.id)
                 await opened.keeper.submit(RecordFacts((FileAdded(A, blob, 13),)))
 
-            found = find(*args)  # type: ignore[arg-type]
+            found = find(*args)
             anyio.from_thread.run(name)
             return found
 
@@ -286,9 +287,12 @@ async def test_a_workbench_that_nobody_opened_is_not_read_again(
         assert await collector.collect_all()
         found: list[object] = []
         find = BlobCollector._find
-        monkeypatch.setattr(
-            BlobCollector, "_find", lambda *args: (found.append(args), find(*args))[1]
-        )
+
+        def note(*args: Any) -> object:
+            found.append(args)
+            return find(*args)
+
+        monkeypatch.setattr(BlobCollector, "_find", note)
         assert await collector.collect_all()
         assert found == []
         await running.benches.open(bench.id)
