@@ -266,13 +266,11 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             table = handler_table(context, workbenches, runs, watcher)
             server = _make_server(context, table, hub, gate)
             await tasks.start(export_telemetry, context, workbenches)
-            collector = BlobCollector(context, workbenches)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
                 async with anyio.create_task_group() as watching:
-                    watching.start_soon(watcher.run)
-                    watching.start_soon(restart_on_failure, "collector", collector.run)
+                    _start_unattended(watching, watcher, BlobCollector(context, workbenches))
                     tasks.start_soon(given.service.keep_alive, daemon.journal.probe)
                     await _wait_until_asked(stop, home, given, daemon)
                     # Before the runs are: whose run is cut off is a failure to who still waits.
@@ -287,6 +285,12 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await context.egress.aclose()
         # The Keeper of the daemon's log, and others in this group, work until they are canceled.
         tasks.cancel_scope.cancel()
+
+
+def _start_unattended(tasks: TaskGroup, watcher: Watcher, collector: BlobCollector) -> None:
+    """Start what the daemon does without being asked to."""
+    tasks.start_soon(watcher.run)
+    tasks.start_soon(restart_on_failure, "collector", collector.run)
 
 
 async def _wait_until_asked(

@@ -480,7 +480,7 @@ def _reserved(data: workbenches.BudgetReserved, _context: EventContext) -> str:
 
 def _reclaimed(data: retention.StorageReclaimed, _context: EventContext) -> str:
     where = data.workbench_id or f"watch {data.watch_id}"
-    what = f"{counted(data.count, data.kind)} {'blob' if data.count == 1 else 'blobs'}"
+    what = counted(data.count, f"{data.kind} blob")
     return f"storage of {where} reclaimed: {what}, {size(data.size_bytes)}: {data.reason}"
 
 

@@ -322,10 +322,10 @@ class BlobCollector:
             StorageReclaimed(folders.id, each.kind, each.count, each.size_bytes, each.reason)
             for each in counted
         )
+        # Both before the bytes go: a removal that is not told of would be one by surprise.
+        await self._workbenches.daemon.submit(RecordDaemon(facts))
         if found.discarded:
             await self._record(folders, await run_sync(self._collection, folders, found.discarded))
-        # Before the bytes go: a removal that is not told of would be one by surprise.
-        await self._workbenches.daemon.submit(RecordDaemon(facts))
         gone = (*found.unnamed, *found.collected, *found.discarded)
         await run_sync(store.remove, gone)
         return counted

@@ -136,8 +136,8 @@ class _Marking:
         """Take a frame; one that says what is collected says nothing else."""
         facts = [record.data for record in codec.decode(body)] if _COLLECTED in body else []
         if facts and all(isinstance(fact, BlobsCollected) for fact in facts):
-            said = {bytes.fromhex(blob) for fact in facts for blob in fact.blobs}
-            self.collected |= said & self.named
+            said = {blob for fact in facts for blob in fact.blobs if _TEXT_NAME.fullmatch(blob)}
+            self.collected |= {bytes.fromhex(blob) for blob in said} & self.named
         # What stands beside it in a frame may name them anew: then they stay.
         else:
             self._mark(body)
