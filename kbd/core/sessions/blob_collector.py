@@ -107,7 +107,7 @@ class _Unneeded(msgspec.Struct, frozen=True):
         discarded: Those that only drafts had which ended long ago.
         unmarked: In a store of a kbd that did not mark whose bytes are somebody's, those that no
             event names: all of them may be. None in any other.
-        is_settled: Whether nothing will come to its time by itself.
+        again_us: When something will come to its time by itself.
         strangers: What is no blob.
     """
 
@@ -115,7 +115,7 @@ class _Unneeded(msgspec.Struct, frozen=True):
     collected: tuple[BlobHash, ...]
     discarded: tuple[BlobHash, ...]
     unmarked: tuple[BlobHash, ...] | None
-    is_settled: bool
+    again_us: int
     strangers: tuple[str, ...]
 
 
@@ -191,7 +191,6 @@ class BlobCollector:
         """Return what a collection would remove now; a workbench in use is looked at, too.
 
         Raises:
-            ValidationFailed: The id is ill-formed.
             NotFound: There is no such workbench.
             LogCorrupt: Its log is damaged.
             KbdError: It cannot be read.
@@ -221,7 +220,7 @@ class BlobCollector:
             KbdError: The disk is full or fails; what is left is removed another time.
         """
         async with self._turn:
-            # Closed, if it is idle: it is read by nobody's leave but the lock's.
+            # It is closed first, if it is idle, so that its log is at rest while it is read.
             async with self._workbenches.alone(workbench_id, holds) as folders:
                 openings = self._workbenches.openings(folders.id)
             with translate_disk_errors():
@@ -247,9 +246,8 @@ class BlobCollector:
         return looked.again_us <= self._context.clock.now_us()
 
     def _note(self, workbench_id: WorkbenchId, found: _Unneeded) -> None:
-        wait_us = _EVER_US if found.is_settled else int(GRACE_S * 1_000_000)
-        again_us = self._context.clock.now_us() + wait_us
-        self._looked[workbench_id] = _Looked(self._workbenches.openings(workbench_id), again_us)
+        openings = self._workbenches.openings(workbench_id)
+        self._looked[workbench_id] = _Looked(openings, found.again_us)
 
     def _find(self, folders: WorkbenchFolders, ends: _Ends | None = None) -> _Unneeded:
         """Find what can go. Blocks.
@@ -266,7 +264,8 @@ class BlobCollector:
         if ends is None:
             ends = _read_ends(folders) if days or marks.collected else _Ends()
         mark = partial(mark_discarded, folders.log, stored, ends.undo_seqs)
-        before_us = self._context.clock.now_us() - days * _DAY_US
+        now_us = self._context.clock.now_us()
+        before_us = now_us - days * _DAY_US
         # The log is read once more only where the time of a draft has come.
         is_due = days and any(ended_us <= before_us for ended_us in ends.ended_us)
         discarded = mark(before_us) if is_due else frozenset[BlobHash]()
@@ -275,12 +274,14 @@ class BlobCollector:
         kept = store.kept.listed()
         loose = marks.unnamed - kept if kept is not None else frozenset[BlobHash]()
         unnamed = tuple(self._untouched(store, sorted(loose)))
+        waits_us = [each - before_us for each in ends.ended_us if days and each > before_us]
+        waits_us += [int(GRACE_S * 1_000_000)] if len(loose) > len(unnamed) else []
         return _Unneeded(
             unnamed=unnamed,
             collected=tuple(sorted(cut_off - (kept or frozenset()))),
             discarded=tuple(sorted(discarded - marks.collected - (kept or frozenset()))),
             unmarked=tuple(sorted(marks.unnamed)) if kept is None else None,
-            is_settled=len(loose) == len(unnamed) and not (days and ends.ended_us),
+            again_us=now_us + min(waits_us, default=_EVER_US),
             strangers=tuple(store.strangers()),
         )
 
@@ -326,7 +327,9 @@ class BlobCollector:
         await self._workbenches.daemon.submit(RecordDaemon(facts))
         if found.discarded:
             await self._record(folders, await run_sync(self._collection, folders, found.discarded))
-        gone = (*found.unnamed, *found.collected, *found.discarded)
+        # Once more: its recovery may have taken somebody's bytes in.
+        kept = await run_sync(store.kept.listed) or frozenset[str]()
+        gone = {*found.unnamed, *found.collected, *found.discarded} - kept
         await run_sync(store.remove, gone)
         return counted
 

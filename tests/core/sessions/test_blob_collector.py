@@ -13,10 +13,12 @@ from anyio.to_thread import run_sync
 from backends import on_asyncio
 from kbd.core.audit.home_logs import verify_home_log
 from kbd.core.audit.home_repair import repair_blobs
+from kbd.core.audit.moment_folder import write_moment
 from kbd.core.domain.commands import RecordFacts, SendMessage
 from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.settings import RetentionSettings, Settings
-from kbd.core.sessions import workbenches
+from kbd.core.sessions import blob_collector, workbenches
 from kbd.core.sessions.blob_collector import BlobCollector, Reclaimable
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Workbenches
@@ -63,11 +65,11 @@ class _Later(SystemClock):
     """A clock that is ahead."""
 
     def __init__(self, ahead_us: int) -> None:
-        self._ahead_us = ahead_us
+        self.ahead_us = ahead_us
 
     def now_us(self) -> int:
         """Return the time, so much later."""
-        return super().now_us() + self._ahead_us
+        return super().now_us() + self.ahead_us
 
 
 def _collector(running: Supervised, ahead_us: int = 2 * HOUR_US) -> BlobCollector:
@@ -316,6 +318,32 @@ async def test_a_discarded_draft_goes_when_its_time_has_come(tmp_path: Path) -> 
         assert await _told(running) == [StorageReclaimed(bench.id, "discarded", 1, 7, reason)]
 
 
+async def test_in_the_background_all_of_this_is_done_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Round by round: what has lain for an hour, and a draft on the day that its time has come."""
+    monkeypatch.setattr(blob_collector, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(blob_collector, "ROUND_PAUSE_S", 0.0)
+    monkeypatch.setattr(blob_collector, "STEP_PAUSE_S", 0.0)
+    async with _discarded(tmp_path) as (running, bench, drafted):
+        published = bench.state.files[A].blob
+        await _put(bench, "left over")
+        moved, clock = Notifier(), _Later(HOUR_US // 2)
+        running.benches.daemon.observe(lambda _seq, _record: moved.ring())
+        context = msgspec.structs.replace(running.context, clock=clock)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(BlobCollector(context, running.benches).run)
+            for ahead_us, left in ((2 * HOUR_US, {drafted, published}), (31 * DAY_US, {published})):
+                clock.ahead_us = ahead_us
+                with anyio.fail_after(30):
+                    await moved.wait()
+                    # It is told before it is done.
+                    while _stored(running, bench) != left:
+                        with anyio.move_on_after(0.02):
+                            await moved.wait()
+            tasks.cancel_scope.cancel()
+
+
 @on_asyncio
 async def test_without_the_setting_no_draft_goes(tmp_path: Path) -> None:
     """Never is the default."""
@@ -421,6 +449,38 @@ async def test_undo_restore_and_fork_work_after_a_collection(tmp_path: Path) -> 
         )
         assert sorted((await running.benches.open(forked)).state.files) == [A]
         assert _is_whole(running, opened)
+
+
+@on_asyncio
+async def test_a_moment_of_the_past_says_what_was_collected(tmp_path: Path) -> None:
+    """The state is told as it was; a folder of its files is refused, with day and reason."""
+    async with _discarded(tmp_path) as (running, bench, drafted):
+        await _collector(running, 31 * DAY_US).collect(bench.id)
+        opened = await running.benches.open(bench.id)
+        (ended,) = opened.state.ended_drafts
+        then = await run_sync(opened.state_at, Seq(ended.seq - 1))
+        assert then.draft is not None
+        assert then.draft.files[A].blob == drafted
+        with pytest.raises(BlobCollected, match="were collected on 20"):
+            await run_sync(write_moment, then, opened.blobs.store, tmp_path / "then")
+
+
+@on_asyncio
+async def test_a_workbench_in_use_can_be_surveyed(tmp_path: Path) -> None:
+    """Nothing is removed; who holds it once itself, as a request does, can have it collected."""
+    async with _discarded(tmp_path) as (running, bench, drafted):
+        await _put(bench, "left over")
+        collector = _collector(running, 31 * DAY_US)
+        with running.benches.held(bench.id):
+            async with bench.editing:
+                found = await collector.survey(bench.id)
+                assert [(each.kind, each.size_bytes) for each in found] == [
+                    ("unnamed", 9), ("discarded", 7),
+                ]  # fmt: skip
+                assert drafted in _stored(running, bench)
+            collected = await collector.collect(bench.id, holds=1)
+        assert collected.removed == found
+        assert _stored(running, bench) == {bench.state.files[A].blob}
 
 
 @on_asyncio
