@@ -343,7 +343,7 @@ class _Proof:
         if hit_a_limit(replayed):
             # The machine may have been busy: what a call was given does not say how fast it is.
             replayed = await self._repeat(call, arguments, recorded)
-        lost = await run_sync(self._collected_input, call)
+        lost = await run_sync(self._collected_input, call) if self._collected else ""
         if lost and differing_parts(recorded, replayed):
             self._skip(call, lost)
         else:

@@ -196,17 +196,17 @@ class LandedCopies:
             gone = await run_sync(self._unneeded, still_needed)
             if gone:
                 await tell(len(gone), sum(each.size_bytes for each in gone))
-            await run_sync(self._remove, gone, bool(still_needed))
+            await run_sync(self._remove, gone, still_needed)
             return True
 
     def _unneeded(self, needed: frozenset[str]) -> list[StoredBlob]:
         stored = (self.store.look(blob) for blob in self.store.stored() if blob not in needed)
         return [each for each in stored if each is not None]
 
-    def _remove(self, gone: Iterable[StoredBlob], is_needed: bool) -> None:  # noqa: FBT001
+    def _remove(self, gone: Iterable[StoredBlob], needed: frozenset[str]) -> None:
         self.store.sweep()
         self.store.remove(each.blob for each in gone)
-        if not is_needed:
+        if not needed:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
