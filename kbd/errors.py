@@ -3,6 +3,7 @@
     KbdError
     ├── ValidationFailed         VALIDATION_FAILED        the caller asked for something ill-formed
     ├── NotFound                 NOT_FOUND                the thing named does not exist
+    │   └── BlobCollected        BLOB_COLLECTED           its bytes were removed on purpose
     ├── SandboxViolation         SANDBOX_VIOLATION        a path would leave the workbench
     ├── FileReadFailed           FILE_READ_FAILED         a file could not be read or parsed
     ├── FileWriteFailed          FILE_WRITE_FAILED        a file could not be written
@@ -40,6 +41,7 @@ from typing import Any, ClassVar
 __all__ = [
     "MACHINE_FAULTS",
     "AgentLoopDetected",
+    "BlobCollected",
     "BudgetCapReached",
     "ConflictPublishedChanged",
     "ContextExhausted",
@@ -113,6 +115,12 @@ class NotFound(KbdError):
     """The thing named does not exist."""
 
     code = "NOT_FOUND"
+
+
+class BlobCollected(NotFound):
+    """The bytes of a file version were removed on purpose; the message says when and why."""
+
+    code = "BLOB_COLLECTED"
 
 
 class SandboxViolation(KbdError):
@@ -314,13 +322,12 @@ MACHINE_FAULTS = frozenset(
 _PLAIN: dict[str, type[KbdError]] = {
     kind.code: kind
     for kind in (
-        ValidationFailed, NotFound, SandboxViolation, FileReadFailed, FileWriteFailed, DiskFull,
-        QuotaReached, OutOfMemory, TooManyOpenFiles, TooManyProcesses, LogCorrupt,
-        ConflictPublishedChanged,
-        ToolWorkerUnavailable, ToolTimeout, TurnLimit, AgentLoopDetected, ContextExhausted,
-        BudgetCapReached, UserCanceled, EgressConsentRequired, EgressBlockedByPolicy,
-        ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable, StyleSkillLoadFailed,
-        StyleMergeFailed,
+        ValidationFailed, NotFound, BlobCollected, SandboxViolation, FileReadFailed,
+        FileWriteFailed, DiskFull, QuotaReached, OutOfMemory, TooManyOpenFiles, TooManyProcesses,
+        LogCorrupt, ConflictPublishedChanged, ToolWorkerUnavailable, ToolTimeout, TurnLimit,
+        AgentLoopDetected, ContextExhausted, BudgetCapReached, UserCanceled,
+        EgressConsentRequired, EgressBlockedByPolicy, ProviderNotConfigured, ProviderAuthFailed,
+        NetworkUnavailable, StyleSkillLoadFailed, StyleMergeFailed,
     )
 }  # fmt: skip
 

@@ -93,7 +93,7 @@ BY_PATH = MappingProxyType(
             "sessions/receipts.py": 5,
             "sessions/recovery.py": 2,
             "sessions/search_access.py": 3,
-            "watch/ingest.py": 5,
+            "watch/ingest.py": 2,
             "workbench/active_content.py": 1,
             "workbench/call_files.py": 2,
             "workbench/file_store.py": 8,

@@ -68,7 +68,7 @@ def _listed_files(files: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(
         f"{_MARKS[file['change_type']]}{line(file['path'])}"
         + (f" ({size(file['size_bytes'])})" if file["change_type"] != "deleted" else "")
-        + ("" if file["is_available"] else " LOST")
+        + ("" if file["is_available"] else f" {line(file.get('collected') or 'LOST')}")
         for file in files
     )
 

@@ -204,7 +204,11 @@ def find_hash(blobs: list[BlobReference], begin: str) -> str:
     raise Stop(f"the event names no file version {begin}", FAILED)
 
 
-_FAULTS = {"NOT_FOUND": "not kept", "FILE_READ_FAILED": "damaged"}
+_FAULTS = {
+    "NOT_FOUND": "not kept",
+    "FILE_READ_FAILED": "damaged",
+    "BLOB_COLLECTED": "collected",
+}
 """What the daemon's refusal to hand a blob out says of it."""
 
 

@@ -245,9 +245,10 @@ def _render_verification(log: str, name: str, verified: dict[str, Any]) -> str:
         counts.append((verified["blobs"], "blob"))
         held = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
         return f"{title} whole: {held}{head}"
+    collected = f" ({verified['collected']} collected)" if verified.get("collected") else ""
     return (
         f"{title} whole: {verified['seq']} events, {verified['frames']} frames, "
-        f"{verified['blobs']} blobs, head {verified['head'][:HEAD_DIGITS]}"
+        f"{verified['blobs']} blobs{collected}, head {verified['head'][:HEAD_DIGITS]}"
     )
 
 

@@ -3,7 +3,7 @@ r"""Event log: the facts that were recorded, and the only authority over what ha
 Contents, in reading order:
 
 * `base`, `workbenches`, `runs`, `drafts`, `approvals`, `watches`, `recipes`, `restores`, `damages`,
-  `vocabulary`: the events, a closed set of frozen records.
+  `retention`, `vocabulary`: the events, a closed set of frozen records.
 * `frame`: bytes and checksums; `faults`: what may be wrong with them. `codec`: records and bytes,
   and records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files, and the end that is written),
@@ -11,6 +11,7 @@ Contents, in reading order:
   durable), `disk` (what may fail);
   `shortages`: what the machine has run out of, as errors.
 * `blobs` (`BlobStore`): the bytes of files, by hash; `vocabulary` says which event names which.
+  `stored_blobs`: those that are kept although none does.
 * `log_copy`: a log's beginning as a log of its own.
   `verification`: proof that all is whole. `repair`: of torn writes, and the explicit cut.
   `damage_repair`: of a damaged log, by a copy of it or a cut.

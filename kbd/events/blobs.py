@@ -3,7 +3,8 @@
 A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
 durable before any method returns its hash, so an event that names it can be recorded at once:
 bytes are written beside, synced, renamed, and the directories synced. Half-made files are called
-`incoming-*` and mean nothing. Blocking I/O; every method may be called from any thread.
+`incoming-*` and mean nothing; `kept/` is that of `KeptBlobs`. Blocking I/O; every method may be
+called from any thread.
 """
 
 import errno
@@ -14,9 +15,10 @@ import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -25,12 +27,14 @@ from kbd.errors import (
     DiskFull,
     FileReadFailed,
     FileWriteFailed,
+    KbdError,
     NotFound,
     SandboxViolation,
     ValidationFailed,
 )
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.events.shortages import raise_shortage
+from kbd.events.stored_blobs import KeptBlobs, StoredBlob
 from kbd.types import BlobHash
 
 __all__ = [
@@ -46,6 +50,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _BLOB_PATH = re.compile(r"/([0-9a-f]{2})/\1[0-9a-f]{62}\Z")
 _CHUNK_BYTES = 1024 * 1024
 _INCOMING = "incoming-"
+_KEPT = "kept"
 
 
 _MAX_CHECKED = 10_000
@@ -143,14 +148,26 @@ class BlobStore:
     Args:
         directory: Where they lie; made with the first blob.
         disk: What writes.
+
+    Attributes:
+        kept: Those that no event names and that are kept for good.
     """
 
     def __init__(self, directory: Path, disk: Disk = DISK) -> None:
         self._directory = directory
+        self.kept = KeptBlobs(directory / _KEPT, disk)
         self._disk = disk
         self._checked = CheckedBlobs()
         # Why nothing is kept any more: a sync of this store has failed.
         self._lost: str | None = None
+        self._explain: Callable[[BlobHash], KbdError | None] = lambda _: None
+
+    def explain_missing(self, explain: Callable[[BlobHash], KbdError | None]) -> None:
+        """Set what tells why a blob is not there, as the error that is raised; None if it cannot.
+
+        It is called in whatever thread asks for the blob.
+        """
+        self._explain = explain
 
     def put_bytes(self, data: bytes) -> BlobHash:
         """Keep bytes. Keeping the same again costs next to nothing.
@@ -327,7 +344,7 @@ class BlobStore:
         Args:
             named: Those that must be there; if None, all that are.
         """
-        wanted = self._stored_blobs() if named is None else sorted(set(named))
+        wanted = self.stored() if named is None else sorted(set(named))
         checked, damaged, missing = 0, [], []
         for blob in wanted:
             try:
@@ -354,6 +371,61 @@ class BlobStore:
             leftover.unlink()
         return len(leftovers)
 
+    def stored(self) -> list[BlobHash]:
+        """Return the blobs that are stored, in order, with whatever lies in the place of one."""
+        return sorted(BlobHash(path.name) for path in self._paths() if _BLOB_PATH.search(str(path)))
+
+    def strangers(self) -> list[str]:
+        """Return the names of what lies in the store and is neither a blob nor the store's own."""
+        return sorted(
+            path.name
+            for path in self._paths()
+            if not path.name.startswith(_INCOMING)
+            and (not _BLOB_PATH.search(str(path)) or self.look(BlobHash(path.name)) is None)
+        )
+
+    def look(self, blob: BlobHash) -> StoredBlob | None:
+        """Return a blob as the file system has it; None if there is no regular file of it."""
+        try:
+            found = self.path(blob).lstat()
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return StoredBlob(blob, found.st_size, found.st_ctime)
+
+    def remove(self, blobs: Iterable[BlobHash]) -> tuple[int, int]:
+        """Remove blobs that nothing needs any more; durable on return. One not there is no error.
+
+        Only while nobody stores anything here: who stores what is there is told that it is stored.
+
+        Returns:
+            How many were removed, and how many bytes they held.
+
+        Raises:
+            FileWriteFailed: One cannot be removed; those before it are.
+            LogPoisoned: The disk does not make it durable.
+        """
+        found = [each for blob in sorted(set(blobs)) if (each := self.look(blob)) is not None]
+        with self._failures_named("stored bytes cannot be removed"):
+            for folder, group in groupby(found, lambda each: self.path(each.blob).parent):
+                held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                try:
+                    for each in group:
+                        self._disk.unlink(each.blob, held)
+                    self._disk.sync(held)
+                finally:
+                    os.close(held)
+        return len(found), sum(each.size_bytes for each in found)
+
+    def _paths(self) -> Iterator[Path]:
+        """Yield the paths of all that lies in the store, but its own folders."""
+        for path in self._directory.glob("*"):
+            if re.fullmatch(r"[0-9a-f]{2}", path.name):
+                yield from path.glob("*")
+            elif path.name != _KEPT:
+                yield path
+
     @contextmanager
     def _opened(self, blob: BlobHash) -> Iterator[BufferedReader]:
         """Hold a blob open for reading.
@@ -367,13 +439,9 @@ class BlobStore:
             file = _open_blob(self.path(blob), blob)
         except FileNotFoundError as error:
             msg = f"the stored bytes {blob[:12]}… are missing"
-            raise NotFound(msg, detail={"blob": blob}) from error
+            raise self._explain(blob) or NotFound(msg, detail={"blob": blob}) from error
         with file:
             yield file
-
-    def _stored_blobs(self) -> list[BlobHash]:
-        names = (path.name for path in self._directory.glob("[0-9a-f][0-9a-f]/*"))
-        return sorted(BlobHash(name) for name in names if _HASH.fullmatch(name))
 
     def _is_stored(self, blob: BlobHash, size: int) -> bool:
         """Whether the blob is there in full; if so, durably, whoever put it there."""
@@ -426,7 +494,7 @@ class BlobStore:
         self._disk.sync_directory(target.parent)
 
     @contextmanager
-    def _failures_named(self) -> Iterator[None]:
+    def _failures_named(self, what: str = "a file's bytes cannot be stored") -> Iterator[None]:
         """Give the disk's failures their names; after a failed sync all is refused."""
         # The next sync would say that all is well, also of what was lost (reliability R11).
         if self._lost is not None:
@@ -444,7 +512,7 @@ class BlobStore:
                 ) from error
             raise_shortage(error)
             reason = os.strerror(error.errno or 0)
-            raise FileWriteFailed(f"a file's bytes cannot be stored: {reason}") from error
+            raise FileWriteFailed(f"{what}: {reason}") from error
 
 
 def _open_source(path: Path) -> int:

@@ -19,7 +19,7 @@ from kbd.events.faults import FaultKind, damage_error, fault_kind
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.scan import LogSurvey, TornWrite, survey_log
 from kbd.events.segment import Block, Segment
-from kbd.events.vocabulary import named_blobs
+from kbd.events.vocabulary import note_named
 from kbd.types import BlobHash, Seq
 
 __all__ = ["LogDamage", "Objection", "Verification", "verify_log"]
@@ -63,6 +63,7 @@ class Verification(msgspec.Struct, frozen=True):
         anchored: The event that the anchor names.
         segments: How many files of the log were read.
         blobs_checked: How many blobs were read.
+        blobs_collected: How many that it names were removed on purpose, as it says itself.
         tear: What a write that was not finished left; the next start cuts it off. Not a fault.
         faults: What is wrong: first damage of the log, behind which nothing can be said of it;
             then the head that does not fit, the events that are objected to, and the blobs in the
@@ -75,6 +76,7 @@ class Verification(msgspec.Struct, frozen=True):
     anchored: int | None
     segments: int
     blobs_checked: int
+    blobs_collected: int
     tear: TornWrite | None
     faults: tuple[LogDamage, ...]
 
@@ -134,6 +136,7 @@ def verify_log(
         found.anchored,
         len(found.segments),
         checked,
+        reading.collected,
         found.tear,
         tuple(faults),
     )
@@ -155,6 +158,7 @@ class _VerifyingReader:
         self.objections: list[LogDamage] = []
         self.frames = 0
         self.named: dict[BlobHash, int] = {}
+        self.collected = 0
         self._expected_head = expected_head
         self._on_progress = on_progress
         self._mismatch: LogDamage | None = None
@@ -187,9 +191,8 @@ class _VerifyingReader:
                         self.objections.append(LogDamage("name", segment.name, offset, seq, why))
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
-                    for blob in named_blobs(record.data):
-                        # The first event that names it: there its loss is told.
-                        self.named.setdefault(blob, seq)
+                    # The first event that names one: there its loss is told.
+                    self.collected += note_named(self.named, record.data, seq)
         self._on_progress(block.link.seq - 1)
 
     def _compare(self, expected_head: Anchor, end: tuple[int, bytes], place: LogDamage) -> None:

@@ -6,9 +6,9 @@ Plugins cannot add types, so a log reads with no plugin installed.
 Each subject's module ends with the union of its events; a new type is added there.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from kbd.events.approvals import ApprovalEvent, ApprovalRequested
 from kbd.events.damages import DamageEvent
@@ -24,12 +24,13 @@ from kbd.events.drafts import (
 )
 from kbd.events.recipes import RecipeEvent
 from kbd.events.restores import HomeRestored, RestoreEvent, WorkbenchRestored
+from kbd.events.retention import BlobsCollected, RetentionEvent
 from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
 from kbd.events.watches import WatchEvent
 from kbd.events.workbenches import ConversationRewound, DraftThen, FileAdded, WorkbenchEvent
 from kbd.types import BlobHash
 
-__all__ = ["MUST_BE_UNDERSTOOD", "VERSIONS", "Event", "named_blobs"]
+__all__ = ["MUST_BE_UNDERSTOOD", "VERSIONS", "Event", "named_blobs", "note_named"]
 
 Event = (
     WorkbenchEvent
@@ -40,6 +41,7 @@ Event = (
     | RecipeEvent
     | RestoreEvent
     | DamageEvent
+    | RetentionEvent
 )
 """Everything that can be recorded."""
 
@@ -48,6 +50,8 @@ VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
 
 MUST_BE_UNDERSTOOD: frozenset[type] = frozenset({HomeRestored, WorkbenchRestored})
 """The types that a reader which does not know them must not pass over: they take back consent."""
+
+T = TypeVar("T")
 
 
 def _rewound_blobs(event: ConversationRewound) -> Iterable[BlobHash | None]:
@@ -99,3 +103,24 @@ def named_blobs(event: object) -> Iterable[BlobHash]:
     if fields is None:
         return ()
     return [blob for blob in fields(event) if blob is not None]
+
+
+def note_named(named: MutableMapping[BlobHash, T], event: object, place: T) -> int:
+    """Keep up the blobs that a log needs, event by event from its first on.
+
+    Args:
+        named: Those so far, each with the place where it was first named; it is changed.
+        event: The next event.
+        place: What is noted of those that it names.
+
+    Returns:
+        How many it says are collected: they are needed no more, until an event names them again.
+    """
+    if isinstance(event, BlobsCollected):
+        known = [blob for blob in dict.fromkeys(event.blobs) if blob in named]
+        for blob in known:
+            del named[blob]
+        return len(known)
+    for blob in named_blobs(event):
+        named.setdefault(blob, place)
+    return 0

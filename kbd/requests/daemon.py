@@ -401,6 +401,7 @@ class LogVerified(Answer):
         blobs: How many blobs were checked against their hash.
         head: The hash of the chain up to `seq`.
         faults: What is wrong.
+        collected: How many blobs that it names were removed on purpose, as it says itself.
     """
 
     ok: bool
@@ -410,6 +411,7 @@ class LogVerified(Answer):
     blobs: int
     head: str
     faults: tuple[LogFault, ...]
+    collected: int = 0
 
 
 class LogVerify(Request):

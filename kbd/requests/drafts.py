@@ -230,12 +230,14 @@ class DiscardedFile(msgspec.Struct, frozen=True, kw_only=True):
         change_type: What the draft did to it.
         size_bytes: Its size in the draft; 0 if deleted.
         is_available: Whether its bytes are there; recovering checks them by their hash, too.
+        collected: When and why they were removed, if that was done on purpose.
     """
 
     path: FileName
     change_type: ChangeType
     size_bytes: int
     is_available: bool
+    collected: str | Unset = UNSET
 
 
 class DiscardedDraft(msgspec.Struct, frozen=True, kw_only=True):

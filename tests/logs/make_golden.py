@@ -18,6 +18,7 @@ from kbd.events import damages as g
 from kbd.events import drafts as d
 from kbd.events import recipes as c
 from kbd.events import restores as s
+from kbd.events import retention as t
 from kbd.events import runs as r
 from kbd.events import watches as f
 from kbd.events import workbenches as w
@@ -353,16 +354,21 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         w.RetentionPlanned(WATCH, 365, 12, 40_960, "this is the first time"),
         f.WatchAdded(WATCH, RULE, f.RuleRetention(30, 365)),
     ),
+    (
+        t.BlobsCollected((B, C), 17_000, "only drafts discarded more than 30 days ago had them"),
+        t.StorageReclaimed("0123456789abcdef", "unnamed", 2, 4096, "no event names them"),
+        t.StorageReclaimed("", "landed", 1, 21, "their landings are done", "1"),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 15
+CLIENTS_FROM = len(ADDED) - 16
 """From which of what came later on a client asked for it."""
 
-DOCUMENTS_FROM = len(ADDED) - 5
+DOCUMENTS_FROM = len(ADDED) - 6
 """From which of what came later on it belongs to the run of a recipe."""
 
 

@@ -58,7 +58,7 @@ ANSWERS = {
         "embedder",
     },
     "DraftPublish": {"published_at", "checkpoint_id", "published", "kept_both"},
-    "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults"},
+    "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults", "collected"},
     "BlobRead": {"base64", "size_bytes", "has_more"},
     "WatchAdd": {"watch_id", "passed_over", "waiting"},
     "WatchFailedList": {"failed", "total", "suspended", "next_cursor"},

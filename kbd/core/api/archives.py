@@ -125,6 +125,14 @@ class BackupMethods:
                 opened by then: one that was not opened since is as it was.
         """
         workbench_id, workbenches = known.workbench_id, self._workbenches
+        # Held, so that no blob is collected between the copy of the log and that of the blobs.
+        with workbenches.held(workbench_id):
+            await self._take_held(backup, known, taken)
+
+    async def _take_held(
+        self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int]
+    ) -> None:
+        workbench_id, workbenches = known.workbench_id, self._workbenches
         while True:
             # Read before the end is, so that an opening in between is noticed below.
             openings = workbenches.openings(workbench_id)

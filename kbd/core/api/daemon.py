@@ -73,6 +73,7 @@ from kbd.core.server import Hub
 from kbd.core.server.dispatch import Handler, ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.blob_collector import BlobCollector
 from kbd.core.sessions.home_usage import HomeUsage
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.sessions.retention import Retention
@@ -328,6 +329,8 @@ async def _work_unasked(
         tasks.start_soon(restart_on_failure, "usage", context.usage.run)
         tasks.start_soon(restart_on_failure, "retention", retention.run)
         tasks.start_soon(Scrubber(context, workbenches).run)
+        collector = BlobCollector(context, workbenches)
+        tasks.start_soon(restart_on_failure, "collector", collector.run)
         await watcher.run()
 
 

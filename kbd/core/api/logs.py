@@ -21,6 +21,7 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
 from kbd.errors import (
+    BlobCollected,
     KbdError,
     NotFound,
     OutOfMemory,
@@ -81,6 +82,8 @@ class LogMethods:
         store = workbench.blobs.store
         try:
             size_bytes = await run_sync(store.size, request.hash)
+        except BlobCollected:
+            raise
         except NotFound:
             msg = "there is no such blob in this workbench"
             raise NotFound(msg) from None
@@ -111,6 +114,10 @@ class LogMethods:
         """
         del session
         log_id, use = request.workbench_id, log_use(self._workbenches, request.workbench_id)
+        if request.workbench_id != "daemon":
+            # Held, as every workbench that a request names, so that from here on nothing of it is
+            # collected: what the log names when it is read is there when it is looked for.
+            await self._workbenches.end_of(WorkbenchId(request.workbench_id))
         checked = partial(
             verify_home_log,
             self._context.home,
@@ -148,7 +155,7 @@ class LogMethods:
             after = _check_cursor(events.seq, cursors.get(subscription, Seq(0)))
             return _follow_one(subscription, events, after)
         ends = await self._ends()
-        for log_id in self._workbenches.log_ids():
+        for log_id in ("daemon", *self._workbenches.ids()):
             if log_id in cursors:
                 await self._check_end(log_id, cursors[log_id], ends)
         return self._all(dict(cursors), ends)
@@ -174,7 +181,7 @@ class LogMethods:
         # From before the first is read: what is recorded in it meanwhile is read after all.
         with self._context.index.followed() as changed:
             marks: dict[str, Seq] = {}
-            for log_id in self._workbenches.log_ids():
+            for log_id in ("daemon", *self._workbenches.ids()):
                 if ends.get(log_id) != cursors.get(log_id, Seq(0)):
                     async with aclosing(self._on(log_id, cursors)) as batches:
                         async for batch in batches:
@@ -225,7 +232,7 @@ class LogMethods:
                         cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
                         yield batch
             except Exception:
-                if log_id in self._workbenches.log_ids():
+                if log_id in ("daemon", *self._workbenches.ids()):
                     raise
 
     async def _journal(self, log_id: str) -> Journal:

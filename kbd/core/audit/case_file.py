@@ -31,8 +31,10 @@ from kbd.core.audit.verify.layout import Seal, header_of, regions, seal_bytes
 from kbd.core.audit.verify.manifest import MANIFEST, PIECE_BYTES, Case, Member, manifest_of, order
 from kbd.core.audit.whole_paths import create_partial
 from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.state_text import collection_text
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.store.blob_marks import read_collected
 from kbd.core.workbench.rows import run_info
 from kbd.errors import FileReadFailed, LogCorrupt, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
@@ -43,7 +45,7 @@ from kbd.events.log_copy import Extent, find_extent
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.events.shortages import raise_shortage
-from kbd.events.vocabulary import named_blobs
+from kbd.events.vocabulary import note_named
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq
 
@@ -236,9 +238,19 @@ after the run's last one are not in here; those of earlier runs are, for the cha
 """
 
 
+_COLLECTED = """
+Of what the log names, these blobs are not in here: their bytes had been removed on purpose before
+this file was written, which the log says behind the run's last event.
+
+{lines}
+"""
+
+
 def render_readme(case: Case) -> str:
     """Return the readme of a case."""
-    return _README.format(
+    lines = "\n".join(f"  {blob}\n    {text}" for blob, text in case.collected)
+    collected = _COLLECTED.format(lines=lines) if lines else ""
+    text = _README.format(
         run=case.run,
         version=case.kbd,
         workbench=case.workbench[0],
@@ -246,6 +258,7 @@ def render_readme(case: Case) -> str:
         time=case.time,
         head=case.head,
     )
+    return text + collected
 
 
 _PLACEHOLDER_TIME = "2000-01-01T00:00:00Z"
@@ -334,9 +347,11 @@ def gather_contents(wanted: CaseRequest) -> CaseContents:
     blobs: dict[BlobHash, Seq] = {}
     for seq, record in events:
         fold_workbench(state, seq, record)
-        for blob in named_blobs(record.data):
-            # The first event that names it: of a missing blob the message tells where it came in.
-            blobs.setdefault(blob, seq)
+        # The first event that names it: of a missing blob the message tells where it came in.
+        note_named(blobs, record.data, seq)
+    collected = _collected_since(wanted, blobs)
+    for blob in collected:
+        del blobs[blob]
     named = [_read_blob(BlobStore(blobs_dir), blob, seq) for blob, seq in sorted(blobs.items())]
     time = datetime.fromtimestamp(events[-1][1].ts_us // 1_000_000, UTC)
     case = Case(
@@ -347,6 +362,7 @@ def gather_contents(wanted: CaseRequest) -> CaseContents:
         head=extent.head.hex(),
         time=f"{time:%Y-%m-%dT%H:%M:%SZ}",
         members=(),
+        collected=tuple(sorted(collected.items())),
     )
     made = {
         **verifier_files(),
@@ -365,6 +381,17 @@ def gather_contents(wanted: CaseRequest) -> CaseContents:
         (*sources, *(source for source, _ in named)),
         len(named),
     )
+
+
+def _collected_since(wanted: CaseRequest, blobs: Iterable[BlobHash]) -> dict[BlobHash, str]:
+    """Return the blobs that were collected behind the end of the run, with when and why."""
+    store = BlobStore(wanted.folders.blobs)
+    notes = read_collected(wanted.folders.log, Seq(wanted.end.seq))
+    return {
+        blob: collection_text(notes[blob])
+        for blob in blobs
+        if blob in notes and store.look(blob) is None
+    }
 
 
 def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numbered]]:

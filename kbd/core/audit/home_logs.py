@@ -208,6 +208,7 @@ def _render_verification(found: Verification) -> LogVerified:
         segments=found.segments,
         blobs=found.blobs_checked,
         head=found.head,
+        collected=found.blobs_collected,
         faults=tuple(
             LogFault(
                 kind=fault.kind,

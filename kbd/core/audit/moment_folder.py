@@ -19,7 +19,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import encoded_state
 from kbd.core.workbench.destination import create_partial_file
 from kbd.core.workbench.sandbox import ConfinedRoot
-from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, NotFound
+from kbd.errors import BlobCollected, DiskFull, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.shortages import raise_shortage
@@ -93,6 +93,8 @@ def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobSt
 def _copy_file(blobs: BlobStore, target: int, name: FileName, blob: BlobHash) -> None:
     try:
         blobs.copy_to(blob, target)
+    except BlobCollected:
+        raise
     except NotFound:
         raise LogCorrupt(f"the bytes of {name!r} are missing; `kbd verify` says more") from None
     except BlobDamaged:

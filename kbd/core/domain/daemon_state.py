@@ -12,6 +12,7 @@ from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
 from kbd.events.damages import DamageFound, DamageMended
 from kbd.events.restores import HomeRestored
+from kbd.events.retention import StorageReclaimed
 from kbd.events.watches import LandingsDismissed, WatchRemoved
 from kbd.events.workbenches import (
     BudgetCharged,
@@ -378,6 +379,7 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     HomeRestored: _restored,
     DamageFound: _damage_found,
     DamageMended: _damage_mended,
+    StorageReclaimed: _nothing,
 }
 """What each event of the daemon's log changes, with `WATCH_FOLDS` and
 `RECIPE_FOLDS`; others do not occur in it."""

@@ -18,7 +18,7 @@ from kbd.core.domain.event_context import EventContext, WorkTotals
 from kbd.core.domain.found_damage import DAMAGE_TEXTS
 from kbd.core.domain.restore_text import RESTORE_TEXTS
 from kbd.core.domain.watch_text import WATCH_DIGITS, WATCH_TEXTS
-from kbd.events import drafts, recipes, workbenches
+from kbd.events import drafts, recipes, retention, workbenches
 from kbd.events.codec import Unknown
 from kbd.events.runs import (
     ItemCompleted,
@@ -496,6 +496,12 @@ def _reserved(data: workbenches.BudgetReserved, _context: EventContext) -> str:
     return f"{most} reserved for {data.model_id}, {data.workbench_id}"
 
 
+def _reclaimed(data: retention.StorageReclaimed, _context: EventContext) -> str:
+    where = data.workbench_id or f"watch {data.watch_id}"
+    what = counted(data.count, f"{data.kind} blob")
+    return f"storage of {where} reclaimed: {what}, {size(data.size_bytes)}: {data.reason}"
+
+
 def _unknown_event(data: Any, _context: EventContext) -> str:
     """Render an event of a newer kbd, or an unreadable one, by its name and its fields."""
     if not isinstance(data, Unknown):
@@ -579,6 +585,10 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
             f"recipe {e.name} saved, {e.sha256[:12]}{f', of run {e.run_id}' if e.run_id else ''}"
         ),
         recipes.RecipeRemoved: lambda e, _: f"recipe {e.name} was removed",
+        retention.BlobsCollected: lambda e, _: (
+            f"{counted(len(e.blobs), 'blob')} collected, {size(e.size_bytes)}: {e.reason}"
+        ),
+        retention.StorageReclaimed: _reclaimed,
     }
 )
 """What each type of event tells."""

@@ -20,6 +20,7 @@ from kbd.core.domain.watch_state import WATCH_FOLDS
 from kbd.core.domain.workbench_state import (
     Approval,
     Checkpoint,
+    CollectionNote,
     Consent,
     DecidedApproval,
     Delivered,
@@ -52,6 +53,8 @@ from kbd.events.drafts import (
     ReceiptMade,
 )
 from kbd.events.restores import HomeRestored, WorkbenchRestored
+from kbd.events.retention import BlobsCollected, StorageReclaimed
+from kbd.events.vocabulary import named_blobs
 from kbd.events.workbenches import (
     BudgetCharged,
     BudgetReserved,
@@ -397,6 +400,11 @@ def _restored(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
         state.draft.distrust()
 
 
+def _collected(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: BlobsCollected = record.data
+    state.collected.update(dict.fromkeys(data.blobs, CollectionNote(record.ts_us, data.reason)))
+
+
 def _nothing(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Change nothing: the fact is for readers of the log."""
 
@@ -474,6 +482,8 @@ FOLDS: dict[type, Fold] = {
     CheckpointRestored: _nothing,
     WorkbenchRestored: _restored,
     HomeRestored: _nothing,
+    BlobsCollected: _collected,
+    StorageReclaimed: _nothing,
     **RUN_FOLDS,
     **CONVERSATION_FOLDS,
     # They stand in the daemon's log alone; here they only complete the table.
@@ -490,6 +500,10 @@ def fold_workbench(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     fold = FOLDS.get(type(record.data))
     if fold is not None:
         fold(state, seq, record)
+    # What is named again is there again. Seldom is anything collected: then this costs nothing.
+    if state.collected:
+        for blob in named_blobs(record.data):
+            state.collected.pop(blob, None)
     # Also for a type that is not known: the next event, and a snapshot, are counted from here.
     state.seq = seq
     state.updated_at_us = record.ts_us

@@ -5,11 +5,15 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kbd.core.domain.run_state import Item, ItemState, Plan
-from kbd.core.domain.workbench_state import Said
-from kbd.events.codec import format_time
+from kbd.core.domain.workbench_state import CollectionNote, Said
+from kbd.errors import BlobCollected
+from kbd.events.codec import format_time, utc_day
+from kbd.types import BlobHash
 
 __all__ = [
     "PlanLine",
+    "collection_error",
+    "collection_text",
     "conversation_lines",
     "item_line",
     "one_line",
@@ -95,4 +99,18 @@ def _message(messages: Said) -> _Message:
     kind = "user_message" if messages.role == "user" else "assistant_message"
     return _Message(
         kind, messages.message_id, messages.role, messages.text, format_time(messages.created_at_us)
+    )
+
+
+def collection_text(note: CollectionNote) -> str:
+    """Return when and why a blob was collected."""
+    return f"collected on {utc_day(note.at_us)}: {note.reason}"
+
+
+def collection_error(blob: BlobHash, note: CollectionNote) -> BlobCollected:
+    """Return the error of who asks for the bytes of a blob that was collected."""
+    return BlobCollected(
+        f"the stored bytes {blob[:12]}… were {collection_text(note)}",
+        actions=("bring them back from a backup that was made before",),
+        detail={"blob": blob, "collected_on": utc_day(note.at_us), "reason": note.reason},
     )

@@ -22,6 +22,7 @@ __all__ = [
     "Approval",
     "Branch",
     "Checkpoint",
+    "CollectionNote",
     "Consent",
     "ContextItem",
     "DecidedApproval",
@@ -334,6 +335,13 @@ class DecidedApproval(msgspec.Struct, frozen=True):
     actor: Actor | None = None
 
 
+class CollectionNote(msgspec.Struct, frozen=True):
+    """Collection that took a blob away: when, and why."""
+
+    at_us: int
+    reason: str
+
+
 class Consent(msgspec.Struct, frozen=True):
     """Consent that a person gave; one that is not to persist is for the run after `run_count`."""
 
@@ -369,6 +377,8 @@ class WorkbenchState(msgspec.Struct):
     who published, discarded or undid it, or the rule that published it by itself; "" for nobody.
     `publish_is_asked` is whether a person asked for `publish`, and `has_new_files` whether files
     were added since a run last began or a publish ended.
+    confirmed before that is not in force. `collected` are the blobs whose bytes were removed on
+    purpose and that no event has named since.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -407,6 +417,7 @@ class WorkbenchState(msgspec.Struct):
     seen_by: SeenBy = ""
     publish_is_asked: bool = False
     has_new_files: bool = False
+    collected: dict[BlobHash, CollectionNote] = {}
 
     @property
     def said(self) -> Branch:

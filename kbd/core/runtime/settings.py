@@ -317,12 +317,15 @@ class RetentionSettings(msgspec.Struct, frozen=True):
         archive_after_days: A workbench whose result a person has seen is archived after so many
             days without a change; 0 for never.
         remove_after_days: An archive is removed so many days after it was made; 0 for never.
+        discarded_after_days: So many days after a draft was discarded, or undone, the bytes are
+            removed that only such drafts had; 0 for never.
         quota_bytes: What the home may take on the disk; 0 for as much as there is.
         quota_warning_share: From this share of the quota on it is warned.
     """
 
     archive_after_days: Days = 0
     remove_after_days: Days = 0
+    discarded_after_days: Days = 0
     quota_bytes: Annotated[int, msgspec.Meta(ge=0)] = 0
     quota_warning_share: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.9
 

@@ -6,6 +6,7 @@ home_usage       what the home takes on disk, and the quota
 retention        archives and removes what people set it to
 workbenches      the registry of open workbenches, and the daemon's own log of which there are
 archives         packs workbenches that nobody uses, and unpacks them
+blob_collector   removes the blobs that nothing needs any more
 recovery         opens a workbench's log, and finishes what a stopped daemon had begun
 projection       `draft/` and the readable copies follow the log
 receipts         makes the receipt of each publish, behind it

@@ -5,12 +5,12 @@ the daemon's log says so; then the folder goes. Whoever asks for the workbench h
 the opposite order. Who only reads its log reads that out of the archive.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Protocol
 
 import anyio
-import msgspec
 from anyio import CapacityLimiter
 from anyio.from_thread import check_cancelled
 from anyio.to_thread import run_sync
@@ -31,6 +31,7 @@ from kbd.core.sessions.recovery import translate_disk_errors
 from kbd.core.store.archive_file import PackedFolder, stamps_of
 from kbd.core.store.archive_shelf import ArchiveShelf, Kept
 from kbd.core.store.keeper import Keeper
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import Actor
 from kbd.events.blobs import BlobStore
@@ -38,23 +39,11 @@ from kbd.events.disk import DISK, Disk
 from kbd.events.verification import verify_log
 from kbd.types import BlobHash, FileName, WorkbenchId
 
-__all__ = ["ShutWorkbench", "WorkbenchArchives", "check_archivable"]
+__all__ = ["WorkbenchArchives", "check_archivable"]
+
+_USED = "the workbench was used meanwhile: it is not archived"
 
 _log = get_logger(__name__)
-
-
-class ShutWorkbench(msgspec.Struct, frozen=True):
-    """A workbench that was closed to be packed.
-
-    Args:
-        folders: Where it lies.
-        state: Its state when it was closed.
-        openings: How often it had been opened by then: once more, and it may be another.
-    """
-
-    folders: WorkbenchFolders
-    state: WorkbenchState
-    openings: int
 
 
 class _UnpackedLog:
@@ -67,13 +56,24 @@ class _UnpackedLog:
 KEPT_UNPACKED = 4
 """How many logs of archives stay unpacked when nobody reads them: a log is read in many pages."""
 
-Shut = Callable[[WorkbenchId], Awaitable[ShutWorkbench]]
-"""Opens a workbench, and closes it once nobody uses it; raises ValidationFailed if somebody does
-for too long."""
+SHUT_TRIES, SHUT_TRY_S = 100, 0.05
+"""How often it is looked whether one that is to be packed is done with what follows its opening, as
+receipts, and how long after each other."""
 
-Locked = Callable[[WorkbenchId], AbstractAsyncContextManager[int | None]]
-"""Keeps everybody from opening a workbench while inside, and yields how often it was opened; None
-if it is open, or its log is read."""
+
+class _Workbenches(Protocol):
+    """The registry of workbenches: `kbd.core.sessions.workbenches.Workbenches`."""
+
+    async def open(self, workbench_id: str) -> OpenWorkbench:
+        """Return a workbench, opened and recovered if it is not yet."""
+
+    def openings(self, workbench_id: WorkbenchId) -> int:
+        """Return how often a workbench was opened, or somebody had it alone."""
+
+    def alone(
+        self, workbench_id: str, holds: int = 0, idle_s: float | None = None
+    ) -> AbstractAsyncContextManager[WorkbenchFolders]:
+        """Have a workbench to oneself while inside, closed."""
 
 
 def check_archivable(state: WorkbenchState) -> None:
@@ -98,8 +98,7 @@ class WorkbenchArchives:
     Args:
         home: The home.
         daemon: The Keeper of the daemon's own log.
-        shut: Closes a workbench.
-        locked: Keeps it closed.
+        workbenches: The registry of workbenches.
         disk: What writes.
     """
 
@@ -107,11 +106,10 @@ class WorkbenchArchives:
         self,
         home: Home,
         daemon: Keeper[DaemonState, DaemonCommand],
-        shut: Shut,
-        locked: Locked,
+        workbenches: _Workbenches,
         disk: Disk = DISK,
     ) -> None:
-        self._daemon, self._shut, self._locked = daemon, shut, locked
+        self._daemon, self._workbenches = daemon, workbenches
         self._shelf = ArchiveShelf(home, disk)
         self._unpacking, self._unpacked = anyio.Lock(), dict[str, _UnpackedLog]()
         # One at a time: packing takes a processor, and nobody waits for it.
@@ -144,20 +142,20 @@ class WorkbenchArchives:
         """
         if self.archived(workbench_id) is not None:
             raise ValidationFailed("that workbench is archived")
-        shut = await self._shut(workbench_id)
-        check_archivable(shut.state)
-        check(shut.state)
-        shown = {name: entry.blob for name, entry in shut.state.files.items()}
-        pack = partial(self._pack, shut.folders, shown)
+        folders, state = await self._close(workbench_id, check)
+        openings = self._workbenches.openings(workbench_id)
+        shown = {name: entry.blob for name, entry in state.files.items()}
+        pack = partial(self._pack, folders, shown)
         try:
             # Not under its lock: who asks for it meanwhile gets it, and it is not archived.
             packed = await run_sync(pack, limiter=self._packing)
-            async with self._locked(workbench_id) as openings:
-                is_unused = openings == shut.openings
-                if not is_unused or not await run_sync(_is_as_packed, shut.folders, packed):
-                    raise ValidationFailed("the workbench was used meanwhile: it is not archived")
+            async with self._workbenches.alone(workbench_id):
+                # Once more by this.
+                is_unused = self._workbenches.openings(workbench_id) == openings + 1
+                if not is_unused or not await run_sync(_is_as_packed, folders, packed):
+                    raise ValidationFailed(_USED, retryable=True)
                 command = ArchiveWorkbench(
-                    workbench_id, packed.sha256, packed.size_bytes, shut.state.seq, reason
+                    workbench_id, packed.sha256, packed.size_bytes, state.seq, reason
                 )
                 # Whoever goes away must not leave it between its folder and its archive.
                 with anyio.CancelScope(shield=True):
@@ -172,6 +170,37 @@ class WorkbenchArchives:
             raise NotFound(f"there is no workbench {workbench_id}")
         return copy
 
+    async def _close(
+        self, workbench_id: WorkbenchId, check: Callable[[WorkbenchState], None]
+    ) -> tuple[WorkbenchFolders, WorkbenchState]:
+        """Open a workbench, close it once nobody uses it; return its state at its end.
+
+        Raises:
+            ValidationFailed: Somebody uses it, or its state is against it.
+            KbdError: It cannot be opened, or is damaged.
+        """
+        bench = await self._workbenches.open(workbench_id)
+        if bench.damage is not None:
+            raise bench.damage.with_traceback(None)
+        check_archivable(bench.state)
+        openings = self._workbenches.openings(workbench_id)
+        for left in reversed(range(SHUT_TRIES)):
+            async with AsyncExitStack() as stack:
+                alone = self._workbenches.alone(workbench_id, idle_s=0)
+                try:
+                    folders = await stack.enter_async_context(alone)
+                except ValidationFailed as error:
+                    if not error.retryable or not left:
+                        raise
+                else:
+                    if self._workbenches.openings(workbench_id) != openings + 1:
+                        raise ValidationFailed(_USED, retryable=True)
+                    check_archivable(bench.state)
+                    check(bench.state)
+                    return folders, bench.state
+            await anyio.sleep(SHUT_TRY_S)
+        raise AssertionError("the last try returns or raises")
+
     async def unpack(
         self, workbench_id: WorkbenchId, reason: str, actor: Actor | None = None
     ) -> None:
@@ -182,9 +211,7 @@ class WorkbenchArchives:
             KbdError: The archive is damaged, or there is no space for what is in it; it is as it
                 was.
         """
-        copy = self.archived(workbench_id)
-        if copy is None:
-            raise ValidationFailed("that workbench is not archived")
+        copy = self._check_archived(workbench_id)
         with anyio.CancelScope(shield=True):
             try:
                 # One whose removal a full disk cut off is in the stage still.
@@ -205,7 +232,8 @@ class WorkbenchArchives:
             ValidationFailed: It is not archived.
             KbdError: As for `unpack`.
         """
-        async with self._locked(workbench_id):
+        self._check_archived(workbench_id)
+        async with self._workbenches.alone(workbench_id):
             await self.unpack(workbench_id, reason, actor)
 
     async def remove(
@@ -222,9 +250,9 @@ class WorkbenchArchives:
             ValidationFailed: It is not archived.
             KbdError: It cannot be removed.
         """
-        async with self._locked(workbench_id):
-            if self.archived(workbench_id) is None:
-                raise ValidationFailed("that workbench is not archived")
+        self._check_archived(workbench_id)
+        async with self._workbenches.alone(workbench_id):
+            self._check_archived(workbench_id)
             with anyio.CancelScope(shield=True), translate_disk_errors():
                 try:
                     await run_sync(self._shelf.set_aside, workbench_id)
@@ -243,9 +271,7 @@ class WorkbenchArchives:
             ValidationFailed: It is not archived.
             KbdError: The archive is damaged, or there is no space for its log.
         """
-        copy = self.archived(workbench_id)
-        if copy is None:
-            raise ValidationFailed("that workbench is not archived")
+        copy = self._check_archived(workbench_id)
         async with self._unpacking:
             unpacked = self._unpacked.pop(copy.sha256, None)
             if unpacked is None:
@@ -261,6 +287,12 @@ class WorkbenchArchives:
             unpacked.readers -= 1
             with anyio.CancelScope(shield=True):
                 await self._forget_unpacked()
+
+    def _check_archived(self, workbench_id: WorkbenchId) -> ArchivedCopy:
+        copy = self.archived(workbench_id)
+        if copy is None:
+            raise ValidationFailed("that workbench is not archived")
+        return copy
 
     async def _forget_unpacked(self) -> None:
         """Remove the logs that were unpacked longest ago, and that nobody reads."""

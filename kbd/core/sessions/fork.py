@@ -98,6 +98,7 @@ async def _prepare(
     """Make the folder with its blobs and its log, all durable."""
     await run_sync(_create, folders)
     store = BlobStore(folders.blobs)
+    await run_sync(store.kept.add, ())
     for blob in dict.fromkeys(blob for fact in facts for blob in named_blobs(fact)):
         await run_sync(_copy_blobs, source.blobs.store, store, blob)
     await run_sync(_write_log, folders, clock.now_us(), name, facts, actor)

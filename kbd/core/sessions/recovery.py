@@ -20,6 +20,7 @@ from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.state_text import collection_error
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
@@ -42,7 +43,7 @@ from kbd.events.disk import DISK, Disk, SyncError, is_full
 from kbd.events.restores import WorkbenchRestored
 from kbd.events.shortages import SYSTEM_FAILURES, raise_shortage
 from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
-from kbd.types import Seq, WorkbenchId
+from kbd.types import BlobHash, Seq, WorkbenchId
 
 __all__ = [
     "close_workbench",
@@ -117,6 +118,7 @@ async def open_workbench(
         document_of=WorkbenchState.document_of,
     )
     store = BlobStore(folders.blobs, disk)
+    store.explain_missing(lambda blob: _collection_error(keeper.state, blob))
     try:
         with translate_disk_errors():
             # One that is only read needs none of what it was opened with.
@@ -136,6 +138,12 @@ async def open_workbench(
         files=files,
         snapshots=snapshots,
     )
+
+
+def _collection_error(state: WorkbenchState, blob: BlobHash) -> KbdError | None:
+    """Return the error for bytes that were removed on purpose; None if they were not."""
+    note = state.collected.get(blob)
+    return collection_error(blob, note) if note is not None else None
 
 
 async def _load(keeper: Keeper[WorkbenchState, Command], snapshot: WorkbenchState | None) -> None:
@@ -168,6 +176,8 @@ async def recover_workbench(workbench: OpenWorkbench, clock: Clock, known: Known
 async def _recover_steps(workbench: OpenWorkbench, clock: Clock, known: KnownWorkbench) -> None:
     # The daemon's log names a workbench first: a crash right after it leaves this one empty.
     if workbench.state.seq == 0:
+        # From here on what no event names and is not marked is nobody's.
+        await run_sync(workbench.blobs.store.kept.add, ())
         created = WorkbenchCreated(known.workbench_id, known.name)
         await workbench.keeper.submit(RecordFacts((created,)), known.actor)
     # Before anything is done in it: what people had agreed to in a backup is not in force.

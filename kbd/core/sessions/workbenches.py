@@ -21,7 +21,7 @@ from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import WorkbenchFolders, checked_id
 from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.archives import ShutWorkbench, WorkbenchArchives, check_archivable
+from kbd.core.sessions.archives import WorkbenchArchives
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.receipts import ReceiptMaker
 from kbd.core.sessions.recovery import (
@@ -59,10 +59,6 @@ PRESSED_COUNT = 16
 IDLE_CHECK_S = 10.0
 """The interval of the search for idle ones while more are open than may be."""
 
-
-SHUT_TRIES, SHUT_TRY_S = 100, 0.05
-"""How often it is looked whether one that is to be closed is done with what follows its opening, as
-receipts, and how long after each other."""
 
 RunObserver = Callable[[WorkbenchId, Recorded], None]
 """Told of each event of a run after it is durable and folded; returns at once, never raises."""
@@ -151,15 +147,11 @@ class Workbenches:
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
 
-        self.archives = WorkbenchArchives(context.home, daemon, self._shut, self._locked)
+        self.archives = WorkbenchArchives(context.home, daemon, self)
 
     def observe_runs(self, observer: RunObserver) -> None:
         """Register an observer of the events of all runs from now on."""
         self._run_observers.append(observer)
-
-    def log_ids(self) -> tuple[str, ...]:
-        """Return the names of all logs: the daemon's own and each workbench's."""
-        return ("daemon", *self.ids())
 
     def ids(self) -> tuple[WorkbenchId, ...]:
         """Return the ids of all workbenches, oldest first."""
@@ -298,6 +290,50 @@ class Workbenches:
             if not self._held[workbench_id]:
                 del self._held[workbench_id]
 
+    @contextlib.asynccontextmanager
+    async def alone(
+        self, workbench_id: str, holds: int = 0, idle_s: float | None = None
+    ) -> AsyncIterator[WorkbenchFolders]:
+        """Have a workbench to oneself while inside: it is closed, and who would open it waits.
+
+        One that is open is closed if it is idle. So no request is under way that has stored bytes
+        and not yet recorded what names them, and none can begin. Who reads its files without
+        opening it holds it, and then waits for its lock (`end_of`).
+
+        Args:
+            workbench_id: Which.
+            holds: How often the caller itself holds it.
+            idle_s: How long nobody must have used it; None for as long as any.
+
+        Yields:
+            Its folders, which are not there while it is archived.
+
+        Raises:
+            ValidationFailed: The id is ill-formed; or somebody uses it, or a crash left it open.
+            NotFound: There is no such workbench.
+        """
+        checked = checked_id(workbench_id)
+        async with self._lock(checked):
+            folders = self._context.home.workbench(self.known(checked).workbench_id)
+            opened = self._open.get(checked)
+            wanted_s, now_s = (
+                IDLE_S if idle_s is None else idle_s,
+                self._context.clock.monotonic_s(),
+            )
+            is_idle = opened is None or opened.is_idle(now_s, wanted_s)
+            if not is_idle or self._held.get(checked, 0) > holds:
+                msg = f"workbench {checked} is in use"
+                raise ValidationFailed(msg, retryable=True, actions=("try again in a minute",))
+            if opened is not None:
+                await self._close_alone(opened)
+            # What a crash left its recovery may still need.
+            if await run_sync(folders.open_mark.exists):
+                msg = f"workbench {checked} was not closed in order: open it once"
+                raise ValidationFailed(msg)
+            # Who gets it may write its log.
+            self._openings[checked] += 1
+            yield folders
+
     async def create(
         self, name: str, workbench_id: WorkbenchId | None = None, *, actor: Actor | None = None
     ) -> WorkbenchId:
@@ -326,9 +362,7 @@ class Workbenches:
                 raise
         return workbench_id
 
-    async def delete(
-        self, workbench_id: str, actor: Actor | None = None, reason: str = ""
-    ) -> None:
+    async def delete(self, workbench_id: str, actor: Actor | None = None, reason: str = "") -> None:
         """Delete a workbench with its log.
 
         Args:
@@ -484,40 +518,6 @@ class Workbenches:
         opened.scope.cancel()
         await opened.closed.wait()
 
-    async def _shut(self, workbench_id: WorkbenchId) -> ShutWorkbench:
-        """Open a workbench, and close it once nobody uses it.
-
-        Raises:
-            ValidationFailed: Somebody uses it.
-            KbdError: As for `open`; or its log is damaged.
-        """
-        opened = await self._opened(workbench_id)
-        if opened.workbench.damage is not None:
-            raise opened.workbench.damage.with_traceback(None)
-        check_archivable(opened.workbench.state)
-        for _ in range(SHUT_TRIES):
-            if self._is_idle(opened, 0):
-                break
-            await anyio.sleep(SHUT_TRY_S)
-        async with self._lock(opened.workbench.id):
-            if not self._is_idle(opened, 0):
-                raise ValidationFailed("the workbench is in use: it is not archived")
-            with anyio.CancelScope(shield=True):
-                await self._close(opened)
-            openings = self._openings[opened.workbench.id]
-            return ShutWorkbench(opened.workbench.folders, opened.workbench.state, openings)
-
-    @contextlib.asynccontextmanager
-    async def _locked(self, workbench_id: WorkbenchId) -> AsyncIterator[int | None]:
-        """Keep everybody from opening a workbench while inside.
-
-        Yields:
-            How often it was opened; None if it is open, or somebody reads its log.
-        """
-        async with self._lock(workbench_id):
-            is_used = workbench_id in self._open or workbench_id in self._held
-            yield None if is_used else self._openings[workbench_id]
-
     async def _limit_open(self) -> None:
         """Close idle workbenches while more are open than may be."""
         while len(self._open) > self._context.settings.watch.open_workbenches:
@@ -543,13 +543,17 @@ class Workbenches:
             async with self._lock(opened.workbench.id):
                 # Asked again under the lock: somebody may have taken it up meanwhile.
                 if self._is_idle(opened, idle_s):
-                    # Whoever asks from here on waits for the lock, and opens it anew.
-                    del self._open[opened.workbench.id]
-                    # Shielded: nobody may have the lock before the log is closed.
-                    with anyio.CancelScope(shield=True):
-                        await self._close(opened)
+                    await self._close_alone(opened)
                     closed += 1
         return closed
+
+    async def _close_alone(self, opened: ServedWorkbench) -> None:
+        """Close an idle workbench, whose lock the caller holds."""
+        # Whoever asks from here on waits for the lock, and opens it anew.
+        del self._open[opened.workbench.id]
+        # Shielded: nobody may have the lock before the log is closed.
+        with anyio.CancelScope(shield=True):
+            await self._close(opened)
 
     def _is_idle(self, opened: ServedWorkbench, idle_s: float) -> bool:
         bench_id = opened.workbench.id

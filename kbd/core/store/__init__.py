@@ -11,6 +11,7 @@
     history         a workbench as it stood after any event
     archive_file    a closed workbench in one compressed file, and back
     archive_shelf   where archives lie, and the steps between a folder and its archive
+    blob_marks      the stored blobs that a log does not need
     redaction       known keys, blotted out of what is recorded
 
 The log on disk, which all of this rests on, is `kbd.events`.

@@ -5,9 +5,9 @@ first is asked by a read lease (fcntl(2)), which the system refuses with EAGAIN 
 it is given back at once. Where leases mean nothing — another user's file, a network disk — the
 quiet time before must do. Blocking.
 
-Copies are kept while a landing needs them, and swept then. A copy is durable before its landing is
-recorded, so for a moment nothing says that it is needed: `LandedCopies.copying` blocks sweeping
-meanwhile.
+Copies are kept while a landing needs them, one that waits, runs, is tried again or was parked, and
+are swept then. A copy is durable before its landing is recorded, so for a moment nothing says that
+it is needed: `LandedCopies.copying` blocks sweeping meanwhile. What a crash leaves a start sweeps.
 """
 
 import errno
@@ -16,7 +16,7 @@ import hashlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,18 +29,24 @@ from kbd.core.watch.hints import is_remote
 from kbd.core.watch.tree import WatchedTree, signature_of
 from kbd.errors import FileReadFailed, NotFound, ValidationFailed
 from kbd.events.blobs import BlobStore
+from kbd.events.disk import DISK, Disk
 from kbd.events.shortages import raise_shortage
+from kbd.events.stored_blobs import StoredBlob
 from kbd.types import BlobHash
 
 __all__ = [
     "Ingested",
     "LandedCopies",
+    "TellSwept",
     "Unsettled",
     "hash_file",
     "ingest_file",
-    "remove_folders",
     "unknown_folders",
 ]
+
+
+TellSwept = Callable[[int, int], Awaitable[None]]
+"""Told of a sweep before anything is removed: how many copies, and how many bytes."""
 
 
 class Unsettled(Exception):
@@ -146,13 +152,14 @@ class LandedCopies:
 
     Args:
         folder: Where they lie.
+        disk: What writes and removes.
 
     Attributes:
         store: The copies.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.store = BlobStore(folder)
+    def __init__(self, folder: Path, disk: Disk = DISK) -> None:
+        self.store = BlobStore(folder, disk)
         self._folder = folder
         self._lock = anyio.Lock()
         self._copying = 0
@@ -167,38 +174,42 @@ class LandedCopies:
         finally:
             self._copying -= 1
 
-    async def sweep(self, needed: Callable[[], AbstractSet[str]]) -> bool:
+    async def sweep(self, needed: Callable[[], AbstractSet[str]], tell: TellSwept) -> bool:
         """Remove all copies but the needed ones, and what a process that died was making.
 
         Args:
             needed: Returns the hashes of those; asked while nothing is taken.
+            tell: Told how many copies are about to be removed, and how many bytes they hold.
 
         Returns:
             Whether that was done. It is not while copies are taken: that may take as long as a
             disk that hangs, and no other file is to wait for it.
+
+        Raises:
+            FileWriteFailed: One cannot be removed.
+            LogPoisoned: The disk does not make it durable.
         """
         async with self._lock:
             if self._copying:
                 return False
-            await run_sync(self._sweep, frozenset(needed()))
+            still_needed = frozenset(needed())
+            gone = await run_sync(self._unneeded, still_needed)
+            if gone:
+                await tell(len(gone), sum(each.size_bytes for each in gone))
+            await run_sync(self._remove, gone, still_needed)
             return True
 
-    def _sweep(self, needed: frozenset[str]) -> None:
+    def _unneeded(self, needed: frozenset[str]) -> list[StoredBlob]:
+        stored = (self.store.look(blob) for blob in self.store.stored() if blob not in needed)
+        return [each for each in stored if each is not None]
+
+    def _remove(self, gone: Iterable[StoredBlob], needed: frozenset[str]) -> None:
+        self.store.sweep()
+        self.store.remove(each.blob for each in gone)
         if not needed:
             shutil.rmtree(self._folder, ignore_errors=True)
-            return
-        self.store.sweep()
-        for path in self._folder.glob("[0-9a-f][0-9a-f]/*"):
-            if path.name not in needed:
-                path.unlink(missing_ok=True)
 
 
 def unknown_folders(landings: Path, known: AbstractSet[str]) -> tuple[Path, ...]:
     """Return the folders of copies that belong to no known watch. Blocking."""
     return tuple(path for path in landings.glob("*") if path.name not in known)
-
-
-def remove_folders(folders: Iterable[Path]) -> None:
-    """Remove folders of copies. Blocking."""
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)

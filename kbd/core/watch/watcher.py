@@ -13,21 +13,25 @@ from anyio import CancelScope
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.restarts import restart_on_failure
 from kbd.core.runtime.settings import Settings
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.inbox import Health, Inbox
-from kbd.core.watch.ingest import LandedCopies, remove_folders, unknown_folders
+from kbd.core.watch.ingest import LandedCopies, unknown_folders
 from kbd.core.watch.job import CommandRunner, JobRunner
 from kbd.core.watch.rule_commands import OutcomeCommands
 from kbd.core.watch.scheduler import Scheduler
+from kbd.errors import KbdError
 from kbd.events.base import Recorded
+from kbd.events.disk import LogPoisoned
+from kbd.events.retention import StorageReclaimed
 from kbd.events.watches import (
     FileLanded,
     LandingsDismissed,
@@ -44,6 +48,8 @@ __all__ = ["Watcher"]
 
 _SWEEP_PAUSE_S = 5.0
 """A folder of copies is swept no more often than this: each time it is read as a whole."""
+
+_log = get_logger(__name__)
 
 _STARTING = Health("scan", "it is about to be looked at", 0)
 """The health of a watch whose inbox does not work yet, or is about to be tried again."""
@@ -186,7 +192,9 @@ class Watcher:
 
         # Only what the log says was removed: a folder that it does not know is somebody's.
         await self._keeper.journal.replay(note, Seq(0))
-        await run_sync(remove_folders, [path for path in strange if path.name in removed])
+        for path in strange:
+            if path.name in removed:
+                await self._sweep_copies(LandedCopies(path), WatchId(path.name))
 
     async def _sweep(self) -> None:
         """Sweep the copies that no landing needs, wherever one may have come to its end."""
@@ -200,11 +208,35 @@ class Watcher:
                 await self._outdated.wait(rings)
 
     async def _sweep_one(self, watch_id: WatchId) -> None:
-        if not await self._copies_of(watch_id).sweep(partial(self._needed, watch_id)):
+        if not await self._sweep_copies(self._copies_of(watch_id), watch_id):
             self._unswept[watch_id] = None
         # Not while an inbox has it: a second object would sweep what the first one copies.
         elif watch_id not in self._watches and watch_id not in self._inbox_scopes:
             del self._copies[watch_id]
+
+    async def _sweep_copies(self, copies: LandedCopies, watch_id: WatchId) -> bool:
+        """Sweep the copies of a watch; return whether they need not be swept again soon."""
+        needed, tell = partial(self._needed, watch_id), partial(self._tell_swept, watch_id)
+        try:
+            return await copies.sweep(needed, tell)
+        except LogPoisoned:
+            raise
+        # Left to the next landing's end, or the next start: each try is told of.
+        except KbdError as error:
+            _log.warning("copies_not_swept", watch=watch_id, error=error.message)
+            return True
+
+    async def _tell_swept(self, watch_id: WatchId, count: int, size_bytes: int) -> None:
+        """Record what is about to be removed; the events that ended the landings say why."""
+        reason = "their landings are done" if watch_id in self._watches else "the watch was removed"
+        fact = StorageReclaimed("", "landed", count, size_bytes, reason, watch_id)
+        try:
+            await self._keeper.submit(RecordDaemon((fact,)))
+        except LogPoisoned:
+            raise
+        # A full disk, most likely: what is removed is what makes room.
+        except KbdError as refused:
+            _log.warning("sweep_not_recorded", watch=watch_id, error=refused.message)
 
     def _copies_of(self, watch_id: WatchId) -> LandedCopies:
         if watch_id not in self._copies:

@@ -9,7 +9,7 @@ import difflib
 import hashlib
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,11 @@ class CallFiles:
         fresh = copy.copy(self)
         fresh._staged, fresh._written, fresh._settled = [], {}, {}  # noqa: SLF001 - its own copy
         return fresh
+
+    def seen_versions(self) -> Iterator[tuple[FileName, BlobHash]]:
+        """Yield the files as they were before the call, each with its bytes' hash."""
+        for name, seen in self._files.items():
+            yield name, seen.blob
 
     def names(self) -> Sequence[FileName]:
         """Return the names of all files, sorted."""

@@ -13,11 +13,13 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.commands import RecoverDraft
 from kbd.core.domain.recover_decisions import choose_files, find_ended, refuse_recovery
 from kbd.core.domain.rewind_decisions import draft_then
+from kbd.core.domain.state_text import collection_text
 from kbd.core.domain.workbench_state import Draft, EndedDraft, WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import drafts_before
 from kbd.core.workbench.destination import Destination
 from kbd.core.workbench.extraction import extract_version
+from kbd.core.workbench.file_store import refuse_collected
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, NotFound
 from kbd.events.base import FileVersion
@@ -26,8 +28,9 @@ from kbd.events.codec import format_time
 from kbd.events.drafts import DraftRecovered
 from kbd.events.workbenches import DraftedThen, DraftThen
 from kbd.requests import drafts as wire
+from kbd.requests.base import UNSET, Unset
 from kbd.requests.workbenches import ExtractResult
-from kbd.types import FileName, Seq
+from kbd.types import BlobHash, FileName, Seq
 
 __all__ = [
     "FoundDraft",
@@ -83,6 +86,7 @@ def _row(workbench: OpenWorkbench, ended: EndedDraft, draft: Draft) -> wire.Disc
             change_type=_change_type(file.base is None, file.blob is None),
             size_bytes=file.size_bytes,
             is_available=file.blob is None or store.has(file.blob),
+            collected=_collection(workbench, file.blob),
         )
         for name, file in sorted(draft.files.items())
     )
@@ -96,6 +100,12 @@ def _row(workbench: OpenWorkbench, ended: EndedDraft, draft: Draft) -> wire.Disc
         files=files,
         is_complete=all(file.is_available for file in files),
     )
+
+
+def _collection(workbench: OpenWorkbench, blob: BlobHash | None) -> str | Unset:
+    """Return when and why the bytes of a version were collected."""
+    note = workbench.state.collected.get(blob) if blob is not None else None
+    return collection_text(note) if note is not None else UNSET
 
 
 def _change_type(is_new: bool, is_deleted: bool) -> wire.ChangeType:  # noqa: FBT001 - two facts
@@ -132,7 +142,8 @@ async def recover_draft(
         ValidationFailed: A draft is open, a run or a publish is under way, a name would collide, or
             nothing differs from what is published.
         NotFound: A file is not in it.
-        FileWriteFailed: Bytes that would be needed are damaged or not kept any more.
+        BlobCollected: Bytes that would be needed were removed on purpose.
+        FileWriteFailed: Bytes that would be needed are damaged or missing.
         DiskFull: There is no room to record it; nothing was changed.
     """
     # Before the bytes are read: of large files that takes a while.
@@ -166,7 +177,9 @@ def _changed_since(state: WorkbenchState, files: Sequence[DraftedThen]) -> tuple
 
 
 def _harmed_files(store: BlobStore, files: Sequence[DraftedThen]) -> set[FileName]:
-    looked = store.verify({file.blob for file in files if file.blob is not None})
+    needed = [(file.name, file.blob) for file in files if file.blob is not None]
+    looked = store.verify({blob for _, blob in needed})
+    refuse_collected(store, needed, looked.missing)
     harmed = {*looked.damaged, *looked.missing}
     return {file.name for file in files if file.blob in harmed}
 

@@ -7,7 +7,7 @@ takes their place. `FileStore` blocks, so callers use threads; `Blobs` brings it
 
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -22,13 +22,13 @@ from kbd.core.workbench.transaction import (
     hash_file,
     translate_write_errors,
 )
-from kbd.errors import KbdError, NotFound, SandboxViolation
+from kbd.errors import BlobCollected, KbdError, NotFound, SandboxViolation
 from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.drafts import PlannedFile
 from kbd.types import BlobHash, FileName
 
-__all__ = ["Blobs", "FileStore"]
+__all__ = ["Blobs", "FileStore", "refuse_collected"]
 
 
 _log = get_logger(__name__)
@@ -232,12 +232,40 @@ class FileStore:
 
     def _secure(self, name: FileName, found: BlobHash) -> None:
         """Make sure that what a file holds is stored before anything hides it (reliability R4)."""
+        # Whose it is only the log says, and it may say nothing: no collection is to take it.
+        with translate_write_errors(repr(name)):
+            self._blobs.kept.add((found,))
         try:
             self._blobs.check(found)
         except (NotFound, BlobDamaged):
             # It is the only good copy of somebody's bytes.
             with self._published.open(name) as held:
                 self._blobs.put_open(held, name)
+
+
+def refuse_collected(
+    store: BlobStore, versions: Iterable[tuple[FileName, BlobHash]], missing: Collection[BlobHash]
+) -> None:
+    """Refuse what needs versions whose bytes were removed on purpose; blocks.
+
+    Args:
+        store: Where they were.
+        versions: What is needed, each with its file's name.
+        missing: The blobs that are not there.
+
+    Raises:
+        BlobCollected: One was collected; the message says which file's, when and why.
+    """
+    for name, blob in versions:
+        if blob not in missing:
+            continue
+        try:
+            store.check(blob)
+        except BlobCollected as fault:
+            msg = f"{name!r}: {fault.message}; nothing was changed"
+            raise BlobCollected(msg, actions=fault.actions, detail=fault.detail) from None
+        except (NotFound, BlobDamaged):
+            continue
 
 
 def _hash_below(root: ConfinedRoot, name: FileName) -> BlobHash | None:

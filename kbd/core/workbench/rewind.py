@@ -5,7 +5,7 @@ published/ is carried out like a publish, so that a restart completes it from wh
 stopped it.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Literal
 
@@ -22,6 +22,7 @@ from kbd.core.domain.rewind_decisions import (
 )
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
+from kbd.core.workbench.file_store import refuse_collected
 from kbd.core.workbench.publish import carry_out, intend, published_hashes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, ValidationFailed
@@ -65,7 +66,8 @@ async def rewind_to(
         NotFound: There is no such message.
         ValidationFailed: It is no message, or a run or a publish is under way.
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
-        FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
+        BlobCollected: Bytes that would be needed were removed on purpose; nothing was done.
+        FileWriteFailed: Bytes that would be needed are damaged or missing; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
     message = find_message(workbench.state, message_id)
@@ -101,7 +103,8 @@ async def restore_checkpoint(
         NotFound: There is no such checkpoint.
         ValidationFailed: A draft is open, or a run or a publish is under way.
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
-        FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
+        BlobCollected: Bytes that would be needed were removed on purpose; nothing was done.
+        FileWriteFailed: Bytes that would be needed are damaged or missing; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
     files = find_checkpoint(workbench.state, checkpoint_id).files
@@ -156,8 +159,9 @@ def _needed_blobs(
     return needed
 
 
-def _check_blobs(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) -> None:
+def _check_blobs(store: BlobStore, needed: Collection[tuple[FileName, BlobHash]]) -> None:
     looked = store.verify({blob for _, blob in needed})
+    refuse_collected(store, needed, looked.missing)
     harmed = {*looked.damaged, *looked.missing}
     if harmed:
         lost = ", ".join(sorted({name for name, blob in needed if blob in harmed}))

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from kbd.core.workbench.sandbox import MAX_COMPONENT_BYTES, ConfinedRoot, open_regular
 from kbd.errors import (
+    BlobCollected,
     DiskFull,
     FileReadFailed,
     FileWriteFailed,
@@ -219,6 +220,8 @@ class PublishTransaction:
             # A copy and no link: who edits the published file in place would change the blob.
             try:
                 self._blobs.copy_to(blob, fd)
+            except BlobCollected:
+                raise
             except (NotFound, BlobDamaged) as fault:
                 msg = f"the stored bytes of {name!r} are damaged or missing"
                 raise FileReadFailed(msg, actions=fault.actions, detail=fault.detail) from None
@@ -332,6 +335,8 @@ class PublishTransaction:
 
     def _preserve(self, slots: int, slot: str, found: BlobHash) -> None:
         """Store what a slot holds if it is nowhere else: nobody's bytes are dropped."""
+        with translate_write_errors("somebody's bytes"):
+            self._blobs.kept.add((found,))
         try:
             self._blobs.check(found)
         except (NotFound, BlobDamaged):

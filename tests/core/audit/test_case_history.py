@@ -23,8 +23,8 @@ from kbd.events.base import Recorded
 from kbd.events.log_copy import copy_log, find_extent
 from kbd.events.scan import read_log
 from kbd.events.verification import verify_log
-from kbd.events.vocabulary import named_blobs
-from kbd.types import Seq
+from kbd.events.vocabulary import named_blobs, note_named
+from kbd.types import BlobHash, Seq
 from logs.make_golden import ADDED, CURRENT, EVENTS
 
 EXAMPLES = (*EVENTS, *(event for commit in ADDED for event in commit))
@@ -45,11 +45,10 @@ def test_both_read_the_same_of_a_whole_log(tmp_path: Path) -> None:
     """Of the golden log, with an event of every type: events, frames, head and named blobs."""
     copy_log(CURRENT, find_extent(CURRENT, None), tmp_path)
     ours, theirs = verify_log(tmp_path), history_of(tmp_path)
-    named: dict[str, int] = {}
+    named: dict[BlobHash, int] = {}
 
     def take(seq: Seq, record: Recorded) -> None:
-        for blob in named_blobs(record.data):
-            named.setdefault(blob, seq)
+        note_named(named, record.data, seq)
 
     read_log(tmp_path, take)
     assert ours.is_whole

@@ -61,7 +61,7 @@ class ScrubbedHome:
     async def verified(self) -> list[str]:
         """Return the logs that were verified, whenever."""
         verifications = self.running.context.verifications
-        logs = self.running.benches.log_ids()
+        logs = ("daemon", *self.running.benches.ids())
         return [each for each in logs if await verifications.verified_at_us(each)]
 
     async def damage(self) -> dict[str, list[str]]:

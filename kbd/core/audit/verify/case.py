@@ -232,9 +232,17 @@ def _log_faults(case: Case, history: History, starts: dict[str, int]) -> list[Fa
     if int(case.run.rpartition("-")[2]) not in history.runs:
         wrong("manifest", "manifest.json", "the log holds nothing of the run that it names")
     kept = {member.name: member for member in case.members if member.name.startswith("blobs/")}
+    collected = dict(case.collected)
+    for blob in collected:
+        if blob not in history.blobs:
+            wrong("manifest", "manifest.json", f"no event names the collected blob {blob}")
     for blob, seq in history.blobs.items():
         member = kept.pop("blobs/" + blob, None)
-        if member is None:
+        if blob in collected:
+            # The log itself can say so only in an event behind the run's end.
+            if member is not None:
+                wrong("blob", member.name, "the manifest says that it was collected", seq)
+        elif member is None:
             reason = f"the blob {blob}, which event {seq} names, is missing"
             wrong("blob", "blobs/" + blob, reason, seq)
         elif member.sha256 != blob:

@@ -70,6 +70,8 @@ def _told(name: str, found: Found, asked: tuple[int, str] | None) -> int:
     if history is not None:
         _say(f"log       {history.seq} events in {history.frames} frames")
         _say(f"blobs     {found.blobs} file versions")
+        for blob, text in case.collected if case is not None else ():
+            _say(f"          not in here: {blob[:12]}, {text}")
         _say(f"head      {history.seq}:{history.head}")
         _say("          compare it with one that was kept elsewhere: --head SEQ:HASH")
     elif case is not None:

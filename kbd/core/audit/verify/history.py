@@ -101,7 +101,8 @@ class History(NamedTuple):
         seq: Its last event.
         head: The chain value there, as hex digits.
         frames: How many frames there are.
-        blobs: The blobs that its events name, each with the first event that does.
+        blobs: The blobs that its events name, each with the first event that does; without those
+            that a later event says were removed on purpose.
         runs: The numbers of the runs that events belong to.
         heads: The chain values behind the events that were asked for, where a frame ends.
     """
@@ -207,6 +208,8 @@ def _take_in(records: Any, place: _Place) -> int:
             raise ValueError("a record is in disorder")
         if run:
             place.runs[run] = None
+        for blob in data["blobs"] if kind == "BlobsCollected" else ():
+            place.blobs.pop(blob, None)
         for blob in blobs_of(kind, data):
             place.blobs.setdefault(blob, seq)
     return len(records)

@@ -69,6 +69,8 @@ class Case(NamedTuple):
         head: The chain value there.
         time: When that event was decided, to the second, UTC: the time of all members.
         members: All but the manifest, in the order of the file.
+        collected: The blobs that the log names and whose bytes had been removed on purpose when the
+            case was made, in order, each with when and why.
     """
 
     kbd: str
@@ -78,6 +80,7 @@ class Case(NamedTuple):
     head: str
     time: str
     members: tuple[Member, ...]
+    collected: tuple[tuple[str, str], ...] = ()
 
 
 def order(name: str) -> tuple[int, str]:
@@ -89,7 +92,7 @@ def order(name: str) -> tuple[int, str]:
 
 def manifest_of(case: Case) -> bytes:
     """Return the manifest's bytes: JSON in one form, so that equal cases have equal bytes."""
-    told = {
+    told: dict[str, Any] = {
         "format": FORMAT,
         "kbd": case.kbd,
         "run": case.run,
@@ -109,6 +112,9 @@ def manifest_of(case: Case) -> bytes:
             for member in case.members
         ],
     }
+    # Left out where there is none: so it was before there was such a thing.
+    if case.collected:
+        told["collected"] = [{"blob": blob, "told": text} for blob, text in case.collected]
     return json.dumps(told, indent=1).encode("ascii") + b"\n"
 
 
@@ -130,6 +136,10 @@ def case_of(data: bytes) -> Case:
             _matched(_SHA256, told["head"]),
             _matched(_TIME, told["time"]),
             tuple(_member(each) for each in told["members"]),
+            tuple(
+                (_matched(_SHA256, each["blob"]), str(each["told"]))
+                for each in told.get("collected", ())
+            ),
         )
     except (KeyError, TypeError, RecursionError, UnicodeDecodeError) as error:
         raise ValueError("the manifest is none") from error

@@ -151,7 +151,7 @@ class Scrubber:
     async def _verify(self, verifier: VerifierProcess, progress: LogProgress) -> bool:
         """Verify a log, record what was found; False if nothing can be said of it just now."""
         log_id, counted = progress.log_id, 0
-        if log_id not in self._workbenches.log_ids():
+        if log_id not in ("daemon", *self._workbenches.ids()):
             # It was deleted since it was known to be due.
             await self._verifications.reconcile()
             return True

@@ -1,0 +1,122 @@
+"""Case files, backups and proofs after a collection: whole, and they say what was collected."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from agent_rig import Opened, said, say
+from backends import on_asyncio
+from cased import BIG, NOON_US, case_bytes, contents, forged, workbench
+from kbd.core.api.archives import BackupMethods
+from kbd.core.audit.backup import check_backup
+from kbd.core.audit.backup_inventory import read_inventory
+from kbd.core.audit.verify.case import check
+from kbd.core.domain.commands import DiscardDraft, RecordFacts
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.workbench.publish import discard
+from kbd.errors import LogCorrupt
+from kbd.events import BlobStore, EventLog, codec
+from kbd.events.retention import BlobsCollected
+from kbd.providers import ModelReply, ModelRequest
+from kbd.requests.archives import BackupCreate
+from kbd.types import BlobHash, Phase
+from proof_rig import asks, proved
+from supervised import draft, supervised
+
+REASON = "only drafts had them"
+
+
+def _collect(folders: WorkbenchFolders, *blobs: BlobHash, is_told: bool = True) -> None:
+    """Remove blobs, behind an event that says so."""
+    if is_told:
+        log = EventLog.open(folders.log)
+        log.append([codec.wrap_event(BlobsCollected(blobs, 1, REASON), NOON_US)])
+        log.close()
+    BlobStore(folders.blobs).remove(blobs)
+
+
+def _big(folders: WorkbenchFolders) -> BlobHash:
+    return BlobStore(folders.blobs).put_bytes(BIG)
+
+
+def test_a_case_lists_what_was_collected_since(tmp_path: Path) -> None:
+    """Its verifier takes it for whole, the readme says it, and the bytes are not in it."""
+    folders = workbench(tmp_path / "wb")
+    blob = _big(folders)
+    _collect(folders, blob)
+    found = contents(folders)
+    assert found.case.collected == ((blob, f"collected on 2025-11-22: {REASON}"),)
+    assert f"blobs/{blob}" not in {source.name for source in found.sources}
+    (readme,) = (source.data for source in found.sources if source.name == "README.txt")
+    assert f"  {blob}\n    collected on 2025-11-22: {REASON}" in readme.decode()
+    checked = check(io.BytesIO(case_bytes(tmp_path, found)))
+    assert checked.faults == ()
+
+
+def test_a_case_without_the_event_is_refused(tmp_path: Path) -> None:
+    """Bytes that are gone and of which no event says so are missing, as before."""
+    folders = workbench(tmp_path / "wb")
+    _collect(folders, _big(folders), is_told=False)
+    with pytest.raises(LogCorrupt, match="is missing"):
+        contents(folders)
+
+
+def test_a_case_that_says_collected_of_what_it_has_is_no_whole_one(tmp_path: Path) -> None:
+    """Nor is one that says so of what its log does not name."""
+    folders = workbench(tmp_path / "wb")
+    blob, found = _big(folders), contents(folders)
+    for said_of, kind in ((blob, "blob"), ("e" * 64, "manifest")):
+        lying = forged(found, list(found.sources), collected=((said_of, "collected"),))
+        (fault,) = check(io.BytesIO(case_bytes(tmp_path, lying))).faults
+        assert fault.kind == kind
+
+
+@pytest.mark.anyio
+@on_asyncio
+async def test_a_backup_is_whole_without_what_was_collected(tmp_path: Path) -> None:
+    """It has all that the log still needs, and nothing is unsound."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="published")
+        await draft(bench, a__txt="drafted")
+        drafted = await bench.blobs.put(b"drafted")
+        await discard(bench)
+        await bench.keeper.submit(RecordFacts((BlobsCollected((drafted,), 7, REASON),)))
+        BlobStore(bench.folders.blobs).remove([drafted])
+        target, session = tmp_path / "backup", None
+        methods = BackupMethods(running.context, running.benches, running.watcher)
+        await methods.create(BackupCreate(target=str(target)), session)  # type: ignore[arg-type]
+    (log,) = (each for each in read_inventory(target).logs if each.workbench_id == bench.id)
+    assert (log.blobs, log.unsound, log.damage) == (1, (), "")
+    assert check_backup(target).faults == ()
+
+
+def _writes_and_reads(request: ModelRequest) -> ModelReply:
+    if request.phase is not Phase.IMPLEMENT:
+        return say("- [ ] 1. one") if request.phase is Phase.PLAN else say("done")
+    match said(request):
+        case 0:
+            return asks(("write_note", {"path": "a.txt", "content": "drafted"}))
+        case 1:
+            return asks(("read_file", {"path": "a.txt"}))
+        case _:
+            return say("did it")
+
+
+@pytest.mark.anyio
+@on_asyncio
+async def test_a_proof_skips_what_read_collected_bytes(opened: Opened, tmp_path: Path) -> None:
+    """A call that comes out otherwise for that is no divergence, and the reason is told."""
+    async with opened(_writes_and_reads) as rig:
+        await rig.go()
+        written = await rig.blobs.put(b"drafted")
+        await rig.keeper.submit(DiscardDraft())
+        before = await proved(rig, tmp_path / "before")
+        assert (before.calls, before.equal, before.skipped) == (2, 2, ())
+        await rig.keeper.submit(RecordFacts((BlobsCollected((written,), 7, REASON),)))
+        BlobStore(rig.folder / "blobs").remove([written])
+        after = await proved(rig, tmp_path / "after")
+    assert (after.calls, after.equal, after.divergences) == (1, 1, ())
+    (skipped,) = after.skipped
+    assert skipped.tool == "read_file"
+    assert "it saw a.txt, whose bytes were collected on" in skipped.reason
