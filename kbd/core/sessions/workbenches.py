@@ -326,9 +326,7 @@ class Workbenches:
                 raise
         return workbench_id
 
-    async def delete(
-        self, workbench_id: str, actor: Actor | None = None, reason: str = ""
-    ) -> None:
+    async def delete(self, workbench_id: str, actor: Actor | None = None, reason: str = "") -> None:
         """Delete a workbench with its log.
 
         Args:
