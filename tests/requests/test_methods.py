@@ -39,7 +39,7 @@ PARAMETERS = {
 ANSWERS = {
     "EngineGetInfo": {
         "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
-        "uptime_s", "search", "home_warning", "damage", "storage_notices",
+        "uptime_s", "search", "home_warning", "damage", "scrub", "storage_notices",
     },
     "WorkshopRunAgent": {
         "run_id", "message_id", "has_draft", "completed", "status", "reason", "suggestions",

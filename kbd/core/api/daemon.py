@@ -238,7 +238,6 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop, gate = SystemClock(), Hub(), _StopRequest(), ChildGate()
     async with anyio.create_task_group() as tasks:
-        started_s = clock.monotonic_s()
         async with (
             _open_daemon_log(home, clock, secrets, tasks) as daemon,
             _open_plugins(daemon, home, settings, given) as (plugins, catalog, workers),
@@ -261,7 +260,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 notify=hub.announce,
                 stop=stop.ask,
                 backend=given.backend,
-                started_s=started_s,
+                started_s=clock.monotonic_s(),
                 home_warning=home_warning(started),
             )
             await record_start(daemon, started, plugins, tasks)
