@@ -37,7 +37,7 @@ PARAMETERS = {
 ANSWERS = {
     "EngineGetInfo": {
         "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
-        "uptime_s", "search", "home_warning", "damage",
+        "uptime_s", "search", "home_warning", "damage", "scrub",
     },
     "WorkshopRunAgent": {
         "run_id", "message_id", "has_draft", "completed", "status", "reason", "suggestions",
