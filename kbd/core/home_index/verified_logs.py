@@ -129,14 +129,6 @@ class VerifiedLogs:
                     return LogProgress(log_id, reached, tuple(map(BlobHash, suspects.split())))
         return None
 
-    def progress(self, log_id: str) -> LogProgress:
-        """Return how far the verification of a log has come."""
-        query = "SELECT reached, suspects FROM logs WHERE id = ?"
-        row = self._connection.execute(query, (log_id,)).fetchone()
-        if row is None:
-            return LogProgress(log_id)
-        return LogProgress(log_id, row[0], tuple(map(BlobHash, row[1].split())))
-
     def reach(self, progress: LogProgress) -> None:
         """Keep how far a verification has come; a log that is not known stays so."""
         sql = "UPDATE logs SET reached = ?, suspects = ? WHERE id = ?"

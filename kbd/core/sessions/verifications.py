@@ -100,10 +100,6 @@ class Verifications:
         due_us = self._clock.now_us() - self._days * DAY_US + _MARGIN_US
         return await self._call(lambda file: file.next(due_us, but), None)
 
-    async def progress(self, log_id: str) -> LogProgress:
-        """Return how far the verification of a log has come."""
-        return await self._call(lambda file: file.progress(log_id), LogProgress(log_id))
-
     async def reach(self, progress: LogProgress) -> None:
         """Keep how far a verification has come."""
         await self._call(lambda file: file.reach(progress), None)

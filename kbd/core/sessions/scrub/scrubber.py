@@ -97,7 +97,8 @@ class Scrubber:
 
     async def _do_share(self) -> None:
         """Verify what is due until the share is done or nothing is left; pause for all work."""
-        await self._weigh()
+        if not await self._weigh():
+            return
         await self._until_idle()
         unread, begun_us = set[str](), self._context.clock.now_us()
         try:
@@ -149,13 +150,19 @@ class Scrubber:
         if self._us_a_byte and (await self._verifications.credit_us())[0] <= 0:
             raise _ShareDoneError
 
-    async def _weigh(self) -> None:
-        """Find how much of a share's time a byte stands for."""
+    async def _weigh(self) -> bool:
+        """Find how much of a share's time a byte stands for; False if that is not known yet."""
         census = await self._context.index.census()
+        count = sum(census.workbenches.values())
+        measured = count - census.workbenches.get("unread", 0)
+        # Of those whose logs were not read yet no size is known: as much as of the others.
+        if count > 2 * measured:
+            return False
+        benches_bytes = census.disk_bytes * count // max(measured, 1)
         own = await run_sync(disk_bytes, self._context.home.daemon_log)
-        logs = self._verifications.summary.logs
-        home_bytes = census.disk_bytes + own + logs * SMALLEST_BYTES
+        home_bytes = benches_bytes + own + (count + 1) * SMALLEST_BYTES
         self._us_a_byte = self._context.settings.scrub.days * DAY_US / home_bytes
+        return True
 
     async def _verify(self, verifier: VerifierProcess, progress: LogProgress) -> bool:
         """Verify a log, record what was found; False if nothing can be said of it just now."""
