@@ -10,8 +10,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
 	echo $$python; break; fi; done)
 
-# Whatever lies in benchmarks/ but the demo, its data and what benchmarks share.
-BENCHES = $(filter-out benchmarks/_% benchmarks/demo.py benchmarks/transactions.py, \
+# Whatever lies in benchmarks/ but the demo, its data, the soak and what benchmarks share.
+BENCHES = $(filter-out benchmarks/_% benchmarks/demo.py benchmarks/transactions.py benchmarks/soak.py, \
 	$(wildcard benchmarks/*.py))
 
 # Python's own choice, whatever the shell says: else each of the hundreds of processes that the tests
@@ -33,7 +33,7 @@ help:
 	@echo "make demo       install into .venv and watch kbd do a job on a sample file"
 	@echo "make test       the tests, in at most 4 minutes"
 	@echo "make test-full  the tests on both event loops and on all samples, in at most 40 minutes"
-	@echo "make soak       kills, floods and every byte of a file; hours"
+	@echo "make soak       kills, floods, every byte of a file, a daemon at work for two hours; hours"
 	@echo "make lint       style, types and the floors of the house"
 	@echo "make bench      what kbd costs, against the raw limits and against peers"
 	@echo "make clean      remove .venv, caches and what the demo made"
@@ -61,6 +61,7 @@ test-full: $(VENV)/.dev
 # Kills and floods have the machine to themselves.
 soak: $(VENV)/.dev
 	$(BIN)/pytest -q -m soak --timeout 3600 $(ANEW)
+	$(BIN)/python benchmarks/soak.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

@@ -95,7 +95,7 @@ def _verified(scrub: "dict[str, Any]") -> str:
     """Say when logs and file versions were verified; when it is made one counts as verified."""
     days = int(scrub["oldest_s"] // _DAY_S) + 1
     if not scrub["days"]:
-        return f"only by `kbd verify`, for scrub.days is 0; all within {_days(days)}"
+        return f"only by `kbd verify`, for scrub.days is 0; one not for {_days(days)}"
     if not scrub["overdue"]:
         return f"all within {_days(days)}"
     late = f"{scrub['overdue']} of {scrub['logs']} logs not within {_days(scrub['days'])}"

@@ -111,7 +111,7 @@ def test_damage_is_told_everywhere_until_it_is_mended(
 def test_status_says_when_all_was_verified(
     old: RealDaemon, kbd: Callable[..., int], capsys: Captured
 ) -> None:
-    """What is late, and then that all is verified; `kbd verify` does it at once."""
+    """Within which time all was; `kbd verify` does it at once, and that of one is shown with it."""
     _made(old)
     old.start()
     assert kbd("verify") == 0

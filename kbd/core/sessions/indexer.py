@@ -427,7 +427,7 @@ class HomeIndexer:
         for workbench_id in judged - set(self._open):
             await self._call(partial(HomeIndex.mark, workbench_id=workbench_id, mark=b""))
         if judged:
-            await self._count_unread()
+            self._left = len(self._unread(await self._call(lambda index: index.marks())))
             self._stale.ring()
 
     async def _write_rows(self, changed: Sequence[_Indexed]) -> None:

@@ -88,7 +88,7 @@ class Verifications:
         """Take note of the logs that came and went."""
         now_us = self._clock.now_us()
         known = subjects(self._daemon.state, now_us)
-        await self._call(lambda file: file.reconcile(known), None)
+        await self._call(lambda file: file.reconcile(known, now_us), None)
         await self._sum_up()
 
     async def next(self, but: set[str]) -> LogProgress | None:
@@ -97,13 +97,8 @@ class Verifications:
         Args:
             but: What is left out.
         """
-        now_us = self._clock.now_us()
-        due_us = now_us - self._days * DAY_US + _MARGIN_US
-        return await self._call(lambda file: file.next(due_us, now_us, but), None)
-
-    async def progress(self, log_id: str) -> LogProgress:
-        """Return how far the verification of a log has come."""
-        return await self._call(lambda file: file.progress(log_id), LogProgress(log_id))
+        due_us = self._clock.now_us() - self._days * DAY_US + _MARGIN_US
+        return await self._call(lambda file: file.next(due_us, but), None)
 
     async def reach(self, progress: LogProgress) -> None:
         """Keep how far a verification has come."""
@@ -187,5 +182,5 @@ class Verifications:
                 self._file = await run_sync(VerifiedLogs, self._path)
                 now_us = self._clock.now_us()
                 known = subjects(self._daemon.state, now_us)
-                await run_sync(self._file.reconcile, known)
+                await run_sync(self._file.reconcile, known, now_us)
             return blank

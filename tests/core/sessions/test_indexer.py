@@ -20,6 +20,7 @@ from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
 from kbd.core.domain.commands import RecordFacts, RecordRun, SendMessage, StartRun
 from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.domain.found_damage import EndVerification, FoundDamage
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.home_index.database import HomeIndex
 from kbd.core.home_index.reader import read_workbench
@@ -461,3 +462,31 @@ async def test_a_reader_that_dies_is_tried_again(
     async with supervised(tmp_path / "h") as again:
         await _until_listed(again, [1])
         assert len(tries) >= 2
+
+
+async def test_found_damage_is_listed_of_open_and_closed_ones(tmp_path: Path) -> None:
+    """At once, and no more when it is mended; over a restart, and whatever a row said before."""
+    fault = FoundDamage("blob missing", "aa/bb", 0, 2, "it is not there")
+
+    async def find(running: Supervised, *faults: FoundDamage) -> None:
+        for each in running.benches.ids():
+            await running.benches.daemon.submit(EndVerification(each, faults))
+
+    async with supervised(tmp_path / "h", FEW_OPEN) as running:
+        await running.bench(a__txt="x")
+        await running.bench()
+        # One of them is closed again.
+        await running.benches.close_idle()
+        assert [row.status for row in await listed(running)] == ["idle", "idle"]
+        await find(running, fault)
+        for row in await listed(running):
+            assert (row.status, row.is_read_only) == ("damaged", False)
+            assert "blob missing" in str(row.reason)
+        assert (await _list(running)).damaged == 2
+    async with supervised(tmp_path / "h") as again:
+        assert [row.status for row in await listed(again)] == ["damaged", "damaged"]
+        await find(again)
+        assert [row.status for row in await listed(again)] == ["idle", "idle"]
+    async with supervised(tmp_path / "h") as last:
+        assert [row.status for row in await listed(last)] == ["idle", "idle"]
+        assert last.benches.running() == ()

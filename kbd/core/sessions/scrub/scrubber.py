@@ -7,6 +7,8 @@ next one's. The order is by what was verified longest ago, and a log that was be
 What is known to be damaged is verified at each start, at once: it may have been mended meanwhile.
 """
 
+from typing import NamedTuple
+
 import anyio
 from anyio.to_thread import run_sync
 
@@ -23,7 +25,7 @@ from kbd.errors import KbdError
 from kbd.events.log import EventLog
 from kbd.types import WorkbenchId
 
-__all__ = ["CHECK_S", "IDLE_S", "Scrubber", "log_use"]
+__all__ = ["CHECK_S", "IDLE_S", "LogUse", "Scrubber", "log_use"]
 
 IDLE_S = 5.0
 """For so long nothing must have been done for anybody before something is verified."""
@@ -74,10 +76,17 @@ class Scrubber:
         damaged = [each.workbench_id for each in state.workbenches.values() if each.damage]
         if not damaged and not state.damage:
             return
-        async with open_verifier(self._context.home) as verifier:
-            for log_id in (*(["daemon"] if state.damage else []), *damaged):
-                # From its beginning: what was verified before may have been mended, too.
-                await self._verify(verifier, LogProgress(log_id))
+        own = ("daemon",) if state.damage else ()
+        try:
+            async with open_verifier(self._context.home) as verifier:
+                for log_id in (*own, *damaged):
+                    # From its beginning: what was verified before may have been mended, too.
+                    await self._verify(verifier, LogProgress(log_id))
+        except KbdError as error:
+            if must_stop(error):
+                raise
+            # It stays damaged until its turn comes, or the next start.
+            _log.warning("log_not_verified", reason=error.message)
 
     async def _is_share_due(self) -> bool:
         # Where nothing can be recorded nothing can be told.
@@ -88,7 +97,8 @@ class Scrubber:
 
     async def _do_share(self) -> None:
         """Verify what is due until the share is done or nothing is left; pause for all work."""
-        await self._weigh()
+        if not await self._weigh():
+            return
         await self._until_idle()
         unread, begun_us = set[str](), self._context.clock.now_us()
         try:
@@ -140,18 +150,25 @@ class Scrubber:
         if self._us_a_byte and (await self._verifications.credit_us())[0] <= 0:
             raise _ShareDoneError
 
-    async def _weigh(self) -> None:
-        """Find how much of a share's time a byte stands for."""
+    async def _weigh(self) -> bool:
+        """Find how much of a share's time a byte stands for; False if that is not known yet."""
         census = await self._context.index.census()
+        count = sum(census.workbenches.values())
+        measured = count - census.workbenches.get("unread", 0)
+        # Of those whose logs were not read yet no size is known: as much as of the others.
+        if count > 2 * measured:
+            return False
+        benches_bytes = census.disk_bytes * count // max(measured, 1)
         own = await run_sync(disk_bytes, self._context.home.daemon_log)
-        logs = self._verifications.summary.logs
-        home_bytes = census.disk_bytes + own + logs * SMALLEST_BYTES
+        home_bytes = benches_bytes + own + (count + 1) * SMALLEST_BYTES
         self._us_a_byte = self._context.settings.scrub.days * DAY_US / home_bytes
+        return True
 
     async def _verify(self, verifier: VerifierProcess, progress: LogProgress) -> bool:
         """Verify a log, record what was found; False if nothing can be said of it just now."""
         log_id, counted = progress.log_id, 0
-        if log_id not in ("daemon", *self._workbenches.ids()):
+        before = log_use(self._workbenches, log_id)
+        if not before.is_known:
             # It was deleted since it was known to be due.
             await self._verifications.reconcile()
             return True
@@ -163,7 +180,6 @@ class Scrubber:
             await self._count(told.size_bytes)
             await self._check_share()
 
-        before = log_use(self._workbenches, log_id)
         log = self._open_log(log_id)
         end = log.end if log is not None and log.damage is None else None
         durable = (end.seq, end.chain) if end is not None else None
@@ -221,8 +237,22 @@ class _ShareDoneError(Exception):
     """The share of the day is done."""
 
 
-def log_use(workbenches: Workbenches, log_id: str) -> tuple[bool, int, int]:
-    """Return what changes as soon as a log is written, its workbench opened, closed or deleted.
+class LogUse(NamedTuple):
+    """Use of a log: another value once it is written, its workbench opened, closed or deleted.
+
+    Args:
+        is_known: Whether there is such a log.
+        openings: How often it was opened.
+        end: Its last event; -1 while it is closed.
+    """
+
+    is_known: bool
+    openings: int
+    end: int
+
+
+def log_use(workbenches: Workbenches, log_id: str) -> LogUse:
+    """Return the use of a log.
 
     Args:
         workbenches: The workbenches.
@@ -230,7 +260,7 @@ def log_use(workbenches: Workbenches, log_id: str) -> tuple[bool, int, int]:
     """
     state = workbenches.daemon.state
     if log_id == "daemon":
-        return True, 0, state.seq
+        return LogUse(is_known=True, openings=0, end=state.seq)
     workbench_id, opened = WorkbenchId(log_id), workbenches.opened(log_id)
     end = -1 if opened is None else opened.state.seq
-    return workbench_id in state.workbenches, workbenches.openings(workbench_id), end
+    return LogUse(workbench_id in state.workbenches, workbenches.openings(workbench_id), end)
