@@ -258,8 +258,9 @@ def _check_logs(arguments: argparse.Namespace) -> Iterator[_Finding]:
     if logs.damage is not None:
         text = f"the daemon's own log: {logs.damage.message}; `kbd verify daemon` tells more"
         yield _Finding(WRONG, "logs", text)
-    there = [each for each in logs.workbenches if each.is_there]
-    looked = ((each, quick_damage(home.workbench(each.log_id))) for each in there)
+    # One that is packed is told of though its archive is missing; a folder may have been removed.
+    there = [each for each in logs.workbenches if each.is_there or each.archive is not None]
+    looked = ((each, quick_damage(home, each)) for each in there)
     damaged = [(each, reason) for each, reason in looked if reason]
     for each, reason in damaged[:MAX_DAMAGED]:
         title = f"{each.log_id} ({line(each.name, 40)})"

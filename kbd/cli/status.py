@@ -72,6 +72,8 @@ def _status(arguments: argparse.Namespace) -> int:
     }
     parts = [f"{count} {told[name]}" for name, count in counts.items() if count]
     say(f"  workbenches  {', '.join([str(found['total']), *parts])}")
+    if archived := found.get("archived"):
+        say(f"  archives     {archived}, {size(found['archived_disk_bytes'])}")
     say(f"  runs         {', '.join(run['run_id'] for run in runs) or 'none'}")
     if watches:
         failed = sum(each["failed"] for each in watches)
@@ -100,6 +102,8 @@ def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":
         "total_bytes": own + landed + found["disk_bytes"],
         "daemon_bytes": own,
         "landed_bytes": landed,
+        "archives": found.get("archived", 0),
+        "archives_bytes": found.get("archived_disk_bytes", 0),
         "workbenches": rows,
     }
 

@@ -113,6 +113,10 @@ class MetricsMethods:
         yield gauge(
             "kbd_workbenches_size_bytes", "Size of all workbenches on disk.", census.disk_bytes
         )
+        packed = daemon.state.archives()
+        yield gauge("kbd_archives", "Workbenches that are packed in archives.", len(packed))
+        size_bytes = sum(each.size_bytes for each in packed)
+        yield gauge("kbd_archives_size_bytes", "Size of all archives.", size_bytes)
         damaged = census.workbenches.get("damaged", 0) + (daemon.journal.log.damage is not None)
         yield gauge("kbd_logs_damaged", "Logs that are damaged, the daemon's among them.", damaged)
 

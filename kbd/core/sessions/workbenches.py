@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
-from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench, note_deleted
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
@@ -37,9 +37,15 @@ from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import MACHINE_FAULTS, KbdError, NotFound, TooManyOpenFiles, ValidationFailed
+from kbd.errors import (
+    MACHINE_FAULTS,
+    FileReadFailed,
+    KbdError,
+    NotFound,
+    TooManyOpenFiles,
+    ValidationFailed,
+)
 from kbd.events.base import Actor, Recorded
-from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["IDLE_CHECK_S", "IDLE_S", "RunObserver", "ServedWorkbench", "Workbenches"]
@@ -149,7 +155,6 @@ class Workbenches:
         self.daemon_events = EventRows("daemon", daemon.journal)
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
-
         self.archives = WorkbenchArchives(context.home, daemon, self._shut, self._locked)
 
     def observe_runs(self, observer: RunObserver) -> None:
@@ -269,8 +274,7 @@ class Workbenches:
         """
         known = self.daemon.state.workbenches.get(workbench_id)
         if known is None:
-            msg = f"there is no workbench {workbench_id}"
-            raise NotFound(msg)
+            raise NotFound(f"there is no workbench {workbench_id}")
         return known
 
     def openings(self, workbench_id: WorkbenchId) -> int:
@@ -371,14 +375,9 @@ class Workbenches:
         if not left:
             return
         deleted: set[WorkbenchId] = set()
-
-        def note(_seq: int, record: Recorded) -> None:
-            if isinstance(record.data, WorkbenchDeleted):
-                deleted.add(record.data.workbench_id)
-
         # Only what the log says was deleted, and forks that did not come to be: another folder
         # that it does not know is somebody's.
-        await self.daemon.journal.replay(note, Seq(0))
+        await self.daemon.journal.replay(lambda _, each: note_deleted(deleted, each), Seq(0))
         for workbench_id in left:
             folders = self._context.home.workbench(workbench_id)
             if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
@@ -411,16 +410,17 @@ class Workbenches:
             if known is not None:
                 return known
             entry = self.known(checked)
-            if entry.archive is not None:
-                await self.archives.unpack(checked, "it was asked for")
-                entry = self.known(checked)
             self._openings[checked] += 1
-            # In the daemon's task group: a client that goes away must not leave half an opening.
             try:
+                if entry.archive is not None:
+                    await self.archives.unpack(checked, "it was asked for")
+                    entry = self.known(checked)
+                # In the daemon's task group: a client that goes away must not leave half of it.
                 opened = await self._start(entry)
             except KbdError as error:
                 # A disk that is full, or a machine, says nothing of the workbench.
-                if error.code not in MACHINE_FAULTS:
+                of_it = entry.archive is None or isinstance(error, FileReadFailed)
+                if of_it and error.code not in MACHINE_FAULTS:
                     self._context.index.fail(checked, error.message)
                 raise
             return opened
@@ -589,11 +589,9 @@ async def _view(folders: WorkbenchFolders) -> EventRows:
 
 def _check_unused(workbench: OpenWorkbench) -> None:
     if workbench.state.active_run() is not None:
-        msg = "a run is under way in this workbench: cancel it first"
-        raise ValidationFailed(msg)
+        raise ValidationFailed("a run is under way in this workbench: cancel it first")
     if workbench.state.draft is not None:
-        msg = "a draft is open in this workbench: publish or discard it first"
-        raise ValidationFailed(msg)
+        raise ValidationFailed("a draft is open in this workbench: publish or discard it first")
 
 
 def _marked(home: Home, ids: Sequence[WorkbenchId]) -> list[WorkbenchId]:
