@@ -185,10 +185,13 @@ class ArchiveRepair:
             reasons.append(f"the backup's archive is another one: {theirs.faults[0].message}")
             return None
         packing = self._staged("packing")
-        self._copy_file(source, packing)
-        if hash_file(packing) != self._copy.sha256:
-            packing.unlink()
-            raise FileWriteFailed("what was written does not read back as the backup is")
+        try:
+            self._copy_file(source, packing)
+            if hash_file(packing) != self._copy.sha256:
+                raise FileWriteFailed("what was written does not read back as the backup is")
+        except BaseException:
+            packing.unlink(missing_ok=True)
+            raise
         kept_as = self._keep_damaged()
         self._move(packing, self._archive)
         return ArchiveRepaired(mended="by the same file of the backup", kept_as=kept_as)
@@ -226,17 +229,11 @@ class ArchiveRepair:
         daemon = EventLog.open(self._home.daemon_log, disk=self._disk)
         try:
             unpacking = self._staged("unpacking")
-            remove_tree(unpacking)
-            for part in _PARTS:
-                self._disk.make_directory(unpacking / part)
-                for name in walk_files(source / part, lambda _line: None):
-                    self._copy_file(source / part / name, unpacking / part / name)
-            # Only the backup vouches for it: as in what is restored nothing is in force.
-            own = EventLog.open(unpacking / "log", disk=self._disk)
             try:
-                self._append(own, WorkbenchRestored(secrets.token_hex(8)))
-            finally:
-                own.close()
+                self._fill(unpacking, source)
+            except BaseException:
+                remove_tree(unpacking)
+                raise
             self._move(unpacking, self._staged("unpacked"))
             kept_as = self._keep_damaged()
             self._append(daemon, WorkbenchUnarchived(self._id, "it was repaired from a backup"))
@@ -244,6 +241,20 @@ class ArchiveRepair:
             daemon.close()
         ArchiveShelf(self._home, self._disk).settle(self._id, Kept.FOLDER)
         return ArchiveRepaired(mended="unpacked as the backup has it", kept_as=kept_as)
+
+    def _fill(self, folder: Path, source: Path) -> None:
+        """Copy what a backup has of the workbench to a new folder; end its log as restored."""
+        remove_tree(folder)
+        for part in _PARTS:
+            self._disk.make_directory(folder / part)
+            for name in walk_files(source / part, lambda _line: None):
+                self._copy_file(source / part / name, folder / part / name)
+        # Only the backup vouches for it: as in what is restored nothing is in force.
+        own = EventLog.open(folder / "log", disk=self._disk)
+        try:
+            self._append(own, WorkbenchRestored(secrets.token_hex(8)))
+        finally:
+            own.close()
 
     def _append(self, log: EventLog, fact: Event) -> None:
         log.append([wrap_event(fact, self._now_us())])
