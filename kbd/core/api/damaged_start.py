@@ -13,6 +13,7 @@ and no folder is removed.
 
 from collections.abc import Sequence
 
+import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.home_logs import hidden_workbenches, known_as_found
@@ -103,7 +104,15 @@ def _look_at_home(
         # A full disk is no reason not to start.
         _log.warning("archives_not_looked_at", error=error.message)
         return list(known)
-    return [each for each in found if each is not None] + [
+    # The home may be of a backup whose log is damaged: no snapshot in an archive is believed then.
+    there = [
+        msgspec.structs.replace(
+            each, archive=each.archive and msgspec.structs.replace(each.archive, restored=True)
+        )
+        for each in found
+        if each is not None
+    ]
+    return there + [
         KnownWorkbench(
             each.workbench_id,
             each.first.data.name,

@@ -248,7 +248,10 @@ class ArchiveRepair:
         for part in _PARTS:
             self._disk.make_directory(folder / part)
             for name in walk_files(source / part, lambda _line: None):
-                self._copy_file(source / part / name, folder / part / name)
+                path = source / part / name
+                # Links lead to what no log vouches for.
+                if path.is_file() and not path.is_symlink():
+                    self._copy_file(path, folder / part / name)
         # Only the backup vouches for it: as in what is restored nothing is in force.
         own = EventLog.open(folder / "log", disk=self._disk)
         try:
@@ -260,7 +263,7 @@ class ArchiveRepair:
         log.append([wrap_event(fact, self._now_us())])
 
     def _copy_file(self, source: Path, target: Path) -> None:
-        """Copy a regular file to a new one, durably but for its name; a link is left out."""
+        """Copy a regular file to a new one, durably."""
         self._disk.make_directory(target.parent)
         target.unlink(missing_ok=True)
         # O_NONBLOCK: opening a FIFO that somebody put there must not hang (reliability, A20).

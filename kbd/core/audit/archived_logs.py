@@ -201,7 +201,9 @@ def read_contents(
     except OSError as error:
         raise_shortage(error)
         raise FileReadFailed(f"the archive cannot be read: {error.strerror}") from error
-    blank = ArchivedCopy(digest, found.st_size, Seq(0), found.st_mtime_ns // 1000)
+    made_us = found.st_mtime_ns // 1000
+    # No log vouches for it: facts alone are taken from it.
+    blank = ArchivedCopy(digest, found.st_size, Seq(0), made_us, restored=True)
     try:
         with unpacked_archive(archive, digest, scratch) as folder:
             whole = read_log(folder / "log", note)

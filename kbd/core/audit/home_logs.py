@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from kbd.core.audit.archived_logs import quick_archive_damage, read_contents, verify_archive
+from kbd.core.audit.backup_contents import hash_file
 from kbd.core.audit.log_inspection import event_objection
 from kbd.core.domain.daemon_state import (
     ArchivedCopy,
@@ -170,7 +171,7 @@ def hidden_workbenches(
 
 
 def known_as_found(
-    home: Home, known: KnownWorkbench, scratch: Path | None = None
+    home: Home, known: KnownWorkbench, scratch: Path | None = None, *, reads_all: bool = False
 ) -> KnownWorkbench | None:
     """Return a workbench with what it is by what lies in the home, a folder or an archive.
 
@@ -180,6 +181,8 @@ def known_as_found(
         home: The home.
         known: The workbench, as the readable part of the log knows it.
         scratch: As for `hidden_workbenches`.
+        reads_all: Whether an archive of the recorded size is read, too: packed again, a workbench
+            may take as much as before.
 
     Returns:
         None if neither is there. One whose archive is recorded stays so: it may come back.
@@ -187,7 +190,9 @@ def known_as_found(
     folders, archive = home.workbench(known.workbench_id), home.archive(known.workbench_id)
     is_archive = os.path.lexists(archive)
     if known.archive is not None and not quick_archive_damage(archive, known.archive):
-        return known
+        with suppress(OSError):
+            if not reads_all or hash_file(archive) == known.archive.sha256:
+                return known
     if folders.exists() and segment_names(folders.log):
         return msgspec.structs.replace(known, archive=None)
     if is_archive:

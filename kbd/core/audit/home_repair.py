@@ -286,7 +286,7 @@ def _relist(home: Home, found: _ReadDaemon, now_us: int) -> Iterator[Recorded]:
             if hidden.archive is not None:
                 yield wrap_event(_archived(hidden.workbench_id, hidden.archive), now_us)
     for known in found.state.workbenches.values():
-        fact = _changed_since(known, known_as_found(home, known))
+        fact = _changed_since(known, known_as_found(home, known, reads_all=True))
         if fact is not None:
             yield wrap_event(fact, found.last_us)
 

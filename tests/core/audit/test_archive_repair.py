@@ -112,8 +112,11 @@ async def test_a_pipe_and_a_link_in_the_place_of_an_archive_hang_nothing(tmp_pat
     home, bench_id = await _packed(tmp_path)
     copy, archive = _copy(home), home.archive(bench_id)
     archive.rename(tmp_path / "elsewhere")
-    for place in (lambda: os.mkfifo(archive), lambda: archive.symlink_to(tmp_path / "elsewhere")):
-        place()
+    for is_pipe in (True, False):
+        if is_pipe:
+            os.mkfifo(archive)
+        else:
+            archive.symlink_to(tmp_path / "elsewhere")
         (log,) = list_logs(home).workbenches
         assert "no regular file" in quick_damage(home, log)
         assert not verify_home_log(home, bench_id, archive=copy).ok
