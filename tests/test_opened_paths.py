@@ -85,7 +85,7 @@ BY_PATH = MappingProxyType(
             "runtime/home_lock.py": 2,
             "runtime/log_file.py": 3,
             "runtime/own_output.py": 2,
-            "runtime/paths.py": 4,
+            "runtime/paths.py": 5,
             "runtime/private_files.py": 4,
             "runtime/settings.py": 1,
             "server/listener.py": 3,
@@ -102,7 +102,7 @@ BY_PATH = MappingProxyType(
         },
         _BACKUP: {
             "audit/backup.py": 1,
-            "audit/backup_contents.py": 13,
+            "audit/backup_contents.py": 14,
             "audit/backup_inventory.py": 2,
             "audit/moment_folder.py": 2,
             "audit/restore.py": 4,
@@ -126,6 +126,7 @@ BY_PATH = MappingProxyType(
         },
         _SETTINGS: {"api/metrics.py": 3},
         _NAMED: {
+            "audit/archive_repair.py": 5,
             "audit/case_file.py": 4,
             "audit/home_repair.py": 2,
             "audit/receipt_check/files.py": 4,

@@ -262,9 +262,10 @@ def _check_logs(arguments: argparse.Namespace) -> Iterator[_Finding]:
         yield _Finding(WRONG, "logs", text)
     elif logs.found:
         yield _Finding(WRONG, "logs", f"the daemon's own log: {logs.found}")
-    there = [each for each in logs.workbenches if each.is_there]
+    # One that is packed is told of though its archive is missing; a folder may have been removed.
+    there = [each for each in logs.workbenches if each.is_there or each.archive is not None]
     # What is known of before goes behind what is seen now.
-    looked = ((each, quick_damage(home.workbench(each.log_id)) or each.damage) for each in there)
+    looked = ((each, quick_damage(home, each) or each.damage) for each in there)
     damaged = [(each, reason) for each, reason in looked if reason]
     for each, reason in damaged[:MAX_DAMAGED]:
         title = f"{each.log_id} ({line(each.name, 40)})"

@@ -14,6 +14,7 @@ from kbd.errors import KbdError, ValidationFailed
 
 if TYPE_CHECKING:
     from kbd.core.audit.home_repair import LogRepair
+    from kbd.core.domain.daemon_state import ArchivedCopy
     from kbd.core.runtime.paths import Home
 
 __all__ = ["command"]
@@ -31,10 +32,11 @@ are given up: what was said of them since may be lost."""
 
 
 class _Target(NamedTuple):
-    """A log that is to be mended, with its name for people."""
+    """A log that is to be mended, with its name for people and its archive, if it is packed."""
 
     log_id: str
     name: str
+    archive: "ArchivedCopy | None" = None
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -50,9 +52,11 @@ No daemon may run: `kbd stop` first. `kbd verify` says what is damaged, and writ
 Where nothing of a log can be read, a backup of it is taken with --cut, on your word.
 File versions are mended by any bytes that have their hash: published files, other workbenches, a
 backup. A log is mended by a backup of the same history, as its chain of hashes proves, and then
-nothing is lost. A cut loses what is behind the damage: each event is told, as far as it can be
-read, and you are asked, or give --yes. Damaged segments are kept beside the log, under
-`<segment>.damaged-<n>`. Exits with 0 if all is whole, with 1 if something is damaged still."""
+nothing is lost. An archive is mended by the same file of a backup, or is unpacked as the backup has
+the workbench, if its log ends with the event that was recorded. A cut loses what is behind the
+damage: each event is told, as far as it can be read, and you are asked, or give --yes. Damaged
+segments are kept beside the log, under `<segment>.damaged-<n>`, and archives likewise. Exits with 0
+if all is whole, with 1 if something is damaged still."""
     parser.add_argument("target", nargs="?", metavar="WB", help="its id or name, or `daemon`")
     parser.add_argument("--from", dest="backup", metavar="BACKUP", help="a folder of `kbd backup`")
     parser.add_argument(
@@ -73,7 +77,7 @@ def _repair(arguments: argparse.Namespace) -> int:
         raise Stop("--rebuild is of the daemon's log: kbd repair daemon --rebuild", USAGE)
     try:
         home = Home.find(os.environ, socket=arguments.socket, home=arguments.home)
-        if not home.daemon_log.is_dir() and not home.workbench_ids():
+        if not home.daemon_log.is_dir() and not _holds_workbenches(home):
             raise Stop(f"there is no home of kbd in {home.folder}", FAILED)
         with lock_home(home):
             # The daemon's log first: it says which workbenches there are.
@@ -89,12 +93,14 @@ def _repair(arguments: argparse.Namespace) -> int:
 
 def _targets(arguments: argparse.Namespace, home: "Home") -> Iterator[_Target]:
     """Yield the logs that are meant, one after the other: the first may be mended meanwhile."""
+    from kbd.core.audit.archive_repair import settle_archives  # noqa: PLC0415 - with the next
     from kbd.core.audit.home_logs import list_logs  # noqa: PLC0415 - 200 ms, without a daemon alone
 
     home.daemon_log.mkdir(mode=0o700, parents=True, exist_ok=True)
     named, own = arguments.target, _Target("daemon", "the daemon's own")
     if named is None:
         yield own
+    settle_archives(home)
     logs = list_logs(home)
     meant = logs.workbenches if named is None else logs.named(named)
     if named == "daemon" and not meant:
@@ -104,8 +110,14 @@ def _targets(arguments: argparse.Namespace, home: "Home") -> Iterator[_Target]:
         text = several_match(named, ids) if ids else f"there is no workbench {named}"
         raise Stop(text, FAILED)
     for each in meant:
-        if each.is_there:
-            yield _Target(each.log_id, each.name or "name unknown")
+        if each.is_there or each.archive is not None:
+            yield _Target(each.log_id, each.name or "name unknown", each.archive)
+
+
+def _holds_workbenches(home: "Home") -> bool:
+    from kbd.core.store.archive_shelf import archived_ids  # noqa: PLC0415 - loaded with the home's
+
+    return bool(home.workbench_ids() or archived_ids(home))
 
 
 def _repair_one(arguments: argparse.Namespace, home: "Home", target: _Target) -> bool:
@@ -114,11 +126,14 @@ def _repair_one(arguments: argparse.Namespace, home: "Home", target: _Target) ->
 
     title = f"{target.log_id} ({line(target.name, 40)})"
     backup = _backup(arguments)
+    if target.archive is not None:
+        with _own_errors(title):
+            return _repair_archive(home, target, target.archive, title, backup)
     with _own_errors(title), LogRepair(home, target.log_id) as repair:
         if repair.damage is not None and not _repair_log(arguments, repair, title, backup):
             return False
         if target.log_id == "daemon" and not repair.is_changed and repair.is_empty:
-            if home.workbench_ids() and not arguments.rebuild:
+            if _holds_workbenches(home) and not arguments.rebuild:
                 say(f"{title} is empty, and workbenches are there: --rebuild lists them again")
                 return False
             if arguments.rebuild:
@@ -146,6 +161,28 @@ def _own_errors(title: str) -> Iterator[None]:
         yield
     except KbdError as error:
         raise Stop(f"{title}: {error.code}: {error.message}", FAILED) from error
+
+
+def _repair_archive(
+    home: "Home", target: _Target, copy: "ArchivedCopy", title: str, backup: Path | None
+) -> bool:
+    """Mend the archive of a workbench; return whether that is whole."""
+    from kbd.core.audit.archive_repair import ArchiveRepair  # noqa: PLC0415 - loaded already
+
+    done = ArchiveRepair(home, target.log_id, copy).repair(backup)
+    if not done.damage:
+        say(f"{title} whole")
+        return True
+    say(f"{title} DAMAGED: {done.damage}")
+    for reason in done.reasons:
+        say(f"  {line(reason, 300)}")
+    if not done.mended:
+        helps = "" if backup is not None else "; --from BACKUP may bring it back"
+        say(f"  nothing was changed{helps}")
+        return False
+    kept = f"; the damaged file is kept as {done.kept_as}" if done.kept_as else ""
+    say(f"{title} mended {done.mended}: nothing is lost, {counted(copy.seq, 'event')}{kept}")
+    return True
 
 
 def _repair_log(

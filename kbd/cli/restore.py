@@ -64,9 +64,10 @@ def _restore(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps({"home": str(home), **_facts(made)}))
         return OK
-    for log in inventory.logs:
-        if log.damage:
-            note(f"{log.workbench_id} ({line(log.name, 40)}) was damaged when it was copied.")
+    damaged = [(log.workbench_id, log.name) for log in inventory.logs if log.damage]
+    damaged += [(each.workbench_id, each.name) for each in inventory.archives if each.damage]
+    for log_id, name in damaged:
+        note(f"{log_id} ({line(name, 40)}) was damaged when it was copied.")
     say(
         f"{home}: {checked.logs} logs, {checked.events} events, {checked.blobs} file versions, "
         f"as of {inventory.created_at[:16].replace('T', ' ')} UTC"
@@ -84,9 +85,13 @@ def _restore(arguments: argparse.Namespace) -> int:
 def _facts(made: "NewHome") -> dict[str, Any]:
     """Return what was restored, for programs."""
     logs = [{"workbench_id": log.workbench_id, "seq": log.seq} for log in made.inventory.logs]
+    packed = [
+        {"workbench_id": each.workbench_id, "seq": each.seq} for each in made.inventory.archives
+    ]
     return {
         "created_at": made.inventory.created_at,
         "logs": logs,
+        "archives": packed,
         "watches_paused": len(made.rules),
         "watches": [_row(rule) for rule in made.rules],
         "dropped": {"consents": made.consents, "consent_mode": made.consent_mode},

@@ -80,6 +80,8 @@ def _status(arguments: argparse.Namespace) -> int:
     say(f"  workbenches  {', '.join([str(found['total']), *parts])}")
     if scrub := info.get("scrub"):
         say(f"  verified     {_verified(scrub)}")
+    if archived := found.get("archived"):
+        say(f"  archives     {archived}, {size(found['archived_disk_bytes'])}")
     say(f"  runs         {', '.join(run['run_id'] for run in runs) or 'none'}")
     if watches:
         failed = sum(each["failed"] for each in watches)
@@ -123,6 +125,8 @@ def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":
         "total_bytes": own + landed + found["disk_bytes"],
         "daemon_bytes": own,
         "landed_bytes": landed,
+        "archives": found.get("archived", 0),
+        "archives_bytes": found.get("archived_disk_bytes", 0),
         "workbenches": rows,
     }
 

@@ -35,6 +35,10 @@ ADVICE = {
     "swapped": f"Put every file back under its own name. Else {_BACKUP}.",
     "anchor": "Whether the last events are missing only a head tells that was kept elsewhere, or a"
     " backup: `kbd repair --from BACKUP`.",
+    "archive missing": "The file that the workbench is packed in is gone:"
+    " `kbd repair --from BACKUP` brings it back.",
+    "archive damaged": "The file that the workbench is packed in is not what was packed:"
+    " `kbd repair --from BACKUP` brings it back.",
     "blob missing": f"This file version is gone: {_BYTES}.",
     "blob damaged": f"This file version is lost: {_BYTES}.",
     "unknown": "Use the kbd that wrote it, or a newer one: nothing is damaged.",
@@ -151,29 +155,33 @@ def _verify_home(arguments: argparse.Namespace, named: str | None, head: dict[st
     """
     import msgspec  # noqa: PLC0415 - 30 ms, which asking a daemon does not need
 
-    from kbd.core.audit.home_logs import list_logs, verify_home_log  # noqa: PLC0415 - 200 ms
+    from kbd.core.audit.home_logs import HomeLog, list_logs, verify_home_log  # noqa: PLC0415 - 200 ms
     from kbd.core.runtime.home_lock import HomeLockedError, share_home  # noqa: PLC0415 - with it
     from kbd.core.runtime.paths import Home  # noqa: PLC0415 - likewise
     from kbd.events.anchor import Anchor  # noqa: PLC0415 - likewise
 
     home = Home.find(os.environ, socket=arguments.socket, home=arguments.home)
     kept = Anchor(head["seq"], bytes.fromhex(head["hash"])) if head else None
-    own, found = ("daemon", "the daemon's own"), []
+    found = []
     try:
         with share_home(home):
             logs = list_logs(home)
             meant = logs.workbenches if named is None else logs.named(named)
             if len(meant) > 1 and named is not None:
                 raise Stop(several_match(named, [each.log_id for each in meant]), FAILED)
-            rows = [(each.log_id, each.name or "name unknown", each.is_there) for each in meant]
+            rows = list(meant)
             if named is None or (named == "daemon" and not rows):
-                rows.append((*own, True))
+                rows.append(HomeLog("daemon", "the daemon's own", is_there=True))
             if not rows:
                 raise Stop(f"there is no workbench {named} in {home.folder}", FAILED)
-            for log_id, name, is_there in rows:
-                checked = verify_home_log(home, log_id, expected_head=kept) if is_there else None
-                verified = _NOT_THERE if checked is None else msgspec.to_builtins(checked)
-                found.append((log_id, name, verified))
+            for each in rows:
+                verified = _NOT_THERE
+                if each.is_there or each.archive is not None:
+                    checked = verify_home_log(
+                        home, each.log_id, expected_head=kept, archive=each.archive
+                    )
+                    verified = msgspec.to_builtins(checked)
+                found.append((each.log_id, each.name or "name unknown", verified))
     except HomeLockedError as error:
         raise Stop(f"{error}, but nothing answers at {home.socket}", UNREACHABLE) from error
     except KbdError as error:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from kbd.errors import DiskFull, FileWriteFailed
 
-__all__ = ["DISK", "Disk", "LogPoisoned", "SyncError", "is_full"]
+__all__ = ["DISK", "SCRATCH_DISK", "Disk", "LogPoisoned", "SyncError", "is_full"]
 
 # EFBIG is the answer past RLIMIT_FSIZE, and past the largest file of a file system.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -296,5 +296,29 @@ def _exists(place: tuple[int, str]) -> bool:
     return True
 
 
+_LEFT_SHARE = 100
+"""Copies that are soon removed leave one of so many parts of a disk to files that stay."""
+
+
+class _ScratchDisk(Disk):
+    """Disk for files that whoever writes them removes again: a crash may lose them."""
+
+    def write_all(self, fd: int, data: bytes, offset: int) -> None:
+        """Write everything; refused like on a full disk where little is left for others."""
+        space = os.fstatvfs(fd)
+        if space.f_bavail < space.f_blocks // _LEFT_SHARE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().write_all(fd, data, offset)
+
+    def fsync(self, fd: int) -> None:
+        """Leave it to the system when a file is durable."""
+
+    def fdatasync(self, fd: int) -> None:
+        """Leave it to the system when a file's bytes are durable."""
+
+
 DISK = Disk()
 """The real disk. It has no state."""
+
+SCRATCH_DISK = _ScratchDisk()
+"""The same without a sync, for copies that are read once and removed. It has no state."""

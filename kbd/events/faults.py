@@ -21,6 +21,8 @@ FaultKind = Literal[
     "anchor",
     "blob missing",
     "blob damaged",
+    "archive missing",
+    "archive damaged",
     "unknown",
     "head",
     "name",
@@ -34,6 +36,8 @@ swapped        a segment or a frame is not where it was written, or is of anothe
 anchor         what says how far the log was durable is missing or cannot be read
 blob missing   a file version that an event names is not there
 blob damaged   it is there and is not what its name, a hash, says
+archive missing, archive damaged
+               the file that a workbench is packed in is not there, or is not what was packed
 unknown        a newer kbd must read this
 head           the log is whole, and is not the one whose head was kept elsewhere
 name           an event names what would lead elsewhere, or the log is another workbench's

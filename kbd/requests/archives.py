@@ -5,9 +5,10 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from kbd.requests.base import Answer, Request, RunParam
-from kbd.types import RunId, Seq
+from kbd.types import RunId, Seq, WorkbenchId
 
 __all__ = [
+    "ArchiveCopied",
     "ArchiveRequest",
     "BackupCreate",
     "BackupCreated",
@@ -73,6 +74,16 @@ class LogCopied(msgspec.Struct, frozen=True, kw_only=True):
     blobs: int
 
 
+class ArchiveCopied(msgspec.Struct, frozen=True, kw_only=True):
+    """An archived workbench in a backup: the last event of its log, its file's size and SHA-256."""
+
+    workbench_id: WorkbenchId
+    name: str
+    seq: Seq
+    size_bytes: int
+    sha256: str
+
+
 class BackupCreated(Answer):
     """A backup was written and verified.
 
@@ -81,16 +92,20 @@ class BackupCreated(Answer):
         size_bytes: Its size.
         logs: What is in it.
         left_out: What is not, and why, one line each.
+        archives: The archived workbenches that are in it.
+        damaged: How many logs and archives in it are damaged or missing, as they are in the home.
     """
 
     target: str
     size_bytes: int
     logs: tuple[LogCopied, ...]
     left_out: tuple[str, ...] = ()
+    archives: tuple[ArchiveCopied, ...] = ()
+    damaged: int = 0
 
 
 class BackupCreate(_ArchiveRequest):
-    """Copy all logs and file versions to a new folder, while work goes on.
+    """Copy all logs, file versions and archives to a new folder, while work goes on.
 
     Args:
         target: The folder, as an absolute path; it must not exist, or be empty.

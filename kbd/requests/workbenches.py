@@ -188,6 +188,8 @@ class WorkbenchesFound(Answer):
         damaged: How many there are that are damaged, likewise.
         unread: How many there are whose log was not read yet, likewise.
         disk_bytes: What all of them take on disk, likewise.
+        archived: How many there are that are packed in archives, likewise.
+        archived_disk_bytes: What their archives take.
     """
 
     workbenches: tuple[WorkbenchRow | msgspec.Raw, ...]
@@ -199,6 +201,8 @@ class WorkbenchesFound(Answer):
     damaged: int = 0
     unread: int = 0
     disk_bytes: int = 0
+    archived: int = 0
+    archived_disk_bytes: int = 0
 
 
 class WorkbenchList(_WorkbenchRequest):

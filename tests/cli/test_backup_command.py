@@ -43,6 +43,21 @@ def test_a_backup_is_told_log_by_log(daemon: ScriptedDaemon, kbd: Kbd, capsys: C
     assert json.loads(capsys.readouterr().out) == made
 
 
+def test_a_backup_of_a_damaged_home_ends_with_one(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """It is made all the same; archives are counted."""
+    archive = {"workbench_id": "0" * 16, "name": "w", "seq": 3, "size_bytes": 9, "sha256": "a" * 64}
+    made = {"target": "/b", "size_bytes": 2048, "logs": [log_copied("daemon", "daemon")]}
+    made |= {"left_out": ["w is damaged"], "archives": [archive], "damaged": 1}
+    daemon.answers["BackupCreate"] = made
+    assert kbd("backup", "/b") == 1
+    told = capsys.readouterr()
+    assert told.out.splitlines()[-1] == "/b: 1 logs, 1 archives, 2.0 KiB, checked."
+    assert told.err == "not in it: w is damaged\n"
+    assert kbd("backup", "/b", "--json") == 1
+
+
 def test_a_refused_backup_says_why(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """With the daemon's own words, and exit code 1."""
     daemon.answers["BackupCreate"] = _refused

@@ -21,6 +21,9 @@ from real_daemon import RealDaemon
 
 SEEDS, FEW = 1000, 12
 
+ARCHIVES_TURN = 4
+"""Of so many seeds one harms an archive."""
+
 _LEFT_ALONE = frozenset({"kbd.sock", "kbd.lock", "daemon.log", "output", "plugin"})
 """What is no file of facts or of a projection: a socket, a lock, diagnostics."""
 
@@ -32,25 +35,30 @@ class Home(NamedTuple):
         folder: The home.
         backup: The backup.
         workbenches: The ids of its workbenches.
+        archived: Those that are packed.
         files: The files that are published in each, with their bytes.
     """
 
     folder: Path
     backup: Path
     workbenches: tuple[str, ...]
+    archived: tuple[str, ...]
     files: dict[str, dict[str, bytes]]
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """Make the home once: workbenches with files, an undone checkpoint, a run that was answered."""
+    """Make the home once: workbenches with files, an undone checkpoint, a run that was answered.
+
+    The last two are archived.
+    """
     folder = Path(f"/tmp/kbd-seeds-{os.getpid()}-{random.randrange(10**6)}")
     folder.mkdir(mode=0o700)
     source = tmp_path_factory.mktemp("source")
     daemon = RealDaemon(folder / "h")
     daemon.start()
     ids = []
-    for number in range(3):
+    for number in range(5):
         workbench_id = daemon.ask("WorkbenchCreate", name=f"w{number}")["workbench_id"]
         ids.append(workbench_id)
         for name in ("a.csv", "b.txt")[: number + 1]:
@@ -61,6 +69,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         daemon.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="count rows")
         run = {"workbench_id": workbench_id, "model_id": "offline:planner", "wait": True}
         daemon.ask("WorkshopRunAgent", **run)
+    archived = tuple(ids[3:])
+    for workbench_id in archived:
+        daemon.ask("WorkbenchArchive", workbench_id=workbench_id)
     daemon.ask("BackupCreate", target=str(folder / "backup"))
     assert daemon.stop() == 0
     files = {
@@ -68,9 +79,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             path.name: path.read_bytes()
             for path in (folder / "h" / "workbenches" / each / "published").iterdir()
         }
-        for each in ids
+        for each in ids[:3]
     }
-    yield Home(folder / "h", folder / "backup", tuple(ids), files)
+    yield Home(folder / "h", folder / "backup", tuple(ids), archived, files)
     shutil.rmtree(folder)
 
 
@@ -120,7 +131,8 @@ def _swap(path: Path, draw: random.Random, others: list[Path]) -> None:
 def _facts(folder: Path) -> dict[str, str]:
     """Return the digests of all facts of a home: logs up to their end, and file versions."""
     found: dict[str, str] = {}
-    for pattern in ("daemon/log/*.kbl", "workbenches/*/log/*.kbl", "workbenches/*/blobs/*/*"):
+    logs = ("daemon/log/*.kbl", "workbenches/*/log/*.kbl")
+    for pattern in (*logs, "workbenches/*/blobs/*/*", "archives/*.tar.gz"):
         for path in sorted(folder.glob(pattern)):
             if path.is_file():
                 data = path.read_bytes()
@@ -150,7 +162,9 @@ def test_damage_is_told_and_mended(
     files = sorted(
         path for path in copy.rglob("*") if path.is_file() and path.name not in _LEFT_ALONE
     )
-    victim = draw.choice(files)
+    # There are few of them, and each is much of a home.
+    archives = [path for path in files if path.parent.name == "archives"]
+    victim = draw.choice(files if seed % ARCHIVES_TURN else archives)
     shown = f"{victim.relative_to(copy)}"
     before = _facts(home.folder)
     harm = draw.choice((*HARMS, None))
@@ -166,7 +180,12 @@ def test_damage_is_told_and_mended(
         rows = {row["id"]: row for row in daemon.ask("WorkbenchList")["workbenches"]}
         assert set(rows) == set(home.workbenches), shown
         for workbench_id in home.workbenches:
-            _read_all(daemon, workbench_id)
+            if workbench_id not in home.archived:
+                _read_all(daemon, workbench_id)
+            elif is_harmed and workbench_id in shown:
+                _expect_refusal(daemon, workbench_id)
+            else:
+                assert daemon.events(workbench_id), shown
     finally:
         assert daemon.stop() == 0, shown
     monkeypatch.delenv("KBD_SOCKET", raising=False)
@@ -212,6 +231,14 @@ def _expect_facts(home: Home, copy: Path, shown: str, *, is_proven: bool) -> Non
 def _is_mended_by_itself(copy: Path, shown: str, before: dict[str, str]) -> bool:
     """Return whether the start has made a fact right: a version whose bytes are published."""
     return _facts(copy).get(shown) == before[shown]
+
+
+def _expect_refusal(daemon: RealDaemon, workbench_id: str) -> None:
+    """Expect that a damaged archive is neither opened nor read, for a reason that says so."""
+    for method, more in (("EventsRead", {"limit": 10}), ("WorkbenchOpen", {})):
+        with pytest.raises(RemoteError) as refused:
+            daemon.ask(method, workbench_id=workbench_id, **more)
+        assert refused.value.error_code == "FILE_READ_FAILED"
 
 
 def _read_all(daemon: RealDaemon, workbench_id: str) -> None:

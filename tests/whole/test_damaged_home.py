@@ -340,7 +340,7 @@ def test_a_backup_of_a_damaged_home_says_so_and_has_all_of_it(
     copy.write_bytes(b"landed")
     daemon.start()
     backup, again = str(daemon.home.parent / "backup"), daemon.home.parent / "again"
-    assert kbd("backup", backup) == 0
+    assert kbd("backup", backup) == 1
     assert "is damaged and was copied as it is" in capsys.readouterr().err
     daemon.stop()
 

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from kbd.core.audit.backup import Backup
 from kbd.core.audit.case_file import CaseRequest, WrittenCase, export_case
 from kbd.core.audit.whole_paths import check_target
-from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.domain.daemon_state import ArchivedCopy, DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
@@ -33,8 +33,8 @@ __all__ = ["BackupMethods", "CaseMethods"]
 T = TypeVar("T")
 
 ROUNDS = 5
-"""How often it is begun anew because a workbench was deleted meanwhile. What is copied stays, so
-each round is far shorter than the one before."""
+"""How often it is begun anew because a workbench was deleted, packed or unpacked meanwhile. What is
+copied stays, so each round is far shorter than the one before."""
 
 
 class BackupMethods:
@@ -76,6 +76,19 @@ class BackupMethods:
                 for log in inventory.logs
             ),
             left_out=inventory.left_out,
+            archives=tuple(
+                wire.ArchiveCopied(
+                    workbench_id=WorkbenchId(each.workbench_id),
+                    name=each.name,
+                    seq=each.seq,
+                    size_bytes=each.size_bytes,
+                    sha256=each.sha256,
+                )
+                for each in inventory.archives
+                if not each.damage
+            ),
+            damaged=sum(bool(log.damage) for log in inventory.logs)
+            + sum(bool(each.damage) for each in inventory.archives),
         )
 
     async def _do(self, work: Callable[[], T]) -> T:
@@ -85,10 +98,10 @@ class BackupMethods:
         """Copy the daemon's log, then all workbenches that it knows; return the backup's time.
 
         Raises:
-            FileReadFailed: In each round one was deleted before it was copied.
+            FileReadFailed: In each round one was deleted, packed or unpacked before it was copied.
         """
         daemon = self._workbenches.daemon
-        taken: dict[WorkbenchId, int] = {}
+        taken: dict[WorkbenchId, int | ArchivedCopy] = {}
         for _ in range(ROUNDS):
             async with self._watcher.hold_copies():
                 # At one moment: nothing is waited for between these.
@@ -104,41 +117,89 @@ class BackupMethods:
             for gone in taken.keys() - known.keys():
                 await self._do(partial(backup.drop, gone))
                 del taken[gone]
+            is_whole = True
             for each in known.values():
-                await self._take(backup, each, taken)
+                if each.archive is not None:
+                    is_whole &= await self._take_archive(backup, each, each.archive, taken)
+                else:
+                    is_whole &= await self._take(backup, each, taken)
             # One that was created meanwhile does not matter: the copied log does not know it. One
             # that was deleted is named there and may lie in the backup by half.
-            if known.keys() <= daemon.state.workbenches.keys():
+            if is_whole and known.keys() <= daemon.state.workbenches.keys():
                 return format_time(now_us)
-        msg = f"workbenches were deleted while they were copied, {ROUNDS} times over; try it again"
+        msg = f"workbenches came or went while they were copied, {ROUNDS} times over; try it again"
         raise FileReadFailed(msg, retryable=True)
 
+    async def _take_archive(
+        self,
+        backup: Backup,
+        known: KnownWorkbench,
+        copy: ArchivedCopy,
+        taken: dict[WorkbenchId, int | ArchivedCopy],
+    ) -> bool:
+        """Copy the archive of a workbench; return whether it is what the copied log says.
+
+        It is not if it is unpacked or deleted meanwhile: it is left for the next round.
+        """
+        workbench_id = known.workbench_id
+        if taken.get(workbench_id) == copy:
+            return True
+        # An earlier round may have copied its folder.
+        await self._do(partial(backup.drop, workbench_id))
+        taken.pop(workbench_id, None)
+        # Whoever packs it now is waited for: its file gets its name after the event.
+        await self._workbenches.end_of(workbench_id)
+        try:
+            await self._do(partial(backup.take_archive, workbench_id, known.name, copy))
+        except FileNotFoundError:
+            await self._do(partial(backup.miss_archive, workbench_id, known.name, copy))
+        if not self._is_as_known(known):
+            await self._do(partial(backup.drop, workbench_id))
+            return False
+        taken[workbench_id] = copy
+        return True
+
+    def _is_as_known(self, known: KnownWorkbench) -> bool:
+        """Return whether a workbench was neither packed nor unpacked nor deleted since."""
+        now = self._workbenches.daemon.state.workbenches.get(known.workbench_id)
+        return now is not None and (now.archive, now.unarchived_at_us) == (
+            known.archive,
+            known.unarchived_at_us,
+        )
+
     async def _take(
-        self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int]
-    ) -> None:
-        """Copy a workbench; one that is deleted meanwhile is left for the next round.
+        self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int | ArchivedCopy]
+    ) -> bool:
+        """Copy a workbench; one that is deleted or packed meanwhile is left for the next round.
 
         Args:
             backup: Where it goes.
             known: The workbench.
             taken: Those that were taken while they were closed, each with how often they had been
                 opened by then: one that was not opened since is as it was.
+
+        Returns:
+            Whether it is in the backup.
         """
         workbench_id, workbenches = known.workbench_id, self._workbenches
         # Held, so that no blob is collected between the copy of the log and that of the blobs.
         with workbenches.held(workbench_id):
-            await self._take_held(backup, known, taken)
+            return await self._take_held(backup, known, taken)
 
     async def _take_held(
-        self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int]
-    ) -> None:
+        self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int | ArchivedCopy]
+    ) -> bool:
         workbench_id, workbenches = known.workbench_id, self._workbenches
+        if isinstance(taken.get(workbench_id), ArchivedCopy):
+            # An earlier round has copied its archive.
+            await self._do(partial(backup.drop, workbench_id))
+            del taken[workbench_id]
         while True:
             # Read before the end is, so that an opening in between is noticed below.
             openings = workbenches.openings(workbench_id)
             until = await workbenches.end_of(workbench_id)
             if until is None and taken.get(workbench_id) == openings:
-                return
+                return True
             opened = workbenches.opened(workbench_id)
             damage = opened.damage if opened is not None else None
             try:
@@ -148,16 +209,20 @@ class BackupMethods:
                     raise damage.with_traceback(None)
                 await self._do(partial(backup.take, workbench_id, known.name, until))
             except (LogCorrupt, NotFound, FileNotFoundError) as error:
-                if workbench_id not in workbenches.daemon.state.workbenches:
+                if not self._is_as_known(known):
                     await self._do(partial(backup.drop, workbench_id))
-                    return
+                    return False
                 await self._take_as_it_is(backup, known, error)
+            # Packed meanwhile: file versions that went with its folder were copied as missing.
+            if not self._is_as_known(known):
+                await self._do(partial(backup.drop, workbench_id))
+                return False
             # Somebody who opened it meanwhile may have written what was not durable yet.
             if until is not None or workbenches.openings(workbench_id) == openings:
                 # No count of openings is -1: what was copied while open is copied again in the next
                 # round.
                 taken[workbench_id] = openings if until is None else -1
-                return
+                return True
 
     async def _take_as_it_is(
         self, backup: Backup, known: KnownWorkbench, error: LogCorrupt | NotFound | OSError
@@ -173,7 +238,7 @@ class BackupMethods:
                 await self._do(partial(backup.pass_over, workbench_id, name))
         except FileNotFoundError:
             await self._do(partial(backup.drop, workbench_id))
-            if workbench_id in self._workbenches.daemon.state.workbenches:
+            if self._is_as_known(known):
                 msg = "a file of a workbench went away while it was copied"
                 raise FileWriteFailed(msg, retryable=True) from None
 

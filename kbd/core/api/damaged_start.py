@@ -6,22 +6,25 @@ its Keeper: workbenches are neither created nor deleted, nothing is set, no fold
 no model that money or data goes to is called, since a call reserves its part of the day's budget
 first. So nothing is done either that an event behind the damage may have forbidden.
 
-Folders of workbenches that the readable part does not name are listed as their own first events
-say. That a workbench was deleted may be hidden, too: its row says so, and no folder is removed.
+Workbenches that the readable part does not name are listed as the first events of their own logs
+say, in a folder or an archive. That a workbench was deleted may be hidden, too: its row says so,
+and no folder is removed.
 """
 
+from collections.abc import Sequence
+
+import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.home_logs import hidden_workbenches, note_deleted
+from kbd.core.audit.home_logs import hidden_workbenches, known_as_found
 from kbd.core.domain.daemon_decisions import DaemonCommand
-from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench, note_deleted
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.paths import Home, WorkbenchFolders
+from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
-from kbd.errors import LogCorrupt
+from kbd.errors import DiskFull, LogCorrupt
 from kbd.events.codec import NotUnderstood
 from kbd.events.faults import fault_kind
-from kbd.events.segment import segment_names
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["load_readable"]
@@ -66,12 +69,11 @@ async def load_readable(
     _log.error("log_damaged", log="daemon", **log.damage.detail)
     deleted: set[WorkbenchId] = set()
     await keeper.journal.replay(lambda _seq, record: note_deleted(deleted, record), Seq(0))
-    hidden, gone = await run_sync(_look_at_folders, home, set(keeper.state.workbenches), deleted)
+    known = tuple(keeper.state.workbenches.values())
+    found = await run_sync(_look_at_home, home, known, deleted)
 
     def change(state: DaemonState) -> None:
-        for workbench_id in gone:
-            del state.workbenches[workbench_id]
-        state.workbenches.update({each.workbench_id: each for each in hidden})
+        state.workbenches = {each.workbench_id: each for each in found}
 
     keeper.amend(change)
 
@@ -86,20 +88,39 @@ def _refusal(damage: LogCorrupt) -> LogCorrupt:
     )
 
 
-def _look_at_folders(
-    home: Home, known: set[WorkbenchId], deleted: set[WorkbenchId]
-) -> tuple[list[KnownWorkbench], list[WorkbenchId]]:
-    """Return the workbenches that damage hides, and those that are known and have no log. Blocks.
+def _look_at_home(
+    home: Home, known: Sequence[KnownWorkbench], deleted: set[WorkbenchId]
+) -> list[KnownWorkbench]:
+    """Return the workbenches of which something is there, those last that damage hides. Blocks.
 
-    The latter may have been deleted behind the damage: opened, they would be made anew, empty.
+    One that is known and has no log may have been deleted behind the damage: opened, it would be
+    made anew, empty.
     """
-    hidden = [
-        KnownWorkbench(folders.id, first.data.name, first.ts_us, first.actor, doubt=_HIDDEN)
-        for folders, first in hidden_workbenches(home, known | deleted)
-        if first is not None
+    scratch = home.archives / "reading"
+    try:
+        found = [known_as_found(home, each, scratch) for each in known]
+        hidden = hidden_workbenches(home, {each.workbench_id for each in known} | deleted, scratch)
+    except DiskFull as error:
+        # A full disk is no reason not to start.
+        _log.warning("archives_not_looked_at", error=error.message)
+        return list(known)
+    # The home may be of a backup whose log is damaged: no snapshot in an archive is believed then.
+    there = [
+        msgspec.structs.replace(
+            each, archive=each.archive and msgspec.structs.replace(each.archive, restored=True)
+        )
+        for each in found
+        if each is not None
     ]
-    return hidden, [each for each in known if not _has_log(home.workbench(each))]
-
-
-def _has_log(folders: WorkbenchFolders) -> bool:
-    return folders.exists() and bool(segment_names(folders.log))
+    return there + [
+        KnownWorkbench(
+            each.workbench_id,
+            each.first.data.name,
+            each.first.ts_us,
+            each.first.actor,
+            doubt=_HIDDEN,
+            archive=each.archive,
+        )
+        for each in hidden
+        if each.first is not None
+    ]

@@ -10,6 +10,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.home_logs import found_damage, verify_home_log
+from kbd.core.domain.daemon_state import ArchivedCopy
 from kbd.core.domain.log_outline import EventQuery
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.fairness import read_in_turn
@@ -22,6 +23,7 @@ from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
 from kbd.errors import (
     BlobCollected,
+    FileReadFailed,
     KbdError,
     NotFound,
     OutOfMemory,
@@ -105,7 +107,9 @@ class LogMethods:
     async def verify(
         self, request: wire_daemon.LogVerify, session: Session
     ) -> wire_daemon.LogVerified:
-        """Verify a whole log and all blobs that it names; what is found is recorded.
+        """Verify a whole log and all blobs that it names, those of an archive in the archive.
+
+        What is found is recorded.
 
         Raises:
             FileReadFailed: A file of the log cannot be read.
@@ -113,24 +117,45 @@ class LogMethods:
             ValidationFailed: Of a head that was kept, only the number or only the hash is given.
         """
         del session
-        log_id, use = request.workbench_id, log_use(self._workbenches, request.workbench_id)
-        if request.workbench_id != "daemon":
-            # Held, as every workbench that a request names, so that from here on nothing of it is
-            # collected: what the log names when it is read is there when it is looked for.
-            await self._workbenches.end_of(WorkbenchId(request.workbench_id))
-        checked = partial(
-            verify_home_log,
-            self._context.home,
-            request.workbench_id,
-            durable=self._end(request.workbench_id),
-            expected_head=_parse_head(request),
-        )
-        found = await read_in_turn(checked)
-        # What was in use meanwhile may look damaged.
-        if found.ok or use == log_use(self._workbenches, log_id):
-            with suppress(KbdError):
-                await self._context.verifications.finish(log_id, found_damage(found.faults))
-        return found
+        log_id, head, home = request.workbench_id, _parse_head(request), self._context.home
+        while True:
+            place = await self._place(log_id)
+            use = log_use(self._workbenches, log_id)
+            checked = partial(
+                verify_home_log,
+                home,
+                log_id,
+                durable=self._end(log_id),
+                expected_head=head,
+                archive=place[0],
+                scratch=home.archives / "reading",
+            )
+            try:
+                found = await read_in_turn(checked)
+            except (NotFound, FileReadFailed):
+                if place == await self._place(log_id):
+                    raise
+                continue
+            # Packed or unpacked meanwhile: what went away was no damage.
+            if not found.ok and place != await self._place(log_id):
+                continue
+            # What was in use meanwhile may look damaged.
+            if found.ok or use == log_use(self._workbenches, log_id):
+                with suppress(KbdError):
+                    await self._context.verifications.finish(log_id, found_damage(found.faults))
+            return found
+
+    async def _place(self, log_id: str) -> tuple[ArchivedCopy | None, int]:
+        """Return the archive that a workbench is packed in, and when it was unpacked last."""
+        if log_id == "daemon":
+            return None, 0
+        known = self._workbenches.known(WorkbenchId(log_id))
+        # Whoever packs or unpacks it now is waited for. And it is held, as every workbench that a
+        # request names, so that from here on nothing of it is collected: what the log names when it
+        # is read is there when it is looked for.
+        await self._workbenches.end_of(known.workbench_id)
+        known = self._workbenches.known(known.workbench_id)
+        return known.archive, known.unarchived_at_us
 
     def _end(self, log_id: str) -> Anchor | None:
         """Return the end of a log that is open: its anchor on disk may lag behind."""

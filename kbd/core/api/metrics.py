@@ -122,8 +122,10 @@ class MetricsMethods:
             yield gauge("kbd_home_size_bytes", "Size of the home on disk.", used)
             quota = "What the home may take on disk."
             yield gauge("kbd_home_quota_bytes", quota, settings.quota_bytes)
-        archived = sum(each.archive is not None for each in daemon.state.workbenches.values())
-        yield gauge("kbd_workbenches_archived", "Workbenches that are archived.", archived)
+        packed = daemon.state.archives()
+        yield gauge("kbd_archives", "Workbenches that are packed in archives.", len(packed))
+        size_bytes = sum(each.size_bytes for each in packed)
+        yield gauge("kbd_archives_size_bytes", "Size of all archives.", size_bytes)
         is_damaged = daemon.journal.log.damage is not None or bool(daemon.state.damage)
         damaged = census.workbenches.get("damaged", 0) + is_damaged
         told = "Logs that are damaged, or whose blobs are, the daemon's among them."

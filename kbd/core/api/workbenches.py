@@ -66,6 +66,7 @@ class WorkbenchMethods:
         del session
         page, totals = await self._context.index.workbenches(request)
         home = self._context.home
+        archives = self._workbenches.daemon.state.archives()
         return wire.WorkbenchesFound(
             workbenches=tuple(msgspec.Raw(row) for _, row in page.rows),
             daemon_disk_bytes=await read_in_turn(disk_bytes, home.daemon_log),
@@ -76,6 +77,8 @@ class WorkbenchMethods:
             damaged=totals.damaged,
             unread=totals.unread,
             disk_bytes=totals.disk_bytes,
+            archived=len(archives),
+            archived_disk_bytes=sum(each.size_bytes for each in archives),
         )
 
     async def delete(

@@ -17,12 +17,14 @@
                         verifier that lies in it
     receipt_check       checker of receipts, of the standard library alone
     receipt_folder      its modules, and the same as one file that Python runs
-    backup              all logs and file versions in one folder
+    backup              all logs, file versions and archives in one folder
     backup_contents     what goes into it, a file at a time
     backup_inventory    `backup.json`: what a backup holds
     log_inspection      a log from outside: the names in it lead nowhere else
     home_logs           logs of a home, listed and verified; without a daemon, too
     scrub_main          the scrubber's process, which verifies logs and file versions
+    archived_logs       archives verified without being opened, out of a copy
+    archive_repair      repair of archives by a backup
     home_repair         repair of logs and file versions of a home that no daemon has
     restore             a home made of a backup, and its first start
     moment_folder       a workbench as it stood after an event, written to a folder

@@ -1,4 +1,4 @@
-"""A backup: all logs and file versions in one folder, laid out as a home is, and `backup.json`.
+"""A backup: all logs, file versions and archives in a folder, laid out as a home is, `backup.json`.
 
 It is made while work goes on: the daemon's log first, up to the event that its state is at, then
 each workbench that this state knows, up to what is durable by then. So no fact of the daemon's log
@@ -11,10 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from kbd import __version__
+from kbd.core.audit.archived_logs import verify_archive
 from kbd.core.audit.backup_contents import BackupCopier, hash_file, verify_and_list_blobs
 from kbd.core.audit.backup_inventory import (
     FORMAT,
     Inventory,
+    InventoryArchive,
     InventoryFile,
     InventoryLog,
     read_inventory,
@@ -22,19 +24,26 @@ from kbd.core.audit.backup_inventory import (
 from kbd.core.audit.case_file import CheckResult
 from kbd.core.audit.log_inspection import event_objection
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
-from kbd.core.runtime.paths import Home
+from kbd.core.domain.daemon_state import ArchivedCopy
+from kbd.core.runtime.paths import ARCHIVE_SUFFIX, Home
+from kbd.core.store.archive_shelf import archived_ids
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.segment import segment_names
 from kbd.events.shortages import raise_shortage
-from kbd.requests.daemon import LogFault
+from kbd.requests.daemon import LogFault, LogVerified
 from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
 
-__all__ = ["Backup", "check_backup", "find_faults", "log_folder"]
+__all__ = ["Backup", "archive_file", "check_backup", "find_faults", "log_folder"]
 
-_OWN_NAMES = frozenset({"kbd.sock", "kbd.lock", "restored.json", "daemon", "landed", "workbenches"})
+_OWN_NAMES = frozenset(
+    {"archives", "daemon", "kbd.lock", "kbd.sock", "landed", "restored.json", "workbenches"}
+)
 """What kbd itself has in a home."""
+
+_FORMAT_WITHOUT_ARCHIVES = 1
+"""What is written if there are none: an older kbd reads it, too."""
 
 MAX_SEGMENT_BYTES = 128 * 1024 * 1024
 """The longest segment that is read: one is followed by the next at 32 MiB, and a frame is at most
@@ -48,6 +57,11 @@ _REBUILT_NOTE = (
 def log_folder(log_id: str) -> Path:
     """Return the folder that a log lies in, within a home and within a backup."""
     return Path("daemon") if log_id == "daemon" else Path("workbenches", log_id)
+
+
+def archive_file(workbench_id: str) -> Path:
+    """Return the path of a workbench's archive, within a home and within a backup."""
+    return Path("archives", f"{workbench_id}{ARCHIVE_SUFFIX}")
 
 
 class Backup:
@@ -136,10 +150,34 @@ class Backup:
         """Note that nothing is there of a workbench that the daemon's log knows."""
         self._copier.pass_over(log_folder(workbench_id), f"{name} (workbench) has no folder")
 
+    def take_archive(self, workbench_id: WorkbenchId, name: str, copy: ArchivedCopy) -> None:
+        """Copy the archive of a workbench; one that is damaged as it is, with a note.
+
+        Args:
+            workbench_id: Which.
+            name: What it is called.
+            copy: The archive, by the daemon's log.
+
+        Raises:
+            FileNotFoundError: It is not there; `miss_archive` notes that.
+        """
+        with _translate_errors(may_be_gone=True):
+            self._copier.take_archive(
+                self._home.archive(workbench_id),
+                archive_file(workbench_id),
+                _archive_entry(workbench_id, name, copy),
+            )
+
+    def miss_archive(self, workbench_id: WorkbenchId, name: str, copy: ArchivedCopy) -> None:
+        """Note that an archive that the daemon's log knows is missing."""
+        entry = _archive_entry(workbench_id, name, copy)
+        self._copier.miss_archive(archive_file(workbench_id), entry, "is missing")
+
     def drop(self, workbench_id: WorkbenchId) -> None:
-        """Leave a workbench out after all."""
+        """Leave a workbench out after all, its folder or its archive."""
         with _translate_errors():
             self._copier.drop(log_folder(workbench_id))
+            self._copier.drop(archive_file(workbench_id))
 
     def finish(self, created_at: str) -> tuple[Inventory, int]:
         """Write the inventory, make the backup durable and give it its name.
@@ -151,13 +189,15 @@ class Backup:
             What it holds, and its size in bytes.
         """
         with _translate_errors():
+            archives = self._copier.archives
             inventory = Inventory(
-                format=FORMAT,
+                format=FORMAT if archives else _FORMAT_WITHOUT_ARCHIVES,
                 kbd=__version__,
                 created_at=created_at,
                 logs=self._copier.logs,
                 files=self._copier.files,
                 left_out=(*self._copier.notes, *self._left_out()),
+                archives=archives,
             )
             inventory.write(self._new.folder, self._disk)
             # Read back before the folder gets its name: what has the name is a whole backup.
@@ -175,6 +215,7 @@ class Backup:
     def _left_out(self) -> Iterator[str]:
         """Yield a line for each part of the home that is left out."""
         taken = {log.workbench_id for log in self._copier.logs}
+        packed = {archive.workbench_id for archive in self._copier.archives}
         for entry in sorted(self._home.folder.iterdir()):
             if entry.name == "settings.toml":
                 yield "settings.toml: it may hold keys; keep a copy of your own"
@@ -183,6 +224,9 @@ class Backup:
         for entry in sorted(self._home.workbenches.iterdir()):
             if entry.name not in taken:
                 yield f"workbenches/{_printable(entry.name)}: no workbench that was known then"
+        for workbench_id in archived_ids(self._home):
+            if workbench_id not in packed:
+                yield f"{archive_file(workbench_id)}: no workbench that was known then"
         yield _REBUILT_NOTE
 
 
@@ -196,18 +240,35 @@ def check_backup(path: Path) -> CheckResult:
     """
     inventory = read_inventory(path)
     sound = [log for log in inventory.logs if not log.damage]
+    faults = list[LogFault]()
+    packed = [_check_archive(path, each) for each in inventory.archives if not each.damage]
+    for checked in packed:
+        faults += checked.faults
     return CheckResult(
         kind="backup",
-        logs=len(inventory.logs),
-        events=sum(log.seq for log in inventory.logs),
-        blobs=sum(log.blobs for log in sound),
+        logs=len(inventory.logs) + len(inventory.archives),
+        events=sum(log.seq for log in inventory.logs) + sum(each.seq for each in packed),
+        blobs=sum(log.blobs for log in sound) + sum(each.blobs for each in packed),
         head="",
-        faults=tuple(find_faults(path, inventory)),
+        faults=(*_find_faults_outside(path, inventory), *faults),
     )
 
 
 def find_faults(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
     """Yield the faults of a folder that should hold this inventory."""
+    yield from _find_faults_outside(folder, inventory)
+    for archive in inventory.archives:
+        if not archive.damage:
+            yield from _check_archive(folder, archive).faults
+
+
+def _check_archive(folder: Path, archive: InventoryArchive) -> LogVerified:
+    place = folder / archive_file(archive.workbench_id)
+    return verify_archive(place, archive.workbench_id, archive.copy)
+
+
+def _find_faults_outside(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
+    """Yield the faults of what is not packed."""
     for log in inventory.logs:
         if not log.damage:
             yield from _log_faults(folder, log)
@@ -284,6 +345,16 @@ def _file_faults(folder: Path, file: InventoryFile) -> Iterator[LogFault]:
 
 def _log_entry(workbench_id: WorkbenchId, name: str) -> InventoryLog:
     return InventoryLog(workbench_id=workbench_id, name=name)
+
+
+def _archive_entry(workbench_id: WorkbenchId, name: str, copy: ArchivedCopy) -> InventoryArchive:
+    return InventoryArchive(
+        workbench_id=workbench_id,
+        name=name,
+        seq=copy.seq,
+        size_bytes=copy.size_bytes,
+        sha256=copy.sha256,
+    )
 
 
 def _printable(name: str) -> str:

@@ -18,7 +18,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from kbd.core.audit.backup_inventory import InventoryFile, InventoryLog
+import msgspec
+
+from kbd.core.audit.backup_inventory import InventoryArchive, InventoryFile, InventoryLog
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
 from kbd.events.anchor import ANCHOR_NAME
@@ -177,6 +179,7 @@ class BackupCopier:
     def __init__(self, folder: Path, disk: Disk, tick: Callable[[], None]) -> None:
         self._folder, self._disk, self._tick = folder, disk, tick
         self._logs: dict[Path, InventoryLog] = {}
+        self._archives: dict[Path, InventoryArchive] = {}
         self._files: dict[Path, list[InventoryFile]] = {}
         self._notes: dict[Path, list[str]] = {}
 
@@ -184,6 +187,11 @@ class BackupCopier:
     def logs(self) -> tuple[InventoryLog, ...]:
         """Inventory entries of the copied logs, in the order of copying."""
         return tuple(self._logs.values())
+
+    @property
+    def archives(self) -> tuple[InventoryArchive, ...]:
+        """Inventory entries of the archives, in the order of copying."""
+        return tuple(self._archives.values())
 
     @property
     def files(self) -> tuple[InventoryFile, ...]:
@@ -197,7 +205,7 @@ class BackupCopier:
 
     def drop(self, place: Path) -> None:
         """Forget what was taken from a place below the home, and remove the copies."""
-        for known in (self._logs, self._files, self._notes):
+        for known in (self._logs, self._archives, self._files, self._notes):
             for each in [each for each in known if each.is_relative_to(place)]:
                 del known[each]
         _remove(self._folder / place)
@@ -271,6 +279,54 @@ class BackupCopier:
         self._add_note(
             place, f"{_describe_log(entry)} is damaged and was copied as it is: {reason}"
         )
+
+    def take_archive(self, source: Path, place: Path, entry: InventoryArchive) -> None:
+        """Copy an archive, and compare the copy with its hash.
+
+        One that is another file than the daemon's log names is copied as it is, with a note.
+
+        Args:
+            source: The archive.
+            place: Its path below the home.
+            entry: What it must be.
+
+        Raises:
+            FileNotFoundError: It is not there.
+        """
+        self.drop(place)
+        self._tick()
+        self._files[place], self._notes[place] = [], []
+        try:
+            self._copy_to(source, place)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            if not is_unreadable(source):
+                raise
+            self.miss_archive(place, entry, f"cannot be read: {error.strerror}")
+            return
+        self._tick()
+        damage = ""
+        if hash_file(self._folder / place) != entry.sha256:
+            # The source is sound, so it is the copy that is at fault.
+            if hash_file(source) == entry.sha256:
+                raise FileWriteFailed("what was written does not read back as it was")
+            damage = "the archive is not what was packed"
+            self._note_file(place, place)
+            line = f"{entry.name} (workbench) is damaged and was copied as it is: {damage}"
+            self._add_note(place, line)
+        self._archives[place] = msgspec.structs.replace(entry, damage=damage)
+
+    def miss_archive(self, place: Path, entry: InventoryArchive, reason: str) -> None:
+        """Note why there is nothing of an archive.
+
+        Args:
+            place: Its path below the home.
+            entry: What it should be.
+            reason: What is wrong with it, behind "the archive".
+        """
+        self.pass_over(place, f"{entry.name} (workbench) is damaged: the archive {reason}")
+        self._archives[place] = msgspec.structs.replace(entry, damage=f"the archive {reason}")
 
     def take_landed(self, home: Path, place: Path, needed: Mapping[BlobHash, str]) -> None:
         """Copy the stored copies of files that landed in a watched folder.
@@ -479,7 +535,10 @@ def _compare_copy(source: Path, target: Path, extent: Extent) -> None:
         raise FileWriteFailed("what was written does not read back as it was")
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder of copies, if it is there."""
+def _remove(place: Path) -> None:
+    """Remove a folder of copies, or an archive's, if it is there."""
     with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.unlink()

@@ -3,8 +3,8 @@
     {"sha256": "<64 hex digits>", "inventory": {...}}
 
 The hash is that of the bytes of `inventory` as they stand there. The segments of each log are known
-by their sizes, for their frames, chain and anchor prove the rest; blobs by their names; every other
-file by its hash.
+by their sizes, for their frames, chain and anchor prove the rest; blobs by their names; archives
+and every other file by their hashes.
 """
 
 import hashlib
@@ -15,6 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from kbd.core.domain.daemon_state import ArchivedCopy
+from kbd.core.runtime.paths import ARCHIVE_SUFFIX
 from kbd.errors import FileReadFailed
 from kbd.events.disk import Disk
 from kbd.types import BlobHash, Seq
@@ -23,6 +25,7 @@ __all__ = [
     "FORMAT",
     "INVENTORY_NAME",
     "Inventory",
+    "InventoryArchive",
     "InventoryFile",
     "InventoryLog",
     "read_inventory",
@@ -39,8 +42,11 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 MAX_INVENTORY_BYTES = 256 * 1024 * 1024
 """The largest list that is read: a log takes about 300 bytes, so this is one of 800,000."""
 
-FORMAT = 1
-"""The version of a backup that is written, and the newest that is understood."""
+FORMAT = 2
+"""The newest version of a backup that is understood. The second has archives; without any it is
+the first that is written, which an older kbd restores."""
+
+_ARCHIVE = re.compile(rf"[0-9a-f]{{16}}{re.escape(ARCHIVE_SUFFIX)}")
 
 
 class InventoryLog(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +73,32 @@ class InventoryLog(msgspec.Struct, frozen=True, kw_only=True):
     damage: str = ""
 
 
+class InventoryArchive(msgspec.Struct, frozen=True, kw_only=True):
+    """Entry of an archived workbench in a backup's inventory.
+
+    Args:
+        workbench_id: Whose.
+        name: The workbench's name.
+        seq: The last event of its log.
+        size_bytes: The size of the archive, by the daemon's log.
+        sha256: Its hash, by the same.
+        damage: Why it is not that file; then it is listed among the other files, as it lay there,
+            if it was there at all. Empty if it is.
+    """
+
+    workbench_id: str
+    name: str
+    seq: Seq
+    size_bytes: int
+    sha256: str
+    damage: str = ""
+
+    @property
+    def copy(self) -> ArchivedCopy:
+        """The archive as the daemon's log names it."""
+        return ArchivedCopy(self.sha256, self.size_bytes, self.seq, 0)
+
+
 class InventoryFile(msgspec.Struct, frozen=True, kw_only=True):
     """Entry of a file that no log vouches for; its path is within the backup's folder."""
 
@@ -79,12 +111,13 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     """Inventory of a backup: its logs, its other files, and what is left out.
 
     Args:
-        format: `FORMAT`.
+        format: `FORMAT`, or an older one.
         kbd: The version that wrote it.
         created_at: When the daemon's log was at the event that it ends with; ISO 8601, UTC.
         logs: The daemon's own first.
         files: What else there is.
         left_out: What there is not, and why, one line each.
+        archives: The workbenches that are packed.
     """
 
     format: int
@@ -93,6 +126,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     logs: tuple[InventoryLog, ...]
     files: tuple[InventoryFile, ...]
     left_out: tuple[str, ...]
+    archives: tuple[InventoryArchive, ...] = ()
 
     def write(self, folder: Path, disk: Disk) -> None:
         """Write it into a backup's folder; durable on return.
@@ -156,6 +190,10 @@ def _check_names(inventory: Inventory) -> None:
                 raise FileReadFailed(msg)
         if not all(map(_HASH.fullmatch, log.unsound)):
             raise FileReadFailed("the backup names a file version by what is no hash")
+    for archive in inventory.archives:
+        if not _WORKBENCH_ID.fullmatch(archive.workbench_id) or not _HASH.fullmatch(archive.sha256):
+            msg = f"the backup names an archive that is none of a home: {archive.name!r}"
+            raise FileReadFailed(msg)
     for file in inventory.files:
         if "\0" in file.path or not _may_hold(file.path.split("/")):
             msg = f"the backup names a file that is none of a home: {file.path!r}"
@@ -169,6 +207,8 @@ def _may_hold(parts: list[str]) -> bool:
     match parts:
         case ["landed", _, folder, blob]:
             return bool(_HASH.fullmatch(blob)) and folder == blob[:2]
+        case ["archives", name]:
+            return bool(_ARCHIVE.fullmatch(name))
         case ["daemon", *within]:
             pass
         case ["workbenches", workbench_id, *within] if _WORKBENCH_ID.fullmatch(workbench_id):

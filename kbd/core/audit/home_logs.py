@@ -1,7 +1,8 @@
 """Logs of a home, listed and verified; without a daemon, too.
 
 Which workbenches there are the daemon's log says. Where it is damaged, a folder of a workbench
-says by its own first event whose it is. Reads only, and blocks.
+says by its own first event whose it is, and an archive by that of the log in it. Reads only, and
+blocks.
 """
 
 import os
@@ -11,10 +12,21 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
+from kbd.core.audit.archived_logs import quick_archive_damage, read_contents, verify_archive
+from kbd.core.audit.backup_contents import hash_file
 from kbd.core.audit.log_inspection import event_objection
-from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.daemon_state import (
+    ArchivedCopy,
+    DaemonState,
+    KnownWorkbench,
+    fold_daemon,
+    note_deleted,
+)
 from kbd.core.domain.found_damage import FoundDamage, damage_text
-from kbd.core.runtime.paths import Home, WorkbenchFolders
+from kbd.core.runtime.paths import Home, WorkbenchFolders, checked_id
+from kbd.core.store.archive_shelf import ArchiveShelf, archived_ids
 from kbd.errors import FileReadFailed, LogCorrupt
 from kbd.events.anchor import Anchor
 from kbd.events.base import Recorded
@@ -23,17 +35,18 @@ from kbd.events.scan import read_log, survey_log
 from kbd.events.segment import segment_names
 from kbd.events.shortages import raise_shortage
 from kbd.events.verification import Verification, verify_log
-from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
+from kbd.events.workbenches import WorkbenchCreated
 from kbd.requests.daemon import LogFault, LogVerified
 from kbd.types import Seq, WorkbenchId
 
 __all__ = [
+    "HiddenWorkbench",
     "HomeLog",
     "HomeLogs",
     "found_damage",
     "hidden_workbenches",
+    "known_as_found",
     "list_logs",
-    "note_deleted",
     "quick_damage",
     "verify_home_log",
 ]
@@ -45,14 +58,16 @@ class HomeLog(NamedTuple):
     Args:
         log_id: Its workbench's id, or "daemon".
         name: Its workbench's name; "" if nothing that can be read says it.
-        is_there: Whether its folder is.
+        is_there: Whether its folder is, or its archive.
         damage: What verifications found damaged of it; "" for nothing.
+        archive: The archive that it is packed in, if it is.
     """
 
     log_id: str
     name: str
     is_there: bool
     damage: str = ""
+    archive: ArchivedCopy | None = None
 
 
 class HomeLogs(NamedTuple):
@@ -93,52 +108,107 @@ def list_logs(home: Home) -> HomeLogs:
         note_deleted(deleted, record)
 
     damage = read_log(home.daemon_log, apply).fault
-    known = [
-        HomeLog(
-            workbench.workbench_id,
-            workbench.name,
-            home.workbench(workbench_id).exists(),
-            damage_text(workbench.damage),
-        )
-        for workbench_id, workbench in state.workbenches.items()
-    ]
+    known = [_home_log(home, workbench) for workbench in state.workbenches.values()]
     if damage is not None:
-        for folders, first in hidden_workbenches(home, {*state.workbenches, *deleted}):
-            name = first.data.name if first is not None else ""
-            known.append(HomeLog(folders.id, name, is_there=True))
+        for hidden in hidden_workbenches(home, {*state.workbenches, *deleted}):
+            name = hidden.first.data.name if hidden.first is not None else ""
+            known.append(HomeLog(hidden.workbench_id, name, is_there=True, archive=hidden.archive))
     return HomeLogs(tuple(known), damage, damage_text(state.damage))
+
+
+def _home_log(home: Home, known: KnownWorkbench) -> HomeLog:
+    shelf, workbench_id = ArchiveShelf(home), known.workbench_id
+    if known.archive is not None:
+        is_there = os.path.lexists(shelf.find(workbench_id))
+    else:
+        is_there = shelf.find_folders(workbench_id).exists()
+    damage = damage_text(known.damage)
+    return HomeLog(workbench_id, known.name, is_there, damage, known.archive)
 
 
 class _ReadError(Exception):
     """The event that was wanted is read: the rest of the log is left alone."""
 
 
-def hidden_workbenches(
-    home: Home, known: Collection[WorkbenchId]
-) -> list[tuple[WorkbenchFolders, Recorded | None]]:
-    """Return folders of workbenches that a damaged log of the daemon does not name, oldest first.
+class HiddenWorkbench(NamedTuple):
+    """A workbench that a damaged log of the daemon does not name.
 
-    Each comes with the first event of its log, which says whose it is (`WorkbenchCreated`); None
-    if that cannot be read, or is another workbench's. What a fork that did not come to be left is
-    none of them. Of a log that is whole they are what is left of a deleted one, or somebody else's.
+    Args:
+        workbench_id: Its id, by the name of its folder or archive.
+        first: The first event of its log, which says whose it is (`WorkbenchCreated`); None if that
+            cannot be read, or is another workbench's.
+        archive: The archive that it is packed in, if it has no folder.
+    """
+
+    workbench_id: WorkbenchId
+    first: Recorded | None
+    archive: ArchivedCopy | None = None
+
+
+def hidden_workbenches(
+    home: Home, known: Collection[WorkbenchId], scratch: Path | None = None
+) -> list[HiddenWorkbench]:
+    """Return the workbenches that a damaged log of the daemon does not name, oldest first.
+
+    What a fork that did not come to be left is none of them. Of a log that is whole they are what
+    is left of a deleted one, or somebody else's.
 
     Args:
         home: The home.
         known: The workbenches that the readable part names, those that it says are deleted too.
+        scratch: Where the logs of archives are unpacked; None for the folder of temporary files.
     """
-    found = []
-    for workbench_id in sorted(set(home.workbench_ids()) - set(known)):
+    found: dict[WorkbenchId, HiddenWorkbench] = {}
+    for workbench_id in set(home.workbench_ids()) - set(known):
         folders = home.workbench(workbench_id)
         if folders.exists() and not folders.fork_mark.exists():
-            found.append((folders, _read_first(folders)))
+            found[workbench_id] = HiddenWorkbench(workbench_id, _read_first(folders))
+    for workbench_id in set(archived_ids(home)) - set(known) - set(found):
+        with suppress(FileReadFailed):
+            contents = read_contents(home.archive(workbench_id), workbench_id, scratch)
+            hidden = HiddenWorkbench(workbench_id, contents.first, contents.copy)
+            found[workbench_id] = hidden
     # Those of which nothing can be said come last.
-    return sorted(found, key=lambda each: (each[1] is None, each[1].ts_us if each[1] else 0))
+    return sorted(
+        found.values(),
+        key=lambda each: (
+            each.first is None, each.first.ts_us if each.first else 0, each.workbench_id
+        ),
+    )  # fmt: skip
 
 
-def note_deleted(deleted: set[WorkbenchId], record: Recorded) -> None:
-    """Note the workbench that an event of the daemon's log says is deleted."""
-    if isinstance(record.data, WorkbenchDeleted):
-        deleted.add(record.data.workbench_id)
+def known_as_found(
+    home: Home, known: KnownWorkbench, scratch: Path | None = None, *, reads_all: bool = False
+) -> KnownWorkbench | None:
+    """Return a workbench with what it is by what lies in the home, a folder or an archive.
+
+    What a damaged log of the daemon says of that may be of an earlier time.
+
+    Args:
+        home: The home.
+        known: The workbench, as the readable part of the log knows it.
+        scratch: As for `hidden_workbenches`.
+        reads_all: Whether an archive of the recorded size is read, too: packed again, a workbench
+            may take as much as before.
+
+    Returns:
+        None if neither is there. One whose archive is recorded stays so: it may come back.
+    """
+    folders, archive = home.workbench(known.workbench_id), home.archive(known.workbench_id)
+    is_archive = os.path.lexists(archive)
+    if known.archive is not None and not quick_archive_damage(archive, known.archive):
+        with suppress(OSError):
+            if not reads_all or hash_file(archive) == known.archive.sha256:
+                return known
+    if folders.exists() and segment_names(folders.log):
+        return msgspec.structs.replace(known, archive=None)
+    if is_archive:
+        with suppress(FileReadFailed):
+            contents = read_contents(archive, known.workbench_id, scratch)
+            # One that cannot be read is the archive that was recorded, if one was.
+            if contents.first is not None or known.archive is None:
+                return msgspec.structs.replace(known, archive=contents.copy)
+    return known if known.archive is not None else None
 
 
 def _read_first(folders: WorkbenchFolders) -> Recorded | None:
@@ -165,6 +235,8 @@ def verify_home_log(
     durable: Anchor | None = None,
     expected_head: Anchor | None = None,
     open_blobs: Callable[[Path], BlobStore] = BlobStore,
+    archive: ArchivedCopy | None = None,
+    scratch: Path | None = None,
 ) -> LogVerified:
     """Verify a log of a home and all blobs that it names; it may be in use.
 
@@ -174,16 +246,24 @@ def verify_home_log(
         durable: Its end, as whoever has it open knows it.
         expected_head: A head of it from earlier, which somebody kept elsewhere.
         open_blobs: Makes the store, by its folder, that verifies its blobs.
+        archive: The archive that the workbench is packed in, if it is.
+        scratch: As for `hidden_workbenches`.
 
     Raises:
+        DiskFull: There is no space for a copy of an archived log.
         FileReadFailed: A file of the log cannot be read; its cause says why.
         NotFound: There is no such workbench.
         ValidationFailed: The id is ill-formed.
     """
+    if archive is not None:
+        place = ArchiveShelf(home).find(checked_id(log_id))
+        return verify_archive(place, log_id, archive, scratch=scratch, expected_head=expected_head)
     if log_id == "daemon":
         folder, blobs = home.daemon_log, None
     else:
-        folders = home.existing(log_id)
+        folders = ArchiveShelf(home).find_folders(checked_id(log_id))
+        if not folders.exists():
+            folders = home.existing(log_id)
         folder, blobs = folders.log, open_blobs(folders.blobs)
     try:
         found = verify_log(
@@ -229,11 +309,16 @@ def found_damage(faults: Iterable[LogFault]) -> tuple[FoundDamage, ...]:
     )
 
 
-def quick_damage(folders: WorkbenchFolders) -> str:
-    """Return the damage that a quick look at a workbench's log meets; "" if it meets none.
+def quick_damage(home: Home, log: HomeLog) -> str:
+    """Return the damage that a quick look at a workbench meets; "" if it meets none.
 
-    The look is at the headers of all segments, at the frames of the last one and at the anchor.
+    The look is at the headers of all segments, at the frames of the last one and at the anchor; of
+    an archive at its size.
     """
+    shelf, workbench_id = ArchiveShelf(home), WorkbenchId(log.log_id)
+    if log.archive is not None:
+        return quick_archive_damage(shelf.find(workbench_id), log.archive)
+    folders = shelf.find_folders(workbench_id)
     try:
         names = segment_names(folders.log)
         # What lies before the last segment is taken as read, as if a snapshot had it.

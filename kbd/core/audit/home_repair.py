@@ -6,28 +6,38 @@ or did not happen (`kbd.events.damage_repair`, `BlobStore`), and the next may be
 
 A log that is cut is a home, or a workbench, as it was at an earlier time, as one that is restored
 from a backup is; so its log ends with the same event, and nothing is in force that may have been
-taken back since. In the daemon's log the workbenches follow that the readable part does not name.
+taken back since. In the daemon's log the workbenches follow that the readable part does not name,
+and what each is by what lies in the home, a folder or an archive.
 """
 
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from kbd.core.audit.backup import log_folder
+from kbd.core.audit.archive_repair import backup_copy
+from kbd.core.audit.backup import archive_file, log_folder
 from kbd.core.audit.backup_contents import hash_file
-from kbd.core.audit.home_logs import hidden_workbenches, note_deleted, verify_home_log
+from kbd.core.audit.home_logs import hidden_workbenches, known_as_found, verify_home_log
 from kbd.core.audit.log_inspection import event_objection
-from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.daemon_state import (
+    ArchivedCopy,
+    DaemonState,
+    KnownWorkbench,
+    fold_daemon,
+    note_deleted,
+)
 from kbd.core.domain.event_context import EventContext
 from kbd.core.domain.event_text import event_text
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
-from kbd.errors import KbdError, LogCorrupt, ValidationFailed
+from kbd.core.store.archive_shelf import ArchiveShelf
+from kbd.errors import FileReadFailed, KbdError, LogCorrupt, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import NotUnderstood, wrap_event
@@ -36,9 +46,14 @@ from kbd.events.disk import DISK, Disk
 from kbd.events.repair import free_name
 from kbd.events.restores import HomeRestored, WorkbenchRestored
 from kbd.events.scan import read_log
-from kbd.events.segment import segment_names
 from kbd.events.vocabulary import Event
-from kbd.events.workbenches import LogRepaired, WorkbenchCreated, WorkbenchDeleted
+from kbd.events.workbenches import (
+    LogRepaired,
+    WorkbenchArchived,
+    WorkbenchCreated,
+    WorkbenchDeleted,
+    WorkbenchUnarchived,
+)
 from kbd.types import BlobHash, Seq, WorkbenchId
 
 __all__ = ["BlobsRepaired", "LogRepair", "repair_blobs"]
@@ -101,9 +116,15 @@ class LogRepair:
             ValidationFailed: It is of another history, or names what leads out of its place.
             OSError: It cannot be read.
         """
-        copy = backup / log_folder(self._log_id) / "log"
-        if not copy.is_dir():
-            return False
+        try:
+            with backup_copy(backup, self._log_id, ("log",)) as folder:
+                if folder is None or not (folder / "log").is_dir():
+                    return False
+                return self._take_copy(folder / "log", is_vouched=is_vouched)
+        except FileReadFailed as error:
+            raise ValidationFailed(f"nothing was taken from the backup: {error.message}") from error
+
+    def _take_copy(self, copy: Path, *, is_vouched: bool) -> bool:
         # A stranger's: names in it must lead nowhere else (`log_inspection`).
         objections: list[str] = []
 
@@ -210,7 +231,7 @@ class LogRepair:
             # Settings, pauses and removals that are lost had an effect: ask again for all of it.
             as_of = datetime.fromtimestamp((found.last_us or now_us) / 1_000_000, UTC)
             settled = HomeRestored(restore_id, f"{as_of:%Y-%m-%dT%H:%M:%SZ}")
-            records = [*_relist(self._home, found)]
+            records = [*_relist(self._home, found, now_us)]
             records += [wrap_event(each, now_us) for each in (*facts, settled)]
             self._repair.append([records])
         # What was agreed to may have been taken back since, and of what was being written outside
@@ -250,17 +271,41 @@ class _ReadDaemon:
         self.last_us = record.ts_us
 
 
-def _relist(home: Home, found: _ReadDaemon) -> Iterator[Recorded]:
-    """Yield the events by which the daemon's log names the workbenches that are there again."""
-    for folders, first in hidden_workbenches(home, {*found.state.workbenches, *found.deleted}):
-        if first is not None:
-            created = WorkbenchCreated(folders.id, first.data.name)
-            yield wrap_event(created, first.ts_us, actor=first.actor)
-    for workbench_id in found.state.workbenches:
-        folders = home.workbench(workbench_id)
+def _relist(home: Home, found: _ReadDaemon, now_us: int) -> Iterator[Recorded]:
+    """Yield the events by which the daemon's log names again what is there of workbenches."""
+    shelf = ArchiveShelf(home)
+    for workbench_id in shelf.unsettled():
+        if workbench_id not in found.deleted:
+            # Another name in there is nobody's.
+            with suppress(ValidationFailed):
+                shelf.rescue(workbench_id)
+    for hidden in hidden_workbenches(home, {*found.state.workbenches, *found.deleted}):
+        if hidden.first is not None:
+            created = WorkbenchCreated(hidden.workbench_id, hidden.first.data.name)
+            yield wrap_event(created, hidden.first.ts_us, actor=hidden.first.actor)
+            if hidden.archive is not None:
+                yield wrap_event(_archived(hidden.workbench_id, hidden.archive), now_us)
+    for known in found.state.workbenches.values():
+        fact = _changed_since(known, known_as_found(home, known, reads_all=True))
+        if fact is not None:
+            yield wrap_event(fact, found.last_us)
+
+
+def _changed_since(known: KnownWorkbench, now: KnownWorkbench | None) -> Event | None:
+    """Return what happened to a workbench since it was known so; None if nothing did."""
+    if now is None:
         # Its deletion may be what is lost: it would come back, empty.
-        if not folders.exists() or not segment_names(folders.log):
-            yield wrap_event(WorkbenchDeleted(workbench_id), found.last_us)
+        return WorkbenchDeleted(known.workbench_id)
+    if now.archive == known.archive:
+        return None
+    if now.archive is None:
+        return WorkbenchUnarchived(known.workbench_id, "its folder was found by a repair")
+    return _archived(known.workbench_id, now.archive)
+
+
+def _archived(workbench_id: WorkbenchId, copy: ArchivedCopy) -> Event:
+    reason = "its archive was found by a repair"
+    return WorkbenchArchived(workbench_id, copy.sha256, copy.size_bytes, copy.seq, reason)
 
 
 class BlobsRepaired(msgspec.Struct, frozen=True):
@@ -299,17 +344,41 @@ def repair_blobs(
         if fault.kind in {"blob missing", "blob damaged"}
     ]
     mended: dict[BlobHash, Path] = {}
-    if wrong:
-        store = BlobStore(folders.blobs, disk)
-        shown = _hashes_of_shown(folders, frozenset(wrong))
-        for blob in dict.fromkeys(wrong):
-            places = [shown[blob]] if blob in shown else []
-            path = _find_bytes(blob, [*places, *_blob_places(home, folders, backup, blob)])
-            # Hashed once more while it is copied: what changed meanwhile is stored as what it is.
-            if path is not None and store.put_file(path)[0] == blob:
-                mended[blob] = path
+    store = BlobStore(folders.blobs, disk)
+    shown = _hashes_of_shown(folders, frozenset(wrong)) if wrong else {}
+    for blob in dict.fromkeys(wrong):
+        places = [shown[blob]] if blob in shown else []
+        path = _find_bytes(blob, [*places, *_blob_places(home, folders, backup, blob)])
+        # Hashed once more while it is copied: what changed meanwhile is stored as what it is.
+        if path is not None and store.put_file(path)[0] == blob:
+            mended[blob] = path
+    sought = frozenset(wrong) - set(mended)
+    if backup is not None and sought:
+        mended |= _mend_from_archive(store, folders.id, backup, sought)
     left = tuple(blob for blob in dict.fromkeys(wrong) if blob not in mended)
     return BlobsRepaired(tuple(mended.items()), left)
+
+
+def _mend_from_archive(
+    store: BlobStore, workbench_id: WorkbenchId, backup: Path, sought: frozenset[BlobHash]
+) -> dict[BlobHash, Path]:
+    """Mend file versions by those in the workbench's own archive in a backup, if it has one.
+
+    Other archives are left alone: each would be unpacked for it.
+    """
+    mended: dict[BlobHash, Path] = {}
+    archive = backup / archive_file(workbench_id)
+    if not os.path.lexists(archive):
+        return mended
+    with (
+        suppress(FileReadFailed),
+        backup_copy(backup, workbench_id, ("blobs",), sought) as folder,
+    ):
+        for blob in sorted(sought if folder is not None else ()):
+            path = _find_bytes(blob, [Path(folder or "", "blobs", blob[:2], blob)])
+            if path is not None and store.put_file(path)[0] == blob:
+                mended[blob] = archive
+    return mended
 
 
 def _hashes_of_shown(

@@ -19,13 +19,15 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.backup import find_faults, log_folder
+from kbd.core.audit.archived_logs import unpacked_archive
+from kbd.core.audit.backup import archive_file, find_faults, log_folder
 from kbd.core.audit.backup_contents import copy_file, make_private_folder, verify_and_list_blobs
 from kbd.core.audit.backup_inventory import Inventory, InventoryLog, read_inventory
 from kbd.core.audit.log_inspection import inspect_log
@@ -35,8 +37,9 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
+from kbd.core.store.archive_shelf import archived_ids
 from kbd.core.store.keeper import Keeper
-from kbd.errors import DiskFull, FileWriteFailed, ValidationFailed
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, ValidationFailed
 from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.log import EventLog
@@ -106,6 +109,7 @@ def restore(backup: Path, home: Path, disk: Disk = DISK, now_us: int | None = No
                 inspect_log(new.folder / log_folder(log.workbench_id) / "log", log)
                 for log in inventory.logs
             )
+            consents += _inspect_archives(new.folder, inventory)
             # Before the folder has its name: no daemon may start on this home without it.
             state = _record_restore(new.folder, inventory, disk, now_us)
             new.land()
@@ -119,6 +123,33 @@ def restore(backup: Path, home: Path, disk: Disk = DISK, now_us: int | None = No
     watches = state.watching.watches.values()
     rules = tuple(each.rule for each in watches if each.status is not WatchStatus.REMOVED)
     return NewHome(inventory, rules, state.consent_mode, consents)
+
+
+def _inspect_archives(folder: Path, inventory: Inventory) -> int:
+    """Read the logs of all archives through; return how many consents they hold.
+
+    Those, too, that are called damaged: who made the backup may only say so.
+
+    Raises:
+        FileReadFailed: One cannot be read, or a name in it leads out.
+    """
+    home = Home(folder=folder, socket=folder)
+    whole = {each.workbench_id for each in inventory.archives if not each.damage}
+    consents = 0
+    for workbench_id in archived_ids(home):
+        damage = "" if workbench_id in whole else "it was not what was packed"
+        entry = InventoryLog(workbench_id=workbench_id, name="", damage=damage)
+        with ExitStack() as stack:
+            opened = unpacked_archive(home.archive(workbench_id), None, home.archives)
+            try:
+                copy = stack.enter_context(opened)
+            except FileReadFailed:
+                if not damage:
+                    raise
+                continue
+            if not damage or (copy / "log").is_dir():
+                consents += inspect_log(copy / "log", entry)
+    return consents
 
 
 def _record_restore(
@@ -174,6 +205,12 @@ def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]
     for log in inventory.logs:
         if not log.damage:
             listed += [path for path in _log_paths(backup, log) if path not in seen]
+    listed += [
+        path
+        for archive in inventory.archives
+        if not archive.damage
+        and (path := PurePosixPath(archive_file(archive.workbench_id))) not in seen
+    ]
     yield from listed
 
 

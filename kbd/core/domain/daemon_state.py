@@ -46,6 +46,7 @@ __all__ = [
     "PlannedRemoval",
     "Spent",
     "fold_daemon",
+    "note_deleted",
 ]
 
 MAX_DAYS = 32
@@ -60,12 +61,14 @@ class ArchivedCopy(msgspec.Struct, frozen=True):
         size_bytes: Its size.
         seq: The last event of the workbench's log.
         archived_at_us: When it was made.
+        restored: Whether it came with a restore: what is no fact in it is not believed.
     """
 
     sha256: str
     size_bytes: int
     seq: Seq
     archived_at_us: int
+    restored: bool = False
 
 
 class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -184,6 +187,11 @@ class DaemonState(msgspec.Struct):
         known = self.workbenches.get(WorkbenchId(log_id))
         return known.damage if known is not None else ()
 
+    def archives(self) -> tuple[ArchivedCopy, ...]:
+        """Return the archives of all workbenches that are packed."""
+        known = self.workbenches.values()
+        return tuple(each.archive for each in known if each.archive is not None)
+
     def day_usage(self, day: str) -> Spent:
         """Return what of a day was spent or is reserved."""
         spent = self.spent.get(day, Spent())
@@ -296,7 +304,12 @@ def _restored(state: DaemonState, record: Recorded) -> None:
     data: HomeRestored = record.data
     state.consent_mode, state.restored = "ask", True
     for workbench_id, known in state.workbenches.items():
-        state.workbenches[workbench_id] = msgspec.structs.replace(known, restore_id=data.restore_id)
+        copy = known.archive
+        state.workbenches[workbench_id] = msgspec.structs.replace(
+            known,
+            restore_id=data.restore_id,
+            archive=copy and msgspec.structs.replace(copy, restored=True),
+        )
     # Less than nothing, or no number at all, would let the day's caps be passed.
     for spent in state.spent.values():
         spent.tokens, spent.cost = max(0, spent.tokens), _money(spent.cost)
@@ -404,3 +417,9 @@ def fold_daemon(state: DaemonState, seq: Seq, record: Recorded) -> None:
     elif (fold_recipe := RECIPE_FOLDS.get(kind)) is not None:
         fold_recipe(state.recipes, record)
     state.seq = seq
+
+
+def note_deleted(deleted: set[WorkbenchId], record: Recorded) -> None:
+    """Note the workbench that an event of the daemon's log says is deleted."""
+    if isinstance(record.data, WorkbenchDeleted):
+        deleted.add(record.data.workbench_id)

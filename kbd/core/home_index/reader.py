@@ -16,7 +16,12 @@ import msgspec
 
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.home_index.rows import IndexedWorkbench, closed_mark, indexed_workbench
+from kbd.core.home_index.rows import (
+    DAMAGED_MARK,
+    IndexedWorkbench,
+    closed_mark,
+    indexed_workbench,
+)
 from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.store.archive_shelf import ArchiveShelf
@@ -53,7 +58,7 @@ def read_workbench(home: Home, known: KnownWorkbench) -> IndexedWorkbench:
     sizes = FolderSizes(other=known.archive.size_bytes)
     try:
         shelf = ArchiveShelf(home)
-        folder = shelf.unpack_log(known.workbench_id, known.archive.sha256)
+        folder = shelf.unpack_log(known.workbench_id, known.archive)
         try:
             folders = WorkbenchFolders(known.workbench_id, folder)
             return _read_folders(known, folders, sizes, mark)
@@ -63,7 +68,7 @@ def read_workbench(home: Home, known: KnownWorkbench) -> IndexedWorkbench:
         reason = error.message
     except OSError as error:
         reason = f"the archive cannot be unpacked: {error.strerror}"
-    return indexed_workbench(known, WorkbenchState(), reason, sizes, (), mark=mark)
+    return indexed_workbench(known, WorkbenchState(), reason, sizes, (), mark=DAMAGED_MARK)
 
 
 def _read_folders(

@@ -21,6 +21,7 @@ from kbd.events.workbenches import ConversationRewound
 from kbd.types import FileName, Seq, WorkbenchId
 
 __all__ = [
+    "DAMAGED_MARK",
     "ChangedRuns",
     "IndexedApproval",
     "IndexedRun",
@@ -243,6 +244,10 @@ def closed_mark(home: Home, known: KnownWorkbench) -> bytes:
     except OSError as error:
         return f"unreadable {error.errno}".encode()
     return archive_mark(known.archive, size_bytes)
+
+
+DAMAGED_MARK = b"damaged"
+"""The mark of an archive that is damaged: it is read again at each check, for it may come back."""
 
 
 def archive_mark(copy: ArchivedCopy, size_bytes: int) -> bytes:

@@ -217,7 +217,7 @@ class WorkbenchArchives:
                 # One whose removal a full disk cut off is in the stage still.
                 await self._settle(workbench_id)
                 with translate_disk_errors():
-                    await run_sync(self._shelf.unpack, workbench_id, copy.sha256)
+                    await run_sync(self._shelf.unpack, workbench_id, copy)
                 await self._daemon.submit(UnarchiveWorkbench(workbench_id, reason), actor)
             finally:
                 await self._settle(workbench_id)
@@ -276,7 +276,7 @@ class WorkbenchArchives:
             unpacked = self._unpacked.pop(copy.sha256, None)
             if unpacked is None:
                 with translate_disk_errors():
-                    folder = await run_sync(self._shelf.unpack_log, workbench_id, copy.sha256)
+                    folder = await run_sync(self._shelf.unpack_log, workbench_id, copy)
                 unpacked = _UnpackedLog(WorkbenchFolders(workbench_id, folder))
             # The newest come last.
             self._unpacked[copy.sha256] = unpacked

@@ -30,6 +30,7 @@ from kbd.core.home_index.database import (
 from kbd.core.home_index.queries import run_query, workbench_query
 from kbd.core.home_index.reader_process import read_closed_logs
 from kbd.core.home_index.rows import (
+    DAMAGED_MARK,
     ChangedRuns,
     IndexedRun,
     IndexedWorkbench,
@@ -251,6 +252,7 @@ class HomeIndexer:
         async with self._lock:
             try:
                 await run_sync(self._open_index)
+                await run_sync(self._mark_archives)
                 await self._count_unread()
             except _FAULTS as fault:
                 await self._replace(str(fault))
@@ -320,6 +322,18 @@ class HomeIndexer:
                 return
         self._index = HomeIndex.in_memory()
         self._index.reconcile(known)
+
+    def _mark_archives(self) -> None:
+        """Have archives read that are not as their rows say, before lists show these. Blocks.
+
+        One that is missing shows so from the first list on, and one that is mended does not.
+        """
+        assert self._index is not None, "it was opened"
+        marks = self._index.marks()
+        for known in tuple(self._daemon.state.workbenches.values()):
+            mark = marks.get(known.workbench_id)
+            if known.archive is not None and mark and mark != closed_mark(self._home, known):
+                self._index.mark(known.workbench_id, b"")
 
     async def _ask(self, question: Callable[[HomeIndex], T]) -> T:
         """Ask the index, once it has all that was recorded before."""
@@ -424,6 +438,9 @@ class HomeIndexer:
             await self._call(partial(HomeIndex.archive, archived=archived))
         for workbench_id, reason in failed.items():
             await self._call(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
+            if (known := self._known(workbench_id)) is not None and known.archive is not None:
+                mark = partial(HomeIndex.mark, workbench_id=workbench_id, mark=DAMAGED_MARK)
+                await self._call(mark)
         for workbench_id in judged - set(self._open):
             await self._call(partial(HomeIndex.mark, workbench_id=workbench_id, mark=b""))
         if judged:

@@ -39,7 +39,14 @@ from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import MACHINE_FAULTS, KbdError, NotFound, TooManyOpenFiles, ValidationFailed
+from kbd.errors import (
+    MACHINE_FAULTS,
+    FileReadFailed,
+    KbdError,
+    NotFound,
+    TooManyOpenFiles,
+    ValidationFailed,
+)
 from kbd.events.base import Actor, Recorded
 from kbd.types import Seq, WorkbenchId
 
@@ -146,7 +153,6 @@ class Workbenches:
         self.daemon_events = EventRows("daemon", daemon.journal)
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
-
         self.archives = WorkbenchArchives(context.home, daemon, self)
 
     def observe_runs(self, observer: RunObserver) -> None:
@@ -262,8 +268,7 @@ class Workbenches:
         """
         known = self.daemon.state.workbenches.get(workbench_id)
         if known is None:
-            msg = f"there is no workbench {workbench_id}"
-            raise NotFound(msg)
+            raise NotFound(f"there is no workbench {workbench_id}")
         return known
 
     def openings(self, workbench_id: WorkbenchId) -> int:
@@ -433,15 +438,16 @@ class Workbenches:
                 return known
             entry = self.known(checked)
             self._openings[checked] += 1
-            # In the daemon's task group: a client that goes away must not leave half an opening.
             try:
                 if entry.archive is not None:
                     await self.archives.unpack(checked, "it was asked for")
                     entry = self.known(checked)
+                # In the daemon's task group: a client that goes away must not leave half of it.
                 opened = await self._start(entry)
             except KbdError as error:
                 # A disk that is full, or a machine, says nothing of the workbench.
-                if error.code not in MACHINE_FAULTS:
+                of_it = entry.archive is None or isinstance(error, FileReadFailed)
+                if of_it and error.code not in MACHINE_FAULTS:
                     self._context.index.fail(checked, error.message)
                 raise
             return opened
@@ -580,8 +586,6 @@ async def _view(folders: WorkbenchFolders) -> EventRows:
 
 def _check_unused(workbench: OpenWorkbench) -> None:
     if workbench.state.active_run() is not None:
-        msg = "a run is under way in this workbench: cancel it first"
-        raise ValidationFailed(msg)
+        raise ValidationFailed("a run is under way in this workbench: cancel it first")
     if workbench.state.draft is not None:
-        msg = "a draft is open in this workbench: publish or discard it first"
-        raise ValidationFailed(msg)
+        raise ValidationFailed("a draft is open in this workbench: publish or discard it first")

@@ -22,9 +22,10 @@ import msgspec
 
 from kbd.errors import FileReadFailed, FileWriteFailed, ValidationFailed
 from kbd.events.disk import DISK, Disk
+from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash, FileName
 
-__all__ = ["PackedFolder", "pack_folder", "read_first_bytes", "stamps_of", "unpack_folder"]
+__all__ = ["PackedFolder", "pack_folder", "stamps_of", "unpack_folder"]
 
 REMADE = frozenset({"cache", "draft", "meta", "open", "stage"})
 """What in a workbench's folder is made again when it is opened, so that no archive holds it.
@@ -35,8 +36,10 @@ _CHUNK_BYTES = 1024 * 1024
 _GZIP_LEVEL = 6
 """zlib's own middle: level 9 takes twice as long for a log and saves one in a hundred bytes."""
 
-_DAMAGE = (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError, UnicodeError)
+_DAMAGE = (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError, ValueError, OverflowError)
 """What reading an archive that is no whole one leads to."""
+
+_HELPS = ("bring it back from a backup: kbd repair --from BACKUP",)
 
 Stamp = tuple[int, int, int, int, int]
 """What the file system says of a file, and what no write leaves as it is: device, inode, size,
@@ -166,16 +169,25 @@ def pack_folder(
 
 
 def unpack_folder(
-    source: Path, sha256: str, target: Path, parts: Collection[str] = (), disk: Disk = DISK
+    source: Path,
+    sha256: str | None,
+    target: Path,
+    parts: Collection[str] = (),
+    take: Callable[[PurePosixPath, io.BufferedReader], bool] = lambda _path, _data: True,
+    disk: Disk = DISK,
 ) -> None:
     """Unpack an archive to a new folder; all of it is durable but the folder's name.
 
+    What no archive of kbd's holds (`REMADE`) is left out.
+
     Args:
         source: The archive.
-        sha256: The hash that it must have.
+        sha256: The hash that it must have; None if it is not known.
         target: The folder; there is none. After an error what was written is still there.
         parts: What is wanted of it, as `log`; all if there are none.
-        disk: What writes.
+        take: Asked about each file of them; one for which it returns False is left out, and it may
+            have read that.
+        disk: What writes; `SCRATCH_DISK` for a copy that need not be durable.
 
     Raises:
         FileReadFailed: The archive is damaged or cannot be read.
@@ -187,39 +199,24 @@ def unpack_folder(
         reader = _HashedInput(fd)
         for member, data in _members(reader):
             path = _checked_path(member.name)
-            if parts and path.parts[0] not in parts:
+            if path.parts[0] in REMADE or (parts and path.parts[0] not in parts):
                 continue
             place = target / path
-            if data is None:
-                disk.make_directory(place)
-                modes[place] = member.mode & 0o777
-            else:
-                disk.make_directory(place.parent)
-                _unpack_file(member, data, place, disk)
-        if reader.hasher.hexdigest() != sha256:
+            try:
+                if data is None:
+                    disk.make_directory(place)
+                    modes[place] = member.mode & 0o777
+                elif take(path, data):
+                    disk.make_directory(place.parent)
+                    _unpack_file(member, data, place, disk)
+            except (FileExistsError, NotADirectoryError) as error:
+                raise _damage("it holds one name twice") from error
+        if sha256 is not None and reader.hasher.hexdigest() != sha256:
             raise _damage("it is not what was written")
     # Only now: a folder that may not be written can still be filled before.
     for folder, mode in modes.items():
         os.chmod(folder, mode)
         disk.sync_directory(folder)
-
-
-def read_first_bytes(source: Path, part: str, limit_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a part of an archive by name, each with its first bytes.
-
-    Args:
-        source: The archive; its hash is not compared with any.
-        part: What of it, as `log`.
-        limit_bytes: How many bytes at most of each.
-
-    Raises:
-        FileReadFailed: The archive is damaged or cannot be read.
-    """
-    with _opened(source) as fd:
-        for member, data in _members(_HashedInput(fd)):
-            path = _checked_path(member.name)
-            if data is not None and path.parts[0] == part:
-                yield "/".join(path.parts[1:]), data.read(limit_bytes)
 
 
 def _entries(root: Path) -> Iterator[tuple[str, os.stat_result]]:
@@ -303,9 +300,14 @@ def _check_packed(
 def _opened(source: Path) -> Iterator[int]:
     try:
         fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise FileReadFailed("the archive of the workbench is missing", actions=_HELPS) from error
     except OSError as error:
+        raise_shortage(error)
         raise _damage(error.strerror or "it cannot be opened") from error
     try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise _damage("it is no regular file")
         with _damage_named():
             yield fd
     finally:
@@ -371,7 +373,4 @@ def _damage_named() -> Iterator[None]:
 
 
 def _damage(reason: str) -> FileReadFailed:
-    return FileReadFailed(
-        f"the archive of the workbench is damaged: {reason}",
-        actions=("bring it back from a backup: kbd repair --from BACKUP",),
-    )
+    return FileReadFailed(f"the archive of the workbench is damaged: {reason}", actions=_HELPS)

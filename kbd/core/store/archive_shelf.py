@@ -19,15 +19,18 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from enum import Enum
-from pathlib import Path
+from io import BufferedReader
+from pathlib import Path, PurePosixPath
 
+from kbd.core.domain.daemon_state import ArchivedCopy
 from kbd.core.runtime.folder_trees import remove_tree
-from kbd.core.runtime.paths import Home
+from kbd.core.runtime.paths import ARCHIVE_SUFFIX, Home, WorkbenchFolders, checked_id
 from kbd.core.store.archive_file import PackedFolder, pack_folder, unpack_folder
-from kbd.events.disk import DISK, Disk
+from kbd.errors import ValidationFailed
+from kbd.events.disk import DISK, SCRATCH_DISK, Disk
 from kbd.types import BlobHash, FileName, WorkbenchId
 
-__all__ = ["ArchiveShelf", "Kept"]
+__all__ = ["ArchiveShelf", "Kept", "archived_ids"]
 
 
 class Kept(Enum):
@@ -36,6 +39,20 @@ class Kept(Enum):
     FOLDER = "folder"
     ARCHIVE = "archive"
     GONE = "gone"
+
+
+def archived_ids(home: Home) -> tuple[WorkbenchId, ...]:
+    """Return the ids of the workbenches of which an archive is in its place, sorted."""
+    try:
+        names = sorted(os.listdir(home.archives))
+    except FileNotFoundError:
+        return ()
+    found = []
+    for name in names:
+        with contextlib.suppress(ValidationFailed):
+            if name.endswith(ARCHIVE_SUFFIX):
+                found.append(checked_id(name.removesuffix(ARCHIVE_SUFFIX)))
+    return tuple(found)
 
 
 class ArchiveShelf:
@@ -74,12 +91,12 @@ class ArchiveShelf:
         self._move(packing, self._staged(workbench_id, "packed"))
         return packed
 
-    def unpack(self, workbench_id: WorkbenchId, sha256: str) -> None:
+    def unpack(self, workbench_id: WorkbenchId, copy: ArchivedCopy) -> None:
         """Unpack a workbench's archive, which stays; all is durable when this returns.
 
         Args:
             workbench_id: Which.
-            sha256: The hash that its archive must have.
+            copy: Its archive, by the daemon's log.
 
         Raises:
             FileReadFailed: The archive is damaged or cannot be read.
@@ -89,45 +106,85 @@ class ArchiveShelf:
         unpacking = self._staged(workbench_id, "unpacking")
         remove_tree(unpacking)
         try:
-            unpack_folder(self._home.archive(workbench_id), sha256, unpacking, disk=self._disk)
+            unpack_folder(
+                self._home.archive(workbench_id),
+                copy.sha256,
+                unpacking,
+                take=_own_parts(copy),
+                disk=self._disk,
+            )
         except BaseException:
             remove_tree(unpacking)
             raise
         self._move(unpacking, self._staged(workbench_id, "unpacked"))
 
     def set_aside(self, workbench_id: WorkbenchId) -> None:
-        """Set a workbench's archive aside: removed by `settle`, or brought back."""
-        self._disk.make_directory(self._stage)
-        self._move(self._home.archive(workbench_id), self._staged(workbench_id, "aside"))
+        """Set a workbench's archive aside: removed by `settle`, or brought back.
 
-    def unpack_log(self, workbench_id: WorkbenchId, sha256: str) -> Path:
+        One that is missing already is no hindrance.
+        """
+        self._disk.make_directory(self._stage)
+        with contextlib.suppress(FileNotFoundError):
+            self._move(self._home.archive(workbench_id), self._staged(workbench_id, "aside"))
+
+    def unpack_log(self, workbench_id: WorkbenchId, copy: ArchivedCopy) -> Path:
         """Unpack the log of an archive, which stays, for somebody to read.
 
         Args:
             workbench_id: Whose.
-            sha256: The hash that the archive must have.
+            copy: The archive, by the daemon's log.
 
         Returns:
-            A new folder with `log` and `snap` in it, which whoever reads it removes.
+            A new folder with `log` and perhaps `snap` in it, which whoever reads it removes.
 
         Raises:
             KbdError: As `unpack`; nothing is left.
             OSError: Likewise.
         """
-        self._disk.make_directory(self._reading)
+        SCRATCH_DISK.make_directory(self._reading)
         target = self._reading / f"{workbench_id}-{secrets.token_hex(4)}"
         try:
             unpack_folder(
                 self._home.archive(workbench_id),
-                sha256,
+                copy.sha256,
                 target,
                 parts=("log", "snap"),
-                disk=self._disk,
+                take=_own_parts(copy),
+                disk=SCRATCH_DISK,
             )
         except BaseException:
             remove_tree(target)
             raise
         return target
+
+    def find(self, workbench_id: WorkbenchId) -> Path:
+        """Return where the archive of a workbench is, which a crash may have left in the stage.
+
+        If there is none, the path where it should be.
+        """
+        archive = self._home.archive(workbench_id)
+        places = (archive, *(self._staged(workbench_id, step) for step in ("packed", "aside")))
+        return next((place for place in places if os.path.lexists(place)), archive)
+
+    def find_folders(self, workbench_id: WorkbenchId) -> WorkbenchFolders:
+        """Return the folders of a workbench, which a crash may have left in the stage."""
+        folders = self._home.workbench(workbench_id)
+        staged = WorkbenchFolders(workbench_id, self._staged(workbench_id, "unpacked"))
+        return staged if not folders.root.exists() and staged.exists() else folders
+
+    def rescue(self, workbench_id: WorkbenchId) -> None:
+        """Put what a crash left of a workbench in its place, where no log says what it is.
+
+        Raises:
+            OSError: It cannot be moved.
+        """
+        folder, archive = self._folder(workbench_id), self._home.archive(workbench_id)
+        # Those first that are known to be whole.
+        places = (("unpacked", folder), ("packed", archive), ("aside", archive))
+        for step, place in (*places, ("removed", folder)):
+            staged = self._staged(workbench_id, step)
+            if not folder.exists() and not archive.exists() and staged.exists():
+                self._move(staged, place)
 
     def clear_reading(self) -> None:
         """Remove what a daemon that died left of logs that were read; nobody reads any."""
@@ -203,3 +260,9 @@ class ArchiveShelf:
             else:
                 with contextlib.suppress(FileNotFoundError):
                     place.unlink()
+
+
+def _own_parts(copy: ArchivedCopy) -> Callable[[PurePosixPath, BufferedReader], bool]:
+    """Return what of an archive is believed: of one that came with a restore no snapshot."""
+    # It may be a stranger's, and say otherwise than the log.
+    return lambda path, _data: not (copy.restored and path.parts[0] == "snap")

@@ -16,11 +16,12 @@ import msgspec
 import pytest
 
 from crash_states import CrashStates, Lie, Model, TracedDisk
+from kbd.core.domain.daemon_state import ArchivedCopy
 from kbd.core.runtime.paths import Home
 from kbd.core.store.archive_shelf import ArchiveShelf, Kept
 from kbd.errors import FileReadFailed
 from kbd.events.disk import Disk
-from kbd.types import WorkbenchId
+from kbd.types import Seq, WorkbenchId
 
 BENCH = WorkbenchId("00112233445566ff")
 FILES = {
@@ -44,6 +45,10 @@ def _made(folder: Path) -> Home:
     return home
 
 
+def _copy(sha256: str) -> ArchivedCopy:
+    return ArchivedCopy(sha256, 0, Seq(1), 0)
+
+
 class _Step(msgspec.Struct, frozen=True):
     """A step that an event stands in the middle of.
 
@@ -60,7 +65,9 @@ class _Step(msgspec.Struct, frozen=True):
 
 STEPS = {
     "archive": _Step(Kept.FOLDER, Kept.ARCHIVE, lambda shelf, _: shelf.pack(BENCH, {})),
-    "unpack": _Step(Kept.ARCHIVE, Kept.FOLDER, lambda shelf, sha256: shelf.unpack(BENCH, sha256)),
+    "unpack": _Step(
+        Kept.ARCHIVE, Kept.FOLDER, lambda shelf, sha256: shelf.unpack(BENCH, _copy(sha256))
+    ),
     "remove": _Step(Kept.ARCHIVE, Kept.GONE, lambda shelf, _: shelf.set_aside(BENCH)),
 }
 
@@ -210,10 +217,10 @@ def test_an_archive_that_is_another_one_is_not_unpacked(tmp_path: Path) -> None:
     shelf = ArchiveShelf(home)
 
     with pytest.raises(FileReadFailed, match="damaged"):
-        shelf.unpack(BENCH, "0" * 64)
+        shelf.unpack(BENCH, _copy("0" * 64))
 
     assert shelf.unsettled() == ()
-    shelf.unpack(BENCH, sha256)
+    shelf.unpack(BENCH, _copy(sha256))
     assert shelf.unsettled() == (BENCH,)
 
 
@@ -222,7 +229,7 @@ def test_a_log_is_read_out_of_an_archive(tmp_path: Path) -> None:
     home, sha256 = _begun(tmp_path / "home", STEPS["unpack"])
     shelf = ArchiveShelf(home)
 
-    folder = shelf.unpack_log(BENCH, sha256)
+    folder = shelf.unpack_log(BENCH, _copy(sha256))
 
     assert (folder / "log" / "1.kbl").read_bytes() == FILES["log/1.kbl"]
     assert not (folder / "blobs").exists()
