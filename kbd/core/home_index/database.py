@@ -8,7 +8,7 @@ All blocks, and one thread at a time may use it.
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +26,7 @@ from kbd.requests.workbenches import WorkbenchRow
 from kbd.requests.workshop import RunRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
-__all__ = ["FoundPage", "HomeCensus", "HomeIndex", "IndexTotals", "remove_index"]
+__all__ = ["FoundPage", "HomeCensus", "HomeIndex", "IndexTotals", "IndexWrite", "remove_index"]
 
 _SCHEMA = """
 CREATE TABLE meta(edition TEXT NOT NULL);
@@ -141,6 +141,10 @@ class HomeCensus(msgspec.Struct, frozen=True):
     disk_bytes: int
 
 
+IndexWrite = Callable[["HomeIndex"], None]
+"""Writes something into the index."""
+
+
 class HomeIndex:
     """The index, open. Made by `HomeIndex.open`.
 
@@ -199,6 +203,12 @@ class HomeIndex:
             there = {row[0] for row in execute("SELECT id FROM workbenches")}
             self._remove(there - ids)
             self._put([unread_workbench(each) for each in known if each.workbench_id not in there])
+
+    def write(self, writes: Iterable[IndexWrite]) -> None:
+        """Do several writes in one transaction: a page that all of them change is written once."""
+        with self._transaction():
+            for write in writes:
+                write(self)
 
     def put(self, rows: Iterable[IndexedWorkbench]) -> None:
         """Replace the rows of workbenches by new ones."""
@@ -324,7 +334,13 @@ class HomeIndex:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
-        """Begin a transaction: all that is written inside is there, or nothing of it."""
+        """Begin a transaction: all that is written inside is there, or nothing of it.
+
+        One within another is a part of it.
+        """
+        if self._connection.in_transaction:
+            yield self._connection.execute
+            return
         self._totals = None
         self._connection.execute("BEGIN IMMEDIATE")
         try:

@@ -1,7 +1,9 @@
 """Indexer: keeps the index of workbenches and runs in step with the logs.
 
 It sees each event of the daemon's log and of the open workbenches, and writes the rows that have
-changed before a list is answered, at the latest after a second. Logs that nobody has open are read
+changed before a list is answered, when a workbench is closed, and at the latest after a minute: a
+row is some fifteen pages of the file, and a run changes it at each of its steps. What a crash takes
+of rows is that of workbenches that were open, which a start opens. Logs that nobody has open are read
 by a process of its own: at a start those without a row, and those whose fingerprint is another than
 their row says, which a restore or a crash of the machine may leave behind. No start waits for it,
 and a list only for a few.
@@ -26,6 +28,7 @@ from kbd.core.home_index.database import (
     HomeCensus,
     HomeIndex,
     IndexTotals,
+    IndexWrite,
     remove_index,
 )
 from kbd.core.home_index.queries import run_query, workbench_query
@@ -54,8 +57,11 @@ from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = ["ChangedLogs", "HomeIndexer"]
 
-FLUSH_S = 1.0
+FLUSH_S = 60.0
 """How long a changed row may wait to be written while nobody asks for a list."""
+
+REREAD_S = 1.0
+"""How long it waits after it has read logs, and before it looks whether rows are theirs."""
 
 CHECK_S = 3600.0
 """The interval in which the rows are checked against the heads of the logs."""
@@ -175,13 +181,11 @@ class HomeIndexer:
         indexed.measure_at_s = float("-inf")
         indexed.change = indexed.change or ChangedRuns()
         async with self._lock:
+            mark = await run_sync(fingerprint, workbench.folders.log)
             with _logged():
-                await self._flush()
+                # Of one that was deleted there is no row.
+                await self._flush(lambda index: index.mark(workbench.id, mark))
             del self._open[workbench.id]
-            if self._index is not None and workbench.id in self._daemon.state.workbenches:
-                mark = await run_sync(fingerprint, workbench.folders.log)
-                with _logged():
-                    await self._call(lambda index: index.mark(workbench.id, mark))
 
     def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
         """Take note of why a workbench cannot be opened; it is listed so until it is."""
@@ -366,30 +370,48 @@ class HomeIndexer:
             await self._changed.wait(rings)
             await anyio.sleep(FLUSH_S)
 
-    async def _flush(self) -> None:
-        """Write what has changed; the caller holds the lock."""
+    async def _flush(self, last: IndexWrite | None = None) -> None:
+        """Write what has changed, and something behind it; the caller holds the lock."""
         # What is taken to be written is written, though who asked for a list hangs up.
         with anyio.CancelScope(shield=True):
             if self._index is not None:
-                await self._write_all()
+                await self._write_all(last)
 
-    async def _write_all(self) -> None:
+    async def _write_all(self, last: IndexWrite | None) -> None:
         listed, self._listed = self._listed, set()
         watches, self._watches = self._watches, {}
         failed, self._failed = self._failed, {}
         created = [known for each in listed if (known := self._known(each)) is not None]
         deleted = [each for each in listed if self._known(each) is None]
         changed = [each for each in self._open.values() if each.change is not None]
+        # As few transactions as may be: a page that two of them change is written twice.
+        writes: list[IndexWrite] = []
         if created or deleted:
-            await self._call(lambda index: index.relist(created, deleted))
-        for start in range(0, len(changed), _BATCH):
-            await self._write_rows(changed[start : start + _BATCH])
+            writes.append(lambda index: index.relist(created, deleted))
         if watches:
-            await self._call(lambda index: index.assign(watches))
+            writes.append(lambda index: index.assign(watches))
+        for start in range(0, len(changed), _BATCH):
+            async with aclosing(self._changed_rows(changed[start : start + _BATCH])) as parts:
+                async for rows in parts:
+                    writes.append(partial(HomeIndex.put, rows=rows))
+                    if sum(len(row.runs) for row in rows) >= MAX_RUN_ROWS:
+                        await self._write(writes)
+                        writes = []
         for workbench_id, reason in failed.items():
-            await self._call(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
+            writes.append(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
+        if last is not None:
+            writes.append(last)
+        if writes:
+            await self._write(writes)
 
-    async def _write_rows(self, changed: Sequence[_Indexed]) -> None:
+    async def _write(self, writes: Sequence[IndexWrite]) -> None:
+        """Write several things in one transaction."""
+        await self._call(lambda index: index.write(writes))
+
+    async def _changed_rows(
+        self, changed: Sequence[_Indexed]
+    ) -> AsyncGenerator[list[IndexedWorkbench], None]:
+        """Yield the rows of open workbenches, with `MAX_RUN_ROWS` rows of runs at a time or so."""
         await run_sync(_measure, changed)
         fresh = [each for each in changed if not each.is_compared]
         if fresh:
@@ -406,9 +428,10 @@ class HomeIndexer:
                 async for part in parts:
                     rows.append(part)
                     if len(part.runs) >= MAX_RUN_ROWS:
-                        await self._call(partial(HomeIndex.put, rows=rows))
+                        yield rows
                         rows = []
-        await self._call(partial(HomeIndex.put, rows=rows))
+        if rows:
+            yield rows
 
     async def _rows(self, indexed: _Indexed) -> AsyncGenerator[IndexedWorkbench, None]:
         """Yield the row of an open workbench as it is now, with some of the rows of its runs each.
@@ -451,9 +474,9 @@ class HomeIndexer:
             self._left = len(unread)
             self._read.ring()
             if unread:
-                wait_s = FLUSH_S if await self._read_logs(unread) else RETRY_S
+                wait_s = REREAD_S if await self._read_logs(unread) else RETRY_S
             elif not is_checked:
-                is_checked, wait_s = True, FLUSH_S
+                is_checked, wait_s = True, REREAD_S
                 if self._index is None or await run_sync(self._index.is_sound):
                     await self._read_logs(await self._find_drift(marks))
                 else:
