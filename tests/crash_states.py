@@ -142,6 +142,14 @@ class TracedDisk(Disk):
             finally:
                 os.close(held)
 
+    def remove_directory(self, directory: Path) -> bool:
+        """Remove an empty folder."""
+        parent = directory.parent.stat().st_ino if directory.parent.exists() else 0
+        removed = super().remove_directory(directory)
+        if removed:
+            self.trace.append(_Names(((parent, directory.name, 0),)))
+        return removed
+
     def make_folder(self, name: str, folder: int) -> None:
         """Make a folder."""
         is_new = name not in os.listdir(folder)
@@ -157,6 +165,7 @@ class TracedDisk(Disk):
         inode = os.stat(source[1], dir_fd=source[0]).st_ino
         ends = (_inode(source[0]), source[1]), (_inode(target[0]), target[1])
         self._meet_at(ends[0][0], Path(_path(source[0]), source[1]), inode)
+        self._meet(target[0])
         super().move(source, target)
         self._move(*ends, inode)
 
@@ -198,7 +207,12 @@ class TracedDisk(Disk):
 
     def _meet_at(self, folder: int, path: Path, inode: int) -> None:
         if inode not in self._known:
+            # Nor are all folders.
+            if path.parent != path.parent.parent:
+                self._meet_at(path.parent.parent.stat().st_ino, path.parent, folder)
             self._known.add(inode)
+            if path.is_dir():
+                self.trace.append(_Folder(inode))
             self.trace.append(_Names(((folder, path.name, inode),)))
             # What a worker wrote: it is as loose as any write until the file is synced.
             if path.is_file() and (data := path.read_bytes()):

@@ -1,9 +1,14 @@
 """Blob store: the bytes of files, stored once under their own hash.
 
-A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
-durable before any method returns its hash, so an event that names it can be recorded at once:
-bytes are written beside, synced, renamed, and the directories synced. Half-made files are called
-`incoming-*` and mean nothing. Blocking I/O; every method may be called from any thread.
+A blob lies at `<directory>/<64 digits>`, mode 0400, and is never changed. It is durable before any
+method returns its hash, so an event that names it can be recorded at once: bytes are written
+beside, synced, renamed, and the directory synced. Half-made files are called `incoming-*` and mean
+nothing. Blocking I/O; every method may be called from any thread.
+
+An older kbd put a blob at `<directory>/<first two digits>/<64 digits>`, and a backup has it there
+to this day. Such a blob is read, and written anew if it is damaged, where it lies. Most stores have
+a dozen blobs, and a folder for each took more of the disk than they; of a folder of a hundred
+thousand names today's file systems find one as fast.
 """
 
 import errno
@@ -17,6 +22,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -39,11 +45,13 @@ __all__ = [
     "BlobVerification",
     "CheckedBlobs",
     "blob_paths",
+    "blob_places",
     "check_presence",
 ]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_BLOB_PATH = re.compile(r"/([0-9a-f]{2})/\1[0-9a-f]{62}\Z")
+_name_of = attrgetter("name")
+_BLOB_PATH = re.compile(r"/(?:blobs/[0-9a-f]{64}|([0-9a-f]{2})/\1[0-9a-f]{62})\Z")
 _CHUNK_BYTES = 1024 * 1024
 _INCOMING = "incoming-"
 
@@ -119,8 +127,13 @@ def check_presence(paths: Iterable[str]) -> None:
 
 
 def blob_paths(paths: Iterable[str]) -> list[str]:
-    """Return those paths at which a store keeps a blob, by how they are written."""
+    """Return those paths at which a store named `blobs` keeps a blob, by how they are written."""
     return [path for path in paths if _BLOB_PATH.search(path)]
+
+
+def blob_places(directory: Path, blob: BlobHash) -> tuple[Path, Path]:
+    """Return the two paths at which a store may keep a blob: a store of today's, an older one."""
+    return directory / blob, directory / blob[:2] / blob
 
 
 class BlobVerification(msgspec.Struct, frozen=True):
@@ -247,7 +260,9 @@ class BlobStore:
         if not _HASH.fullmatch(blob):
             raise ValidationFailed("a blob is named by 64 lower-case hex digits")
         # One path made of one text: a listing of many files makes many.
-        return Path(f"{self._directory}/{blob[:2]}/{blob}")
+        older = f"{self._directory}/{blob[:2]}/{blob}"
+        # The names of folders are in memory: this is a call of a microsecond, and no read.
+        return Path(older if os.path.lexists(older) else f"{self._directory}/{blob}")
 
     def has(self, blob: BlobHash) -> bool:
         """Return whether a blob is stored."""
@@ -327,7 +342,8 @@ class BlobStore:
         Args:
             named: Those that must be there; if None, all that are.
         """
-        wanted = self._stored_blobs() if named is None else sorted(set(named))
+        stored = (BlobHash(path.name) for path in self.stored_paths()) if named is None else named
+        wanted = sorted(set(stored))
         checked, damaged, missing = 0, [], []
         for blob in wanted:
             try:
@@ -342,6 +358,11 @@ class BlobStore:
             if digest != blob:
                 damaged.append(blob)
         return BlobVerification(checked, tuple(damaged), tuple(missing))
+
+    def stored_paths(self) -> list[Path]:
+        """Return the paths of all blobs that are stored, in the order of their hashes."""
+        found = [*self._directory.glob("[0-9a-f]*"), *self._directory.glob("[0-9a-f][0-9a-f]/*")]
+        return sorted((each for each in found if _HASH.fullmatch(each.name)), key=_name_of)
 
     def sweep(self) -> int:
         """Remove the partial files of a process that died. Only while nothing else is being stored.
@@ -371,10 +392,6 @@ class BlobStore:
         with file:
             yield file
 
-    def _stored_blobs(self) -> list[BlobHash]:
-        names = (path.name for path in self._directory.glob("[0-9a-f][0-9a-f]/*"))
-        return sorted(BlobHash(name) for name in names if _HASH.fullmatch(name))
-
     def _is_stored(self, blob: BlobHash, size: int) -> bool:
         """Whether the blob is there in full; if so, durably, whoever put it there."""
         path = self.path(blob)
@@ -386,8 +403,8 @@ class BlobStore:
         except (NotFound, BlobDamaged):
             return False
         # Whoever put it may have died after the rename and before it was durable.
-        self._disk.sync_directory(path.parent)
-        self._disk.sync_directory(self._directory)
+        for folder in dict.fromkeys((path.parent, self._directory)):
+            self._disk.sync_directory(folder)
         return True
 
     def _write_chunks(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:

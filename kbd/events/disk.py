@@ -244,6 +244,14 @@ class Disk:
             place.mkdir(mode=0o700, exist_ok=True)
             self.sync_directory(place.parent)
 
+    def remove_directory(self, directory: Path) -> bool:
+        """Remove a folder if nothing lies in it; return whether it did. It may come back empty."""
+        try:
+            directory.rmdir()
+        except OSError:
+            return False
+        return True
+
     def write_file(self, path: Path, parts: Iterable[bytes], mode: int = 0o600) -> None:
         """Write a whole file so that after any crash its name has all of it or what it had before.
 

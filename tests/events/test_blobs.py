@@ -138,7 +138,7 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, source: Path, space: int, err
     assert store.put_file(source) == (HASH, len(DATA))
 
 
-@pytest.mark.parametrize("after", range(4))
+@pytest.mark.parametrize("after", range(3))
 def test_a_failed_sync_keeps_nothing(tmp_path: Path, after: int) -> None:
     """Until all syncs of a blob have succeeded its hash is not returned."""
     store = BlobStore(tmp_path / "blobs", BadDisk("fsync", after))
@@ -152,7 +152,7 @@ def test_after_a_failed_sync_nothing_is_kept(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "blobs", disk)
     held = store.put_bytes(b"held")
     # All but the last sync: the file has its name already.
-    disk.after = disk.calls + 2
+    disk.after = disk.calls + 1
     with pytest.raises(LogPoisoned):
         store.put_bytes(DATA)
     assert store.has(HASH)
@@ -300,7 +300,7 @@ def test_too_many_open_files_are_no_damage(
 def test_leftovers_are_swept(store: BlobStore) -> None:
     """What a process that died was making is removed; blobs stay."""
     blob = store.put_bytes(b"good")
-    (store.path(blob).parent.parent / "incoming-x").write_bytes(b"half")
+    (store.path(blob).parent / "incoming-x").write_bytes(b"half")
     assert store.verify().checked == 1
     assert store.sweep() == 1
     assert store.sweep() == 0

@@ -120,7 +120,7 @@ def _swap(path: Path, draw: random.Random, others: list[Path]) -> None:
 def _facts(folder: Path) -> dict[str, str]:
     """Return the digests of all facts of a home: logs up to their end, and file versions."""
     found: dict[str, str] = {}
-    for pattern in ("daemon/log/*.kbl", "workbenches/*/log/*.kbl", "workbenches/*/blobs/*/*"):
+    for pattern in ("daemon/log/*.kbl", "workbenches/*/log/*.kbl", "workbenches/*/blobs/*"):
         for path in sorted(folder.glob(pattern)):
             if path.is_file():
                 data = path.read_bytes()

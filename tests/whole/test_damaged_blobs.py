@@ -36,7 +36,7 @@ class _Store:
     def path(self, content: str) -> Path:
         """Return where a content lies."""
         blob = BlobHash(hashlib.sha256(content.encode()).hexdigest())
-        return self.folder / blob[:2] / blob
+        return self.folder / blob
 
     def flip(self, content: str) -> None:
         """Flip a bit of a content, back if it is flipped."""

@@ -354,17 +354,9 @@ class HomeIndex:
     def _put(self, rows: Iterable[IndexedWorkbench]) -> None:
         execute = self._connection.execute
         for each in rows:
-            self._insert(
-                "workbenches",
-                each.workbench_id, each.name, folded_name(each.name), each.created_at_us,
-                each.updated_at_us, each.status, int(each.has_draft), each.seq, each.disk_bytes,
-                each.text, each.row,
-            )  # fmt: skip
-            self._mark(each.workbench_id, each.mark)
-            for table in ("files", "approvals", *(("runs",) if each.is_whole else ())):
+            self._put_workbench(each)
+            for table in ("approvals", *(("runs",) if each.is_whole else ())):
                 execute(f"DELETE FROM {table} WHERE workbench_id = ?", (each.workbench_id,))
-            for name in each.files:
-                self._insert("files", each.workbench_id, name)
             for number, approval in enumerate(each.approvals):
                 self._insert(
                     "approvals", each.workbench_id, number, approval.asked_at_us, approval.row
@@ -374,6 +366,37 @@ class HomeIndex:
                     "runs", each.workbench_id, run.number, run.started_at_us, run.status,
                     float(run.cost), run.text, run.row,
                 )  # fmt: skip
+
+    def _put_workbench(self, row: IndexedWorkbench) -> None:
+        """Write a workbench's own row and its files', and of both no more than has changed.
+
+        What is sorted by a column lies in pages of its own, and of one that is closed mostly the
+        size alone is another.
+        """
+        execute, key = self._connection.execute, (row.workbench_id,)
+        columns = _COLUMNS["workbenches"]
+        values = (
+            row.workbench_id, row.name, folded_name(row.name), row.created_at_us,
+            row.updated_at_us, row.status, int(row.has_draft), row.seq, row.disk_bytes,
+            row.text, row.row,
+        )  # fmt: skip
+        query = f"SELECT {', '.join(columns)} FROM workbenches WHERE id = ?"
+        found = execute(query, key).fetchone()
+        if found is None:
+            self._insert("workbenches", *values)
+        else:
+            named = zip(columns, values, found, strict=True)
+            changed = {name: value for name, value, before in named if value != before}
+            changed["checksum"] = _checksum(values)
+            assigned = ", ".join(f"{name} = ?" for name in changed)
+            execute(f"UPDATE workbenches SET {assigned} WHERE id = ?", (*changed.values(), *key))
+        self._mark(row.workbench_id, row.mark)
+        files = [(row.workbench_id, name) for name in row.files]
+        query = "SELECT workbench_id, name, checksum FROM files WHERE workbench_id = ?"
+        if sorted(execute(query, key)) != sorted((*each, _checksum(each)) for each in files):
+            execute("DELETE FROM files WHERE workbench_id = ?", key)
+            for file in files:
+                self._insert("files", *file)
 
     def _insert(self, table: str, *values: Any) -> None:
         """Insert a row with its checksum, in the place of one with the same key."""

@@ -11,6 +11,7 @@ them.
 import contextlib
 import hashlib
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Collection
 from pathlib import Path
@@ -26,6 +27,8 @@ from kbd.tools import FileRef
 from kbd.types import BlobHash
 
 __all__ = ["DerivedCache", "ShelfCache", "cache_key", "drop_derived"]
+
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 MEMORY_ENTRIES = 256
 """Maps and short texts that are kept in memory; a workbench has 200 files by default."""
@@ -77,14 +80,19 @@ class DerivedCache:
             self._memory.popitem(last=False)
 
 
-def drop_derived(folder: Path, blobs: Collection[BlobHash]) -> None:
-    """Remove the files of a cache that are derived from contents: their names have its hash.
+def drop_derived(folder: Path, blobs: Collection[BlobHash] | None = None) -> None:
+    """Remove the files of a cache that are derived from contents: their names have a hash.
 
     What cannot be removed costs space, nothing else.
+
+    Args:
+        folder: The cache's.
+        blobs: Only what has the hash of one of these in its name; None for all.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if any(blob in entry.name for blob in blobs):
+            is_derived = _HASH.search(entry.name) is not None
+            if is_derived if blobs is None else any(blob in entry.name for blob in blobs):
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
 

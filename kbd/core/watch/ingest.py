@@ -188,7 +188,7 @@ class LandedCopies:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
         self.store.sweep()
-        for path in self._folder.glob("[0-9a-f][0-9a-f]/*"):
+        for path in self.store.stored_paths():
             if path.name not in needed:
                 path.unlink(missing_ok=True)
 
