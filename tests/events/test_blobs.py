@@ -21,7 +21,13 @@ from kbd.errors import (
 )
 from kbd.events import BlobStore, LogPoisoned
 from kbd.events import blobs as blobs_module
-from kbd.events.blobs import BlobDamaged, CheckedBlobs
+from kbd.events.blobs import (
+    BlobDamaged,
+    BlobVerification,
+    CheckedBlobs,
+    blob_paths,
+    blob_places,
+)
 from kbd.types import BlobHash
 
 DATA = b"some bytes\0" * 400_000
@@ -305,3 +311,47 @@ def test_leftovers_are_swept(store: BlobStore) -> None:
     assert store.sweep() == 1
     assert store.sweep() == 0
     assert store.has(blob)
+
+
+def _lay_out_as_before(folder: Path) -> None:
+    """Put each blob into a folder of its first two digits, as an older kbd did."""
+    for path in list(folder.iterdir()):
+        path.parent.joinpath(path.name[:2]).mkdir(exist_ok=True)
+        path.rename(path.parent / path.name[:2] / path.name)
+
+
+def test_blobs_of_an_older_kbd_are_read_where_they_lie(tmp_path: Path, store: BlobStore) -> None:
+    """Reading and putting them again moves nothing; new ones come beside; a damaged one is mended
+    in its place."""
+    older = [store.put_bytes(data) for data in (b"one", b"two", b"three")]
+    _lay_out_as_before(tmp_path / "blobs")
+    places = {blob: tmp_path / "blobs" / blob[:2] / blob for blob in older}
+
+    assert {blob: store.path(blob) for blob in older} == places
+    assert store.verify().checked == 3
+    assert [store.read(blob) for blob in older] == [b"one", b"two", b"three"]
+    assert store.put_bytes(b"one") == older[0]
+    (tmp_path / "staged").write_bytes(b"two")
+    assert store.adopt(tmp_path / "staged")[0] == older[1]
+    newer = store.put_bytes(b"four")
+    assert store.path(newer) == tmp_path / "blobs" / newer
+    assert store.stored_paths() == sorted(
+        (*places.values(), store.path(newer)), key=lambda path: path.name
+    )
+
+    places[older[2]].chmod(0o600)
+    places[older[2]].write_bytes(b"THREE")
+    assert store.verify(older).damaged == (older[2],)
+    store.put_bytes(b"three")
+    assert store.verify() == BlobVerification(4, (), ())
+    files = [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
+    assert sorted(files) == sorted((*places.values(), store.path(newer)))
+
+
+def test_which_paths_are_those_of_blobs() -> None:
+    """In both layouts; not what else is named by a hash, nor what only looks like one."""
+    other = "ab" + "c" * 62
+    both = [f"/h/blobs/{HASH}", f"/h/blobs/{HASH[:2]}/{HASH}", f"/h/landed/w/{HASH[:2]}/{HASH}"]
+    none = [f"/h/cache/shelves/{HASH}", f"/h/blobs/{HASH}.1", f"/h/blobs/0{other}", f"/h/ff/{other}"]
+    assert blob_paths([*both, *none]) == both
+    assert blob_places(Path("/h/blobs"), HASH) == (Path(both[0]), Path(both[1]))

@@ -43,7 +43,7 @@ from kbd.events.workbenches import WorkbenchCreated
 
 __all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
 
-_SMALL_BYTES = 64 * 1024
+SMALL_BYTES = 64 * 1024
 """What is derived from files of so many bytes is not kept when a workbench is closed: it would take
 several times as much of the disk as they, and to make it again takes a few milliseconds."""
 
@@ -225,7 +225,7 @@ def _prepare_folders(folders: WorkbenchFolders) -> None:
 def _tidy(workbench: OpenWorkbench, disk: Disk) -> None:
     """Remove what a closed workbench has no use for. Blocks; what cannot be removed stays."""
     files = workbench.state.current_files()
-    if sum(each.size_bytes for each in files) <= _SMALL_BYTES:
+    if sum(each.size_bytes for each in files) <= SMALL_BYTES:
         drop_derived(workbench.folders.cache)
     workbench.folders.remove_empty(disk)
 
