@@ -133,8 +133,7 @@ def written_bytes(pid: int) -> int:
     for each in _family(pid):
         # One that has ended meanwhile is counted with its parent by the next look.
         with suppress(OSError):
-            fields = dict(
-                line.split(": ") for line in Path(f"/proc/{each}/io").read_text("ascii").splitlines()
-            )
+            lines = Path(f"/proc/{each}/io").read_text("ascii").splitlines()
+            fields = dict(line.split(": ") for line in lines)
             total += int(fields["write_bytes"]) - int(fields["cancelled_write_bytes"])
     return total

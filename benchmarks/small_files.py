@@ -63,20 +63,23 @@ def show(home: Path, ids: list[str], written: int, daemon_commits: int) -> None:
     disk_bytes = sum(each.disk_bytes for each in whole) / len(whole)
     print(f"a file of {size:,} bytes; with its result {results:,}, in {len(ids)} workbenches")
     ratio = disk_bytes / results
-    print(f"  a finished workbench takes {disk_bytes / 1024:,.0f} KiB in {inodes} files and folders")
-    print(f"  {ratio:,.0f} times the bytes of file and result; of it, in KiB and by number:")
+    takes = f"{disk_bytes / 1024:,.0f} KiB in {inodes} files and folders"
+    print(f"  a finished workbench takes {takes}, {ratio:,.0f} times their bytes")
+    print("  of it, in KiB and by number:")
     for part in sorted(each for each in roots[0].iterdir() if each.is_dir()):
         found = measure(part)
         print(f"    {part.name + '/':<14}{found.disk_bytes / 1024:>6,.0f} {found.inodes:>6}")
     own = sum(commits(root / "log") for root in roots) / len(roots)
     pages = (own + daemon_commits / len(roots)) * PAGE_BYTES
     blobs = sum(each.stat().st_blocks * 512 for each in (roots[0] / "blobs").rglob("*"))
-    each = written / len(ids)
-    print(f"  a landed file has {each / 1000:,.0f} KB written, {each / results:,.0f} times its bytes")
+    mean = written / len(ids)
+    print(
+        f"  a landed file has {mean / 1000:,.0f} KB written, {mean / results:,.0f} times the bytes"
+    )
     print(f"    commits of logs, a page each   {pages / 1000:>6,.0f} KB")
     print(f"    versions of files and prompts  {blobs / 1000:>6,.0f} KB")
-    print(f"    all else                       {(each - pages - blobs) / 1000:>6,.0f} KB")
-    verdict = "held  " if each <= GOAL_WRITTEN_BYTES else "MISSED"
+    print(f"    all else                       {(mean - pages - blobs) / 1000:>6,.0f} KB")
+    verdict = "held  " if mean <= GOAL_WRITTEN_BYTES else "MISSED"
     print(f"\nGoals\n  {verdict} at most {GOAL_WRITTEN_BYTES / 1000:.0f} KB written a landed file")
 
 
@@ -97,22 +100,22 @@ def main() -> None:
         few = {"KBD_WATCH_OPEN_WORKBENCHES": "1"}
         with running(folder / "h", few) as daemon, Client(daemon.path) as client:
             watch_id = watch_folder(client, folder / "in", "auto")
-            written = begun = 0
+            written = recorded = 0
             for number in range(WARM + count):
                 if number == WARM:
                     client.send("WorkbenchList", {})
                     written = written_bytes(daemon.pid)
-                    begun = commits(daemon.home / "daemon" / "log")
+                    recorded = commits(daemon.home / "daemon" / "log")
                 (folder / "in" / file_name(number)).write_text(ROWS, encoding="utf-8")
                 ids.append(made_by(client, watch_id, number))
                 time.sleep(SETTLED_S)
             client.send("WorkbenchList", {})
             wait_until_closed(daemon.home)
             written = written_bytes(daemon.pid) - written
-            begun = commits(daemon.home / "daemon" / "log") - begun
+            recorded = commits(daemon.home / "daemon" / "log") - recorded
         if not written:
             sys.exit("the system does not count what is written to this disk")
-        show(folder / "h", ids[WARM:], written, begun)
+        show(folder / "h", ids[WARM:], written, recorded)
 
 
 if __name__ == "__main__":

@@ -142,14 +142,6 @@ class TracedDisk(Disk):
             finally:
                 os.close(held)
 
-    def remove_directory(self, directory: Path) -> bool:
-        """Remove an empty folder."""
-        parent = directory.parent.stat().st_ino if directory.parent.exists() else 0
-        removed = super().remove_directory(directory)
-        if removed:
-            self.trace.append(_Names(((parent, directory.name, 0),)))
-        return removed
-
     def make_folder(self, name: str, folder: int) -> None:
         """Make a folder."""
         is_new = name not in os.listdir(folder)
@@ -190,9 +182,9 @@ class TracedDisk(Disk):
             )
         return done
 
-    def unlink(self, name: str, folder: int) -> None:
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
         """Unlink."""
-        super().unlink(name, folder)
+        super().unlink(name, folder, is_folder=is_folder)
         self.trace.append(_Names(((_inode(folder), name, 0),)))
 
     def _move(self, source: tuple[int, str], target: tuple[int, str], inode: int) -> None:

@@ -165,9 +165,12 @@ class Disk:
             return
         self.sync(folder)
 
-    def unlink(self, name: str, folder: int) -> None:
-        """Take a name out of a folder."""
-        os.unlink(name, dir_fd=folder)
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
+        """Take a name out of a folder: that of a file, or of an empty folder."""
+        if is_folder:
+            os.rmdir(name, dir_fd=folder)
+        else:
+            os.unlink(name, dir_fd=folder)
 
     def write_all(self, fd: int, data: bytes, offset: int) -> None:
         """Write all of `data` at an offset, however often the kernel takes less."""
@@ -243,14 +246,6 @@ class Disk:
         for place in reversed(missing):
             place.mkdir(mode=0o700, exist_ok=True)
             self.sync_directory(place.parent)
-
-    def remove_directory(self, directory: Path) -> bool:
-        """Remove a folder if nothing lies in it; return whether it did. It may come back empty."""
-        try:
-            directory.rmdir()
-        except OSError:
-            return False
-        return True
 
     def write_file(self, path: Path, parts: Iterable[bytes], mode: int = 0o600) -> None:
         """Write a whole file so that after any crash its name has all of it or what it had before.

@@ -321,8 +321,7 @@ def _lay_out_as_before(folder: Path) -> None:
 
 
 def test_blobs_of_an_older_kbd_are_read_where_they_lie(tmp_path: Path, store: BlobStore) -> None:
-    """Reading and putting them again moves nothing; new ones come beside; a damaged one is mended
-    in its place."""
+    """Reading and putting them again moves nothing; a damaged one is mended in its place."""
     older = [store.put_bytes(data) for data in (b"one", b"two", b"three")]
     _lay_out_as_before(tmp_path / "blobs")
     places = {blob: tmp_path / "blobs" / blob[:2] / blob for blob in older}
@@ -352,6 +351,6 @@ def test_which_paths_are_those_of_blobs() -> None:
     """In both layouts; not what else is named by a hash, nor what only looks like one."""
     other = "ab" + "c" * 62
     both = [f"/h/blobs/{HASH}", f"/h/blobs/{HASH[:2]}/{HASH}", f"/h/landed/w/{HASH[:2]}/{HASH}"]
-    none = [f"/h/cache/shelves/{HASH}", f"/h/blobs/{HASH}.1", f"/h/blobs/0{other}", f"/h/ff/{other}"]
+    none = [f"/h/shelves/{HASH}", f"/h/blobs/{HASH}.1", f"/h/blobs/0{other}", f"/h/ff/{other}"]
     assert blob_paths([*both, *none]) == both
     assert blob_places(Path("/h/blobs"), HASH) == (Path(both[0]), Path(both[1]))

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbd.core.runtime.folder_trees import remove_empty
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.disk import Disk
 from kbd.types import WatchId, WorkbenchId
@@ -148,7 +149,7 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
         Each takes as much of the disk as a small file does.
         """
         for part in _EMPTIED:
-            disk.remove_directory(self.root / part)
+            remove_empty(self.root / part, disk)
 
     def exists(self) -> bool:
         """Return whether the workbench has a folder."""

@@ -3,10 +3,10 @@
 It sees each event of the daemon's log and of the open workbenches, and writes the rows that have
 changed before a list is answered, when a workbench is closed, and at the latest after a minute: a
 row is some fifteen pages of the file, and a run changes it at each of its steps. What a crash takes
-of rows is that of workbenches that were open, which a start opens. Logs that nobody has open are read
-by a process of its own: at a start those without a row, and those whose fingerprint is another than
-their row says, which a restore or a crash of the machine may leave behind. No start waits for it,
-and a list only for a few.
+of rows is that of workbenches that were open, which a start opens. Logs that nobody has open are
+read by a process of its own: at a start those without a row, and those whose fingerprint is another
+than their row says, which a restore or a crash of the machine may leave behind. No start waits for
+it, and a list only for a few.
 """
 
 import sqlite3

@@ -14,7 +14,7 @@ from pathlib import Path
 from anyio.to_thread import run_sync
 
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.folder_trees import remove_tree
+from kbd.core.runtime.folder_trees import remove_empty, remove_tree
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.core.workbench.sources import CopiedSource, copy_source
 from kbd.core.workbench.transaction import (
@@ -177,7 +177,7 @@ class FileStore:
             yield root
         finally:
             root.close()
-            self._disk.remove_directory(self._draft)
+            remove_empty(self._draft, self._disk)
 
     def _write_drafted(self, root: ConfinedRoot, name: FileName, blob: BlobHash) -> None:
         # Not synced, for somebody waits for it: what a crash takes is written anew when the

@@ -384,8 +384,7 @@ def _pages_written(index: HomeIndex, folder: Path, *writes: IndexWrite) -> int:
 def test_a_landed_file_changes_few_pages(index: HomeIndex, tmp_path: Path) -> None:
     """All rows of a new workbench are a transaction; one that only grew touches a few of them."""
     run = a_run(1, text="sort by Day")
-    named = {"name": "inbox: a.csv", "files": (FileName("a.csv"),), "runs": (run,)}
-    row = made(1, disk_bytes=4096, **named)
+    row = made(1, "inbox: a.csv", disk_bytes=4096, files=(FileName("a.csv"),), runs=(run,))
     known = KnownWorkbench(row.workbench_id, row.name, 1)
     watches = {row.workbench_id: WatchId("w")}
 
