@@ -50,10 +50,10 @@ __all__ = [
 ]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_name_of = attrgetter("name")
 _BLOB_PATH = re.compile(r"/(?:blobs/[0-9a-f]{64}|([0-9a-f]{2})/\1[0-9a-f]{62})\Z")
 _CHUNK_BYTES = 1024 * 1024
 _INCOMING = "incoming-"
+_name_of = attrgetter("name")
 
 
 _MAX_CHECKED = 10_000
@@ -127,7 +127,10 @@ def check_presence(paths: Iterable[str]) -> None:
 
 
 def blob_paths(paths: Iterable[str]) -> list[str]:
-    """Return those paths at which a store named `blobs` keeps a blob, by how they are written."""
+    """Return those paths at which a store keeps a blob, by how they are written.
+
+    Of a blob that lies in no folder of its first digits the store has to be named `blobs`.
+    """
     return [path for path in paths if _BLOB_PATH.search(path)]
 
 

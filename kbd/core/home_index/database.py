@@ -196,13 +196,19 @@ class HomeIndex:
         except (sqlite3.Error, OSError, ValueError):
             return False
 
-    def reconcile(self, known: Sequence[KnownWorkbench]) -> None:
-        """Have a row for each workbench that there is and for no other; new ones are unread."""
+    def reconcile(self, known: Sequence[KnownWorkbench]) -> int:
+        """Have a row for each workbench that there is and for no other; new ones are unread.
+
+        Returns:
+            How many are new.
+        """
         ids = {each.workbench_id for each in known}
         with self._transaction() as execute:
             there = {row[0] for row in execute("SELECT id FROM workbenches")}
             self._remove(there - ids)
-            self._put([unread_workbench(each) for each in known if each.workbench_id not in there])
+            new = [unread_workbench(each) for each in known if each.workbench_id not in there]
+            self._put(new)
+        return len(new)
 
     def write(self, writes: Iterable[IndexWrite]) -> None:
         """Do several writes in one transaction: a page that all of them change is written once."""

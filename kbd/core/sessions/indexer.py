@@ -3,10 +3,12 @@
 It sees each event of the daemon's log and of the open workbenches, and writes the rows that have
 changed before a list is answered, when a workbench is closed, and at the latest after a minute: a
 row is some fifteen pages of the file, and a run changes it at each of its steps. What a crash takes
-of rows is that of workbenches that were open, which a start opens. Logs that nobody has open are
-read by a process of its own: at a start those without a row, and those whose fingerprint is another
-than their row says, which a restore or a crash of the machine may leave behind. No start waits for
-it, and a list only for a few.
+of rows is that of workbenches that were open, which a start opens, and by which watches they were
+made, which is looked up in the daemon's log.
+
+Logs that nobody has open are read by a process of its own: at a start those without a row, and
+those whose fingerprint is another than their row says, which a restore or a crash of the machine
+may leave behind. No start waits for it, and a list only for a few.
 """
 
 import sqlite3
@@ -154,6 +156,9 @@ class HomeIndexer:
         # Those that were opened since a reading of closed logs began: what it found may be old.
         self._taken_up: set[WorkbenchId] = set()
         self._left = self._replaced = 0
+        # A workbench without a row at a start has no watch in the index either, though its log
+        # need not be read because it is open.
+        self._are_watches_lost = False
         self._followers: set[ChangedLogs] = set()
         daemon.observe(self._observe_daemon)
 
@@ -290,14 +295,14 @@ class HomeIndexer:
         if not is_damaged and not is_given_up:
             self._index = HomeIndex.open(self._home.index_file)
             try:
-                self._index.reconcile(known)
+                self._are_watches_lost = self._index.reconcile(known) > 0
             except _FAULTS:
                 self._index.close()
                 remove_index(self._home.index_file)
             else:
                 return
         self._index = HomeIndex.in_memory()
-        self._index.reconcile(known)
+        self._are_watches_lost = self._index.reconcile(known) > 0
 
     async def _ask(self, question: Callable[[HomeIndex], T]) -> T:
         """Ask the index, once it has all that was recorded before."""
@@ -350,7 +355,8 @@ class HomeIndexer:
     async def _count_unread(self) -> None:
         """Count the closed logs that are to be read, so that lists wait for a few of them."""
         if self._index is not None:
-            self._left = len(self._unread(await run_sync(self._index.marks)))
+            unread = self._unread(await run_sync(self._index.marks))
+            self._left = len(unread) or int(self._are_watches_lost)
 
     def _unread(self, marks: dict[WorkbenchId, bytes]) -> list[WorkbenchId]:
         return [each for each, mark in marks.items() if not mark and each not in self._open]
@@ -471,9 +477,9 @@ class HomeIndexer:
                     marks = await self._call(lambda index: index.marks())
             unread = self._unread(marks)
             # Some may have been opened since they were counted.
-            self._left = len(unread)
+            self._left = len(unread) or int(self._are_watches_lost)
             self._read.ring()
-            if unread:
+            if self._left:
                 wait_s = REREAD_S if await self._read_logs(unread) else RETRY_S
             elif not is_checked:
                 is_checked, wait_s = True, REREAD_S
@@ -501,11 +507,11 @@ class HomeIndexer:
     async def _read_logs(self, ids: Sequence[WorkbenchId]) -> bool:
         """Read closed logs and write their rows as they come; return whether all were read."""
         wanted = [known for each in ids if (known := self._known(each)) is not None]
-        if not wanted:
+        if not wanted and not self._are_watches_lost:
             return True
         # One that is open has its row from its own state, and so has one that is opened meanwhile.
         self._taken_up = set(self._open)
-        self._left = len(wanted)
+        self._left = len(wanted) or 1
         try:
             return await read_closed_logs(self._home, wanted, self._assign, self._put_read)
         except KbdError as error:
@@ -518,6 +524,7 @@ class HomeIndexer:
     async def _assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
         async with self._lock:
             await self._call(lambda index: index.assign(watches))
+        self._are_watches_lost = False
 
     async def _put_read(self, found: Sequence[IndexedWorkbench]) -> None:
         async with self._lock:
