@@ -29,7 +29,9 @@ from kbd.events.watches import FileLanded, WatchRunFinished, WatchRunStarted
 from kbd.events.workbenches import DaemonStopped, WorkbenchCreated
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
-__all__ = ["DAMAGED", "DRAFT", "MadeHome", "file_name", "make_home"]
+__all__ = [
+    "DAMAGED", "DRAFT", "ROWS", "MadeHome", "file_name", "made_by", "make_home", "watch_folder",
+]  # fmt: skip
 
 DAMAGED, DRAFT = 7, 5
 """The first workbench whose log is damaged, and the first with a draft, counted from 0."""
@@ -163,18 +165,18 @@ def _make_templates(folder: Path) -> tuple[str, str]:
     """Let a daemon make one workbench that published, and one with a draft; return their ids."""
     with running(folder / "home") as daemon, Client(daemon.path) as client:
         watches = [
-            _watch(client, folder / name, publish)
+            watch_folder(client, folder / name, publish)
             for name, publish in (("inbox", "auto"), ("review", "review"))
         ]
         for number, name in enumerate(("inbox", "review")):
             (folder / name / file_name(number)).write_text(ROWS, encoding="utf-8")
-        made = [_made_by(client, watch_id) for watch_id in watches]
+        made = [made_by(client, watch_id) for watch_id in watches]
     # A copy of a workbench that was open would be one that a crash left.
     assert not any((folder / "home" / "workbenches" / each / "open").exists() for each in made)
     return made[0], made[1]
 
 
-def _watch(client: Client, folder: Path, publish: str) -> str:
+def watch_folder(client: Client, folder: Path, publish: str) -> str:
     """Watch a folder; return the watch once the system tells of changes."""
     folder.mkdir()
     rule = {"folder": str(folder), "prompt": "sort by Day", "publish": publish, "quiet_s": 0.1}
@@ -184,14 +186,15 @@ def _watch(client: Client, folder: Path, publish: str) -> str:
     return str(watch_id)
 
 
-def _made_by(client: Client, watch_id: str) -> str:
-    """Wait until a watch has worked on a file; return the workbench."""
+def made_by(client: Client, watch_id: str, number: int = 0) -> str:
+    """Wait until a watch has worked on so many files before one; return the workbench of that."""
     while True:
-        for event in client.send("EventsRead", {"workbench_id": "daemon"})["events"]:
-            data = event["data"]
-            if event["type"] == "WatchRunFinished" and data["watch_id"] == watch_id:
-                assert data["outcome"] in ("published", "review"), data
-                return str(data["workbench_id"])
+        events = client.send("EventsRead", {"workbench_id": "daemon"})["events"]
+        ended = [event["data"] for event in events if event["type"] == "WatchRunFinished"]
+        found = [data for data in ended if data["watch_id"] == watch_id]
+        if len(found) > number:
+            assert found[number]["outcome"] in ("published", "review"), found[number]
+            return str(found[number]["workbench_id"])
         time.sleep(0.1)
 
 

@@ -92,7 +92,7 @@ def exported(path: str, folder: Path) -> float:
 
 def rested_on(root: Path) -> list[Path]:
     """The files of a log and its blobs."""
-    return [*(root / "log").iterdir(), *(root / "blobs").glob("*/*")]
+    return [*(root / "log").iterdir(), *(root / "blobs").glob("*")]
 
 
 def copied(root: Path, folder: Path) -> float:

@@ -157,6 +157,7 @@ class TracedDisk(Disk):
         inode = os.stat(source[1], dir_fd=source[0]).st_ino
         ends = (_inode(source[0]), source[1]), (_inode(target[0]), target[1])
         self._meet_at(ends[0][0], Path(_path(source[0]), source[1]), inode)
+        self._meet(target[0])
         super().move(source, target)
         self._move(*ends, inode)
 
@@ -181,9 +182,9 @@ class TracedDisk(Disk):
             )
         return done
 
-    def unlink(self, name: str, folder: int) -> None:
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
         """Unlink."""
-        super().unlink(name, folder)
+        super().unlink(name, folder, is_folder=is_folder)
         self.trace.append(_Names(((_inode(folder), name, 0),)))
 
     def _move(self, source: tuple[int, str], target: tuple[int, str], inode: int) -> None:
@@ -198,7 +199,12 @@ class TracedDisk(Disk):
 
     def _meet_at(self, folder: int, path: Path, inode: int) -> None:
         if inode not in self._known:
+            # Nor are all folders.
+            if path.parent != path.parent.parent:
+                self._meet_at(path.parent.parent.stat().st_ino, path.parent, folder)
             self._known.add(inode)
+            if path.is_dir():
+                self.trace.append(_Folder(inode))
             self.trace.append(_Names(((folder, path.name, inode),)))
             # What a worker wrote: it is as loose as any write until the file is synced.
             if path.is_file() and (data := path.read_bytes()):

@@ -74,7 +74,7 @@ async def opened(root: Path, disk: Disk = DISK) -> AsyncIterator[OpenWorkbench]:
             await bench.keeper.journal.aclose()
             bench.files.close()
         raise
-    await close_workbench(bench)
+    await close_workbench(bench, disk)
 
 
 async def _added(root: Path) -> None:

@@ -1,10 +1,14 @@
 """Blob store: the bytes of files, stored once under their own hash.
 
-A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
-durable before any method returns its hash, so an event that names it can be recorded at once:
-bytes are written beside, synced, renamed, and the directories synced. Half-made files are called
-`incoming-*` and mean nothing; `kept/` is that of `KeptBlobs`. Blocking I/O; every method may be
-called from any thread.
+A blob lies at `<directory>/<64 digits>`, mode 0400, and is never changed. It is durable before any
+method returns its hash, so an event that names it can be recorded at once: bytes are written
+beside, synced, renamed, and the directory synced. Half-made files are called `incoming-*` and mean
+nothing; `kept/` is that of `KeptBlobs`. Blocking I/O; every method may be called from any thread.
+
+An older kbd put a blob at `<directory>/<first two digits>/<64 digits>`, and a backup has it there
+to this day. Such a blob is read, and written anew if it is damaged, where it lies. Most stores have
+a dozen blobs, and a folder for each took more of the disk than they; of a folder of a hundred
+thousand names today's file systems find one as fast.
 """
 
 import errno
@@ -43,11 +47,12 @@ __all__ = [
     "BlobVerification",
     "CheckedBlobs",
     "blob_paths",
+    "blob_places",
     "check_presence",
 ]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_BLOB_PATH = re.compile(r"/([0-9a-f]{2})/\1[0-9a-f]{62}\Z")
+_BLOB_PATH = re.compile(r"/(?:blobs/[0-9a-f]{64}|([0-9a-f]{2})/\1[0-9a-f]{62})\Z")
 _CHUNK_BYTES = 1024 * 1024
 _INCOMING = "incoming-"
 _KEPT = "kept"
@@ -124,8 +129,16 @@ def check_presence(paths: Iterable[str]) -> None:
 
 
 def blob_paths(paths: Iterable[str]) -> list[str]:
-    """Return those paths at which a store keeps a blob, by how they are written."""
+    """Return those paths at which a store keeps a blob, by how they are written.
+
+    Of a blob that lies in no folder of its first digits the store has to be named `blobs`.
+    """
     return [path for path in paths if _BLOB_PATH.search(path)]
+
+
+def blob_places(directory: Path, blob: BlobHash) -> tuple[Path, Path]:
+    """Return the two paths at which a store may keep a blob: a store of today's, an older one."""
+    return directory / blob, directory / blob[:2] / blob
 
 
 class BlobVerification(msgspec.Struct, frozen=True):
@@ -264,7 +277,9 @@ class BlobStore:
         if not _HASH.fullmatch(blob):
             raise ValidationFailed("a blob is named by 64 lower-case hex digits")
         # One path made of one text: a listing of many files makes many.
-        return Path(f"{self._directory}/{blob[:2]}/{blob}")
+        older = f"{self._directory}/{blob[:2]}/{blob}"
+        # The names of folders are in memory: this is a call of a microsecond, and no read.
+        return Path(older if os.path.lexists(older) else f"{self._directory}/{blob}")
 
     def has(self, blob: BlobHash) -> bool:
         """Return whether a blob is stored."""
@@ -373,7 +388,7 @@ class BlobStore:
 
     def stored(self) -> list[BlobHash]:
         """Return the blobs that are stored, in order, with whatever lies in the place of one."""
-        return sorted(BlobHash(path.name) for path in self._paths() if _BLOB_PATH.search(str(path)))
+        return sorted(BlobHash(path.name) for path in self._paths() if self._is_place(path))
 
     def strangers(self) -> list[str]:
         """Return the names of what lies in the store and is neither a blob nor the store's own."""
@@ -381,8 +396,12 @@ class BlobStore:
             path.name
             for path in self._paths()
             if not path.name.startswith(_INCOMING)
-            and (not _BLOB_PATH.search(str(path)) or self.look(BlobHash(path.name)) is None)
+            and (not self._is_place(path) or self.look(BlobHash(path.name)) is None)
         )
+
+    def _is_place(self, path: Path) -> bool:
+        """Return whether a blob is looked for at a path in the store."""
+        return _HASH.fullmatch(path.name) is not None and path == self.path(BlobHash(path.name))
 
     def look(self, blob: BlobHash) -> StoredBlob | None:
         """Return a blob as the file system has it; None if there is no regular file of it."""
@@ -454,8 +473,8 @@ class BlobStore:
         except (NotFound, BlobDamaged):
             return False
         # Whoever put it may have died after the rename and before it was durable.
-        self._disk.sync_directory(path.parent)
-        self._disk.sync_directory(self._directory)
+        for folder in dict.fromkeys((path.parent, self._directory)):
+            self._disk.sync_directory(folder)
         return True
 
     def _write_chunks(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:

@@ -165,9 +165,12 @@ class Disk:
             return
         self.sync(folder)
 
-    def unlink(self, name: str, folder: int) -> None:
-        """Take a name out of a folder."""
-        os.unlink(name, dir_fd=folder)
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
+        """Take a name out of a folder: that of a file, or of an empty folder."""
+        if is_folder:
+            os.rmdir(name, dir_fd=folder)
+        else:
+            os.unlink(name, dir_fd=folder)
 
     def write_all(self, fd: int, data: bytes, offset: int) -> None:
         """Write all of `data` at an offset, however often the kernel takes less."""

@@ -237,7 +237,8 @@ def _blob_faults(
         if wrong[blob] == "blob damaged":
             size = path.lstat().st_size
             reason = f"its {size} bytes are not those that its name and event {seq} promise"
-        file = f"{path.parent.name}/{path.name}"
+        # As it lies in the store: in a folder of its first two digits if an older kbd put it there.
+        file = f"{blob[:2]}/{blob}" if path.parent.name == blob[:2] else blob
         faults.append(LogDamage(wrong[blob], file, 0, seq, reason))
     if len(wrong) > _MAX_BLOB_FAULTS:
         more = f"{faults[-1].reason}; {len(wrong) - _MAX_BLOB_FAULTS} more are missing or damaged"

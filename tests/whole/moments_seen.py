@@ -170,6 +170,6 @@ class Moments:
         return len(seqs)
 
     def _blob(self, blob: str) -> bytes:
-        found = (self.folder / "blobs" / blob[:2] / blob).read_bytes()
+        found = (self.folder / "blobs" / blob).read_bytes()
         assert hashlib.sha256(found).hexdigest() == blob
         return found

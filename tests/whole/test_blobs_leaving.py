@@ -43,7 +43,7 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
 
 def _blob(wire: Wired, workbench_id: str, content: str) -> Path:
     digest = hashlib.sha256(content.encode()).hexdigest()
-    return wire.published(workbench_id).parent / "blobs" / digest[:2] / digest
+    return wire.published(workbench_id).parent / "blobs" / digest
 
 
 def _mark(path: Path) -> None:
@@ -393,7 +393,7 @@ def test_any_blob_damaged_in_turn(wire: Wired, tmp_path: Path, every: int) -> No
     workbench_id = _history(wire)
     wire.daemon.stop()
     root = Path("workbenches") / workbench_id
-    blobs = sorted(path.name for path in (wire.daemon.home / root / "blobs").glob("*/*"))
+    blobs = sorted(path.name for path in (wire.daemon.home / root / "blobs").glob("*"))
     assert len(blobs) >= 20
     stride = WHOLE if every == 1 else share_of(wire.daemon.backend).wider(every)
     # Other tests have harmed blobs of theirs; what is forked here is none of these.
@@ -402,7 +402,7 @@ def test_any_blob_damaged_in_turn(wire: Wired, tmp_path: Path, every: int) -> No
     try:
         for blob in blobs[stride.start :: stride.step]:
             shutil.copytree(wire.daemon.home, home, ignore=_left_out)
-            _mark(home / root / "blobs" / blob[:2] / blob)
+            _mark(home / root / "blobs" / blob)
             wire.script.forget()
             daemon = RealDaemon(home, wire.daemon.backend, wire.daemon.environment)
             daemon.start()

@@ -132,7 +132,7 @@ def _facts(folder: Path) -> dict[str, str]:
     """Return the digests of all facts of a home: logs up to their end, and file versions."""
     found: dict[str, str] = {}
     logs = ("daemon/log/*.kbl", "workbenches/*/log/*.kbl")
-    for pattern in (*logs, "workbenches/*/blobs/*/*", "archives/*.tar.gz"):
+    for pattern in (*logs, "workbenches/*/blobs/*", "archives/*.tar.gz"):
         for path in sorted(folder.glob(pattern)):
             if path.is_file():
                 data = path.read_bytes()

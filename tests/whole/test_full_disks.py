@@ -157,7 +157,7 @@ def _await_shown(full: _Full, free_kib: int) -> None:
     folder = full.wire.published(full.wb).parent
     changed = full.wire.changes(full.wb)
     end_s = time.monotonic() + 20
-    while {path.name for path in (folder / "draft").iterdir()} != set(changed) or [
+    while {path.name for path in (folder / "draft").glob("*")} != set(changed) or [
         *(folder / "stage").iterdir()
     ]:
         assert time.monotonic() < end_s, (free_kib, [*(folder / "stage").iterdir()])

@@ -385,7 +385,7 @@ def _escapes(raced: _Raced, wire: Wired, before: dict[str, str], top: set[str]) 
         for name in (*folders, *files)
         if name.startswith("race-")
     ]
-    found += [f"secret: {path}" for path in home.glob(f"workbenches/*/blobs/*/{sha256}")]
+    found += [f"secret: {path}" for path in home.glob(f"workbenches/*/blobs/{sha256}")]
     text = wire.ask("ContextGet", workbench_id=raced.workbench_id, category="situation")["text"]
     return [*found, *(["secret: a context item"] if SECRET in text else [])]
 

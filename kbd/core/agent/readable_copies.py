@@ -156,6 +156,8 @@ def _write_all(texts: Mapping[Path, str | None]) -> bool:
             if text is None:
                 path.unlink(missing_ok=True)
                 continue
+            if _holds(path, text):
+                continue
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # The agent and who follows the log may be at it at once, each in a thread.
             fresh = path.with_name(f"{path.name}.{get_ident()}.new")
@@ -166,3 +168,13 @@ def _write_all(texts: Mapping[Path, str | None]) -> bool:
             _log.warning("copy_not_written", copy=path.name, fault=fault.strerror)
             are_written = False
     return are_written
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Return whether a copy has a text already: a plan changes often, what it is of does not."""
+    data = text.encode("utf-8", "replace")
+    try:
+        # The size first: of a pipe that somebody put there nothing must be read.
+        return path.stat().st_size == len(data) > 0 and path.read_bytes() == data
+    except FileNotFoundError:
+        return False

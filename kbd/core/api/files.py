@@ -69,7 +69,7 @@ async def read_client_file(
     name = file_name(Path(source_path).name)
     folder = workbench.folders.stage / f"source-{uuid.uuid4().hex}"
     # In the stage, which the next start empties: a crash leaves no copy behind.
-    store = BlobStore(folder)
+    store = BlobStore(folder / "blobs")
     limit_bytes = context.settings.limits.file_bytes
     try:
         try:

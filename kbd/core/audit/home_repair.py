@@ -39,7 +39,7 @@ from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.store.archive_shelf import ArchiveShelf
 from kbd.errors import FileReadFailed, KbdError, LogCorrupt, ValidationFailed
 from kbd.events.base import Recorded
-from kbd.events.blobs import BlobStore
+from kbd.events.blobs import BlobStore, blob_places
 from kbd.events.codec import NotUnderstood, wrap_event
 from kbd.events.damage_repair import KEPT, DamageRepair, events_behind
 from kbd.events.disk import DISK, Disk
@@ -401,15 +401,16 @@ def _blob_places(
     home: Home, folders: WorkbenchFolders, backup: Path | None, blob: BlobHash
 ) -> Iterator[Path]:
     """Yield where a blob may lie beside its own place."""
-    within = Path(blob[:2], blob)
+    stores: list[Path] = []
     if backup is not None:
-        yield backup / log_folder(folders.id) / "blobs" / within
-        yield from sorted(backup.glob(f"workbenches/*/blobs/{within}"))
-        yield from sorted(backup.glob(f"landed/*/{within}"))
-    for other in home.workbench_ids():
-        if other != folders.id:
-            yield home.workbench(other).blobs / within
-    yield from sorted(home.landings.glob(f"*/{within}"))
+        stores.append(backup / log_folder(folders.id) / "blobs")
+        stores += sorted(backup.glob("workbenches/*/blobs"))
+        stores += sorted(backup.glob("landed/*"))
+    others = (home.workbench(other) for other in home.workbench_ids() if other != folders.id)
+    stores += [other.blobs for other in others]
+    stores += sorted(home.landings.glob("*"))
+    for store in stores:
+        yield from blob_places(store, blob)
 
 
 def _find_bytes(blob: BlobHash, places: list[Path]) -> Path | None:

@@ -8,7 +8,7 @@ All blocks, and one thread at a time may use it.
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +27,7 @@ from kbd.requests.workbenches import WorkbenchRow
 from kbd.requests.workshop import RunRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
-__all__ = ["FoundPage", "HomeCensus", "HomeIndex", "IndexTotals", "remove_index"]
+__all__ = ["FoundPage", "HomeCensus", "HomeIndex", "IndexTotals", "IndexWrite", "remove_index"]
 
 _SCHEMA = """
 CREATE TABLE meta(edition TEXT NOT NULL);
@@ -150,6 +150,10 @@ class HomeCensus(msgspec.Struct, frozen=True):
     disk_bytes: int
 
 
+IndexWrite = Callable[["HomeIndex"], None]
+"""Writes something into the index."""
+
+
 class HomeIndex:
     """The index, open. Made by `HomeIndex.open`.
 
@@ -201,18 +205,30 @@ class HomeIndex:
         except (sqlite3.Error, OSError, ValueError):
             return False
 
-    def reconcile(self, known: Sequence[KnownWorkbench]) -> None:
-        """Have a row for each workbench that there is and for no other; new ones are unread."""
+    def reconcile(self, known: Sequence[KnownWorkbench]) -> int:
+        """Have a row for each workbench that there is and for no other; new ones are unread.
+
+        Returns:
+            How many are new.
+        """
         ids = {each.workbench_id for each in known}
         with self._transaction() as execute:
             there = {row[0] for row in execute("SELECT id FROM workbenches")}
             self._remove(there - ids)
-            self._put([unread_workbench(each) for each in known if each.workbench_id not in there])
+            new = [unread_workbench(each) for each in known if each.workbench_id not in there]
+            self._put(new)
             # What was found damaged or mended since a row was written does not show in its log.
             execute("UPDATE workbenches SET mark = x'' WHERE status = 'damaged'")
             for each in known:
                 if each.damage:
                     self._mark(each.workbench_id, b"")
+        return len(new)
+
+    def write(self, writes: Iterable[IndexWrite]) -> None:
+        """Do several writes in one transaction: a page that all of them change is written once."""
+        with self._transaction():
+            for write in writes:
+                write(self)
 
     def put(self, rows: Iterable[IndexedWorkbench]) -> None:
         """Replace the rows of workbenches by new ones."""
@@ -337,7 +353,13 @@ class HomeIndex:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
-        """Begin a transaction: all that is written inside is there, or nothing of it."""
+        """Begin a transaction: all that is written inside is there, or nothing of it.
+
+        One within another is a part of it.
+        """
+        if self._connection.in_transaction:
+            yield self._connection.execute
+            return
         self._totals = None
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -351,19 +373,9 @@ class HomeIndex:
     def _put(self, rows: Iterable[IndexedWorkbench]) -> None:
         execute = self._connection.execute
         for each in rows:
-            self._insert(
-                "workbenches",
-                each.workbench_id, each.name, folded_name(each.name), each.created_at_us,
-                each.updated_at_us, each.status, int(each.has_draft), each.seq, each.sizes.total,
-                each.sizes.log, each.sizes.blobs, each.sizes.published,
-                each.settling.hold or "", each.settling.seen_by, each.settling.since_us,
-                each.text, each.row,
-            )  # fmt: skip
-            self._mark(each.workbench_id, each.mark)
-            for table in ("files", "approvals", *(("runs",) if each.is_whole else ())):
+            self._put_workbench(each)
+            for table in ("approvals", *(("runs",) if each.is_whole else ())):
                 execute(f"DELETE FROM {table} WHERE workbench_id = ?", (each.workbench_id,))
-            for name in each.files:
-                self._insert("files", each.workbench_id, name)
             for number, approval in enumerate(each.approvals):
                 self._insert(
                     "approvals", each.workbench_id, number, approval.asked_at_us, approval.row
@@ -373,6 +385,39 @@ class HomeIndex:
                     "runs", each.workbench_id, run.number, run.started_at_us, run.status,
                     float(run.cost), run.text, run.row,
                 )  # fmt: skip
+
+    def _put_workbench(self, row: IndexedWorkbench) -> None:
+        """Write a workbench's own row and its files', and of both no more than has changed.
+
+        What is sorted by a column lies in pages of its own, and of one that is closed mostly the
+        size alone is another.
+        """
+        execute, key = self._connection.execute, (row.workbench_id,)
+        columns = _COLUMNS["workbenches"]
+        values = (
+            row.workbench_id, row.name, folded_name(row.name), row.created_at_us,
+            row.updated_at_us, row.status, int(row.has_draft), row.seq, row.sizes.total,
+            row.sizes.log, row.sizes.blobs, row.sizes.published,
+            row.settling.hold or "", row.settling.seen_by, row.settling.since_us,
+            row.text, row.row,
+        )  # fmt: skip
+        query = f"SELECT {', '.join(columns)} FROM workbenches WHERE id = ?"
+        found = execute(query, key).fetchone()
+        if found is None:
+            self._insert("workbenches", *values)
+        else:
+            named = zip(columns, values, found, strict=True)
+            changed = {name: value for name, value, before in named if value != before}
+            changed["checksum"] = _checksum(values)
+            assigned = ", ".join(f"{name} = ?" for name in changed)
+            execute(f"UPDATE workbenches SET {assigned} WHERE id = ?", (*changed.values(), *key))
+        self._mark(row.workbench_id, row.mark)
+        files = [(row.workbench_id, name) for name in row.files]
+        query = "SELECT workbench_id, name, checksum FROM files WHERE workbench_id = ?"
+        if sorted(execute(query, key)) != sorted((*each, _checksum(each)) for each in files):
+            execute("DELETE FROM files WHERE workbench_id = ?", key)
+            for file in files:
+                self._insert("files", *file)
 
     def _insert(self, table: str, *values: Any) -> None:
         """Insert a row with its checksum, in the place of one with the same key."""

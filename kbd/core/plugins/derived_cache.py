@@ -11,6 +11,7 @@ them.
 import contextlib
 import hashlib
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Collection
 from pathlib import Path
@@ -25,10 +26,16 @@ from kbd.formats import FormatHandler
 from kbd.tools import FileRef
 from kbd.types import BlobHash
 
-__all__ = ["DerivedCache", "ShelfCache", "cache_key", "drop_derived"]
+__all__ = ["DerivedCache", "ShelfCache", "cache_key", "drop_derived", "is_tiny"]
+
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 MEMORY_ENTRIES = 256
 """Maps and short texts that are kept in memory; a workbench has 200 files by default."""
+
+TINY_BYTES = 4096
+"""What is derived from a file of no more than a page of the disk is kept in memory only: on the
+disk it would take more than the file, and to make it again is a matter of milliseconds."""
 
 MEMORY_BYTES = 256 * 1024
 """The longest value that is kept in memory: a comparison can take 8 MiB."""
@@ -55,10 +62,16 @@ class DerivedCache:
         self._remember(key, known)
         return msgspec.msgpack.decode(known, type=dict[str, Any])
 
-    async def store(self, key: str, value: dict[str, Any]) -> None:
-        """Store a plain value under a key; in memory only if it is short."""
+    async def store(self, key: str, value: dict[str, Any], *files: FileRef | None) -> None:
+        """Store a plain value under a key; in memory only if it is short.
+
+        Args:
+            key: The key.
+            value: The value.
+            files: What it was derived from.
+        """
         data = msgspec.msgpack.encode(value)
-        if self._folder is not None:
+        if self._folder is not None and not is_tiny(*files):
             # A cache that cannot be written, on a full disk say, costs time and nothing else.
             with contextlib.suppress(OSError):
                 await to_thread.run_sync(_save, self._folder / key, data)
@@ -77,16 +90,28 @@ class DerivedCache:
             self._memory.popitem(last=False)
 
 
-def drop_derived(folder: Path, blobs: Collection[BlobHash]) -> None:
-    """Remove the files of a cache that are derived from contents: their names have its hash.
+def drop_derived(folder: Path, blobs: Collection[BlobHash] | None = None) -> None:
+    """Remove the files of a cache that are derived from contents: their names have a hash.
 
     What cannot be removed costs space, nothing else.
+
+    Args:
+        folder: The cache's.
+        blobs: Only what has the hash of one of these in its name; None for all.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if any(blob in entry.name for blob in blobs):
+            is_derived = _HASH.search(entry.name) is not None
+            if is_derived if blobs is None else any(blob in entry.name for blob in blobs):
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
+
+
+def is_tiny(*files: FileRef | None) -> bool:
+    """Return whether what is derived from files is not worth a place on the disk."""
+    # The size of some is not known: it is 0 then.
+    sizes = [file.size_bytes for file in files if file is not None]
+    return bool(sizes) and all(0 < size <= TINY_BYTES for size in sizes)
 
 
 def cache_key(what: str, owned: Owned[FormatHandler], *files: FileRef | None) -> str:

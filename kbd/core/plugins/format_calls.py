@@ -163,7 +163,7 @@ class FormatCalls(RebaseCalls, Formats):
         known = await self._derived.find(key)
         if known is None:
             known = await self._read(owned, "map_file", dict[str, Any], file)
-            await self._derived.store(key, known)
+            await self._derived.store(key, known, file)
         return known
 
     async def known_map(self, file: FileRef) -> dict[str, Any] | None:
@@ -212,9 +212,9 @@ class FormatCalls(RebaseCalls, Formats):
             return known
         most = {"most_bytes": most_bytes}
         found = await self._read(owned, "read_overview", dict[str, Any], file, most)
-        await self._derived.store(map_key, found["map"])
+        await self._derived.store(map_key, found["map"], file)
         if "text" in found:
-            await self._derived.store(text_key, found["text"])
+            await self._derived.store(text_key, found["text"], file)
         return found.get("text")
 
     async def _short_text(
@@ -225,7 +225,7 @@ class FormatCalls(RebaseCalls, Formats):
         if known is None:
             most = {"most_bytes": most_bytes}
             known = await self._read(owned, "short", dict[str, Any], file, most)
-            await self._derived.store(key, known)
+            await self._derived.store(key, known, file)
         return known
 
     async def read(self, file: FileRef, region: Region) -> Reading:

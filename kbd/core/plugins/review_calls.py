@@ -158,7 +158,7 @@ class ReviewCalls(WorkerCalls):
             msg = f"format {owned.item.name} answered compare with something ill-formed: {fault}"
             raise FileReadFailed(msg) from None
         plain = msgspec.to_builtins(packed, builtin_types=(bytes,))
-        await self._derived.store(key, plain)
+        await self._derived.store(key, plain, before, after)
         return found
 
     async def trace(

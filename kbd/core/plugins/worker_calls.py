@@ -16,7 +16,7 @@ from anyio import to_thread
 from kbd.core.plugins import forked_call
 from kbd.core.plugins.call_paths import CallFolder
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.derived_cache import DerivedCache, ShelfCache
+from kbd.core.plugins.derived_cache import DerivedCache, ShelfCache, is_tiny
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.renderer import PrintedDocuments
 from kbd.core.plugins.worker_pool import WorkerPool
@@ -103,7 +103,7 @@ class WorkerCalls:
         more: Mapping[str, Any] = MappingProxyType({}),
     ) -> T:
         """Call what only reads, with a shelf for what the handler derives from these bytes."""
-        if self._shelves is None:
+        if self._shelves is None or is_tiny(file):
             arguments = {**file_arguments(file), "shelf": None, **more}
             return await self._call(owned, function, kind, arguments, FileReadFailed)
         plugin = owned.plugin

@@ -1,7 +1,7 @@
 """Folder trees that somebody else has filled: measured and removed, however they are built.
 
 A process that a file has taken over may leave folders that nobody can list, or 100,000 levels of
-them: what walks down by calling itself, or by paths, ends with an error or leaves all of it. Both
+them: what walks down by calling itself, or by paths, ends with an error or leaves all of it. All
 functions wait for the disk.
 """
 
@@ -11,7 +11,9 @@ import secrets
 import stat
 from pathlib import Path
 
-__all__ = ["MAX_ENTRIES", "measure_tree", "remove_tree"]
+from kbd.events.disk import Disk
+
+__all__ = ["MAX_ENTRIES", "measure_tree", "remove_empty", "remove_tree"]
 
 MAX_ENTRIES = 10_000
 """More files and folders are not looked through; the profile of an office program has 200."""
@@ -48,6 +50,19 @@ def measure_tree(folder: str | Path) -> int | None:
         except OSError:
             return None
     return size
+
+
+def remove_empty(folder: Path, disk: Disk) -> None:
+    """Remove a folder if nothing lies in it; else, and where that cannot be, it stays.
+
+    It may come back, empty, if the power goes.
+    """
+    with contextlib.suppress(OSError):
+        held = os.open(folder.parent, _FOLDER)
+        try:
+            disk.unlink(folder.name, held, is_folder=True)
+        finally:
+            os.close(held)
 
 
 def remove_tree(folder: str | Path) -> None:

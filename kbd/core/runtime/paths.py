@@ -27,7 +27,9 @@ from pathlib import Path
 
 import msgspec
 
+from kbd.core.runtime.folder_trees import remove_empty
 from kbd.errors import NotFound, ValidationFailed
+from kbd.events.disk import Disk
 from kbd.types import WatchId, WorkbenchId
 
 __all__ = [
@@ -50,7 +52,10 @@ ARCHIVE_SUFFIX = ".tar.gz"
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _FOLDER_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
-_PARTS = ("log", "blobs", "published", "draft", "stage", "snap", "cache", "meta", "meta/workshop")
+_PARTS = ("log", "blobs", "published", "stage", "cache")
+"""What there is while a workbench is open; the others are made by whoever puts something there."""
+_EMPTIED = ("draft", "snap", "cache/shelves", "cache", "meta/workshop", "meta")
+"""What a closed workbench has only if something lies there, the inner ones first."""
 
 
 def checked_id(text: str) -> WorkbenchId:
@@ -140,10 +145,22 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
         return self.root / "meta" / "receipts"
 
     def create(self) -> None:
-        """Make all folders, each 0700; those that exist are kept."""
+        """Make the folders of an open workbench; they and others that exist are 0700 then."""
         _private(self.root)
         for part in _PARTS:
             _private(self.root / part)
+        for part in _EMPTIED:
+            # Of what comes and goes, too: none may be a link, or open to others.
+            if os.path.lexists(self.root / part):
+                _private(self.root / part)
+
+    def remove_empty(self, disk: Disk) -> None:
+        """Remove folders in which nothing lies; one that cannot be removed stays.
+
+        Each takes as much of the disk as a small file does.
+        """
+        for part in _EMPTIED:
+            remove_empty(self.root / part, disk)
 
     def exists(self) -> bool:
         """Return whether the workbench has a folder."""

@@ -2,6 +2,7 @@
 
 api_context      what the daemon is assembled from, as handlers and sessions need it
 indexer          keeps the index of workbenches and runs in step with the logs
+indexed_logs     open logs as the indexer knows them, and followers of all
 home_usage       what the home takes on disk, and the quota
 retention        archives and removes what people set it to
 workbenches      the registry of open workbenches, and the daemon's own log of which there are

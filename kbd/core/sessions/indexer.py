@@ -1,15 +1,19 @@
 """Indexer: keeps the index of workbenches and runs in step with the logs.
 
 It sees each event of the daemon's log and of the open workbenches, and writes the rows that have
-changed before a list is answered, at the latest after a second. Logs that nobody has open are read
-by a process of its own: at a start those without a row, and those whose fingerprint is another than
-their row says, which a restore or a crash of the machine may leave behind. No start waits for it,
-and a list only for a few.
+changed before a list is answered, when a workbench is closed, and at the latest after a minute: a
+row is some fifteen pages of the file, and a run changes it at each of its steps. What a crash takes
+of rows is that of workbenches that were open, which a start opens, and by which watches they were
+made, which is looked up in the daemon's log.
+
+Logs that nobody has open are read by a process of its own: at a start those without a row, and
+those whose fingerprint is another than their row says, which a restore or a crash of the machine
+may leave behind. No start waits for it, and a list only for a few.
 """
 
 import sqlite3
-import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import TypeVar
@@ -25,6 +29,7 @@ from kbd.core.home_index.database import (
     HomeCensus,
     HomeIndex,
     IndexTotals,
+    IndexWrite,
     remove_index,
 )
 from kbd.core.home_index.queries import run_query, workbench_query
@@ -42,8 +47,8 @@ from kbd.core.home_index.rows import (
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
+from kbd.core.sessions.indexed_logs import ChangedLogs, IndexedLog, measure_folders
 from kbd.core.store.keeper import Keeper, Observer
-from kbd.core.workbench.rows import FolderSizes, folder_sizes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
@@ -54,10 +59,13 @@ from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
 from kbd.types import Seq, WatchId, WorkbenchId
 
-__all__ = ["ChangedLogs", "HomeIndexer"]
+__all__ = ["HomeIndexer"]
 
-FLUSH_S = 1.0
+FLUSH_S = 60.0
 """How long a changed row may wait to be written while nobody asks for a list."""
+
+REREAD_S = 1.0
+"""How long it waits after it has read logs, and before it looks whether rows are theirs."""
 
 CHECK_S = 3600.0
 """The interval in which the rows are checked against the heads of the logs."""
@@ -76,56 +84,12 @@ MAX_RUN_ROWS = 1024
 _BATCH = 128
 """How many rows are written, or fingerprints taken, at a time: lists wait no longer than that."""
 
-_SIZED_SHARE = 20
-"""A folder is measured again after so many times as long as it took."""
-
 _log = get_logger(__name__)
 
 T = TypeVar("T")
 
 _FAULTS = (sqlite3.Error, OSError, msgspec.MsgspecError)
 """What a file that is damaged, or a disk that fails, leads to."""
-
-
-class ChangedLogs:
-    """The logs in which something was recorded, for one follower of all."""
-
-    def __init__(self) -> None:
-        self._ids: dict[str, None] = {}
-        self._changed = Notifier()
-
-    def note(self, log_id: str) -> None:
-        """Note that a log has grown, or is other than it was known."""
-        self._ids[log_id] = None
-        self._changed.ring()
-
-    async def take(self) -> tuple[str, ...]:
-        """Wait until there are some, and return them, each once."""
-        while not self._ids:
-            await self._changed.wait()
-        ids = tuple(self._ids)
-        self._ids.clear()
-        return ids
-
-
-class _Indexed:
-    """An open workbench as the indexer knows it.
-
-    Attributes:
-        workbench: It.
-        opened_at: Its last event when it was opened, before it was recovered.
-        change: The runs that are not written yet; None if nothing is.
-        sizes: What its folder took when it was measured last.
-        measure_at_s: When it may be measured again.
-        is_compared: Whether it is known that the rows in the index are those of this log.
-    """
-
-    def __init__(self, workbench: OpenWorkbench) -> None:
-        self.workbench = workbench
-        self.opened_at = workbench.state.seq
-        self.change: ChangedRuns | None = ChangedRuns()
-        self.sizes, self.measure_at_s = FolderSizes(), float("-inf")
-        self.is_compared = False
 
 
 class HomeIndexer:
@@ -142,7 +106,7 @@ class HomeIndexer:
         # One at a time: a connection is one thread's, and rows are written in the order of events.
         self._lock = anyio.Lock()
         self._is_open = anyio.Event()
-        self._open: dict[WorkbenchId, _Indexed] = {}
+        self._open: dict[WorkbenchId, IndexedLog] = {}
         self._listed: set[WorkbenchId] = set()
         self._archived: set[WorkbenchId] = set()
         self._watches: dict[WorkbenchId, WatchId] = {}
@@ -153,12 +117,15 @@ class HomeIndexer:
         # Those that were opened since a reading of closed logs began: what it found may be old.
         self._taken_up: set[WorkbenchId] = set()
         self._left = self._replaced = 0
+        # A workbench without a row at a start has no watch in the index either, though its log
+        # need not be read because it is open.
+        self._are_watches_lost = False
         self._followers: set[ChangedLogs] = set()
         daemon.observe(self._observe_daemon)
 
     def observe(self, workbench: OpenWorkbench) -> Observer:
         """Take note of a workbench that was opened; return what observes its events."""
-        indexed = self._open[workbench.id] = _Indexed(workbench)
+        indexed = self._open[workbench.id] = IndexedLog(workbench)
         self._taken_up.add(workbench.id)
         self._changed.ring()
 
@@ -180,14 +147,11 @@ class HomeIndexer:
         indexed.measure_at_s = float("-inf")
         indexed.change = indexed.change or ChangedRuns()
         async with self._lock:
+            mark = await run_sync(fingerprint, workbench.folders.log)
             with _logged():
-                await self._flush()
+                # Of one that was deleted there is no row.
+                await self._flush(lambda index: index.mark(workbench.id, mark))
             del self._open[workbench.id]
-            known = self._known(workbench.id)
-            if self._index is not None and known is not None and known.archive is None:
-                mark = await run_sync(fingerprint, workbench.folders.log)
-                with _logged():
-                    await self._call(lambda index: index.mark(workbench.id, mark))
 
     def fail(self, workbench_id: WorkbenchId, reason: str) -> None:
         """Take note of why a workbench cannot be opened; it is listed so until it is."""
@@ -314,14 +278,14 @@ class HomeIndexer:
         if not is_damaged and not is_given_up:
             self._index = HomeIndex.open(self._home.index_file)
             try:
-                self._index.reconcile(known)
+                self._are_watches_lost = self._index.reconcile(known) > 0
             except _FAULTS:
                 self._index.close()
                 remove_index(self._home.index_file)
             else:
                 return
         self._index = HomeIndex.in_memory()
-        self._index.reconcile(known)
+        self._are_watches_lost = self._index.reconcile(known) > 0
 
     def _mark_archives(self) -> None:
         """Have archives read that are not as their rows say, before lists show these. Blocks.
@@ -386,7 +350,8 @@ class HomeIndexer:
     async def _count_unread(self) -> None:
         """Count the closed logs that are to be read, so that lists wait for a few of them."""
         if self._index is not None:
-            self._left = len(self._unread(await run_sync(self._index.marks)))
+            unread = self._unread(await run_sync(self._index.marks))
+            self._left = len(unread) or int(self._are_watches_lost)
 
     def _unread(self, marks: dict[WorkbenchId, bytes]) -> list[WorkbenchId]:
         return [each for each, mark in marks.items() if not mark and each not in self._open]
@@ -406,49 +371,71 @@ class HomeIndexer:
             await self._changed.wait(rings)
             await anyio.sleep(FLUSH_S)
 
-    async def _flush(self) -> None:
-        """Write what has changed; the caller holds the lock."""
+    async def _flush(self, last: IndexWrite | None = None) -> None:
+        """Write what has changed, and something behind it; the caller holds the lock."""
         # What is taken to be written is written, though who asked for a list hangs up.
         with anyio.CancelScope(shield=True):
             if self._index is not None:
-                await self._write_all()
+                await self._write_all(last)
 
-    async def _write_all(self) -> None:
+    async def _write_all(self, last: IndexWrite | None) -> None:
         listed, self._listed = self._listed, set()
         watches, self._watches = self._watches, {}
-        failed, self._failed = self._failed, {}
-        # One that was opened since has its row from its own state.
-        packed, self._archived = self._archived, set()
-        archived = {
-            each: known.archive
-            for each in packed
-            if (known := self._known(each)) is not None and known.archive is not None
-        }
         judged, self._judged = self._judged, set()
         created = [known for each in listed if (known := self._known(each)) is not None]
         deleted = [each for each in listed if self._known(each) is None]
         changed = [each for each in self._open.values() if each.change is not None]
+        # As few transactions as may be: a page that two of them change is written twice.
+        writes: list[IndexWrite] = []
         if created or deleted:
-            await self._call(lambda index: index.relist(created, deleted))
-        for start in range(0, len(changed), _BATCH):
-            await self._write_rows(changed[start : start + _BATCH])
+            writes.append(lambda index: index.relist(created, deleted))
         if watches:
-            await self._call(lambda index: index.assign(watches))
-        if archived:
-            await self._call(partial(HomeIndex.archive, archived=archived))
-        for workbench_id, reason in failed.items():
-            await self._call(partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason))
-            if (known := self._known(workbench_id)) is not None and known.archive is not None:
-                mark = partial(HomeIndex.mark, workbench_id=workbench_id, mark=DAMAGED_MARK)
-                await self._call(mark)
-        for workbench_id in judged - set(self._open):
-            await self._call(partial(HomeIndex.mark, workbench_id=workbench_id, mark=b""))
+            writes.append(lambda index: index.assign(watches))
+        for start in range(0, len(changed), _BATCH):
+            async with aclosing(self._changed_rows(changed[start : start + _BATCH])) as parts:
+                async for rows in parts:
+                    writes.append(partial(HomeIndex.put, rows=rows))
+                    if sum(len(row.runs) for row in rows) >= MAX_RUN_ROWS:
+                        await self._write(writes)
+                        writes = []
+        writes += self._judgments(judged)
+        if last is not None:
+            writes.append(last)
+        if writes:
+            await self._write(writes)
         if judged:
             self._left = len(self._unread(await self._call(lambda index: index.marks())))
             self._stale.ring()
 
-    async def _write_rows(self, changed: Sequence[_Indexed]) -> None:
-        await run_sync(_measure, changed)
+    def _judgments(self, judged: AbstractSet[WorkbenchId]) -> Iterator[IndexWrite]:
+        """Yield the writes about workbenches that their own states and logs do not say.
+
+        Args:
+            judged: Those of which damage was found or mended.
+        """
+        packed, self._archived = self._archived, set()
+        known = {each: found for each in packed if (found := self._known(each)) is not None}
+        # One that was opened since has its row from its own state.
+        archived = {each: found.archive for each, found in known.items() if found.archive}
+        if archived:
+            yield partial(HomeIndex.archive, archived=archived)
+        failed, self._failed = self._failed, {}
+        for workbench_id, reason in failed.items():
+            yield partial(HomeIndex.fail, workbench_id=workbench_id, reason=reason)
+            if (entry := self._known(workbench_id)) is not None and entry.archive is not None:
+                yield partial(HomeIndex.mark, workbench_id=workbench_id, mark=DAMAGED_MARK)
+        for workbench_id in judged - set(self._open):
+            yield partial(HomeIndex.mark, workbench_id=workbench_id, mark=b"")
+
+    async def _write(self, writes: Sequence[IndexWrite]) -> None:
+        """Write several things in one transaction."""
+        await self._call(lambda index: index.write(writes))
+
+    async def _changed_rows(
+        self, changed: Sequence[IndexedLog]
+    ) -> AsyncGenerator[list[IndexedWorkbench], None]:
+        """Yield the rows of open workbenches, with `MAX_RUN_ROWS` rows of runs at a time or so."""
+        await run_sync(measure_folders, changed)
         fresh = [each for each in changed if not each.is_compared]
         if fresh:
             ids = [each.workbench.id for each in fresh]
@@ -464,11 +451,12 @@ class HomeIndexer:
                 async for part in parts:
                     rows.append(part)
                     if len(part.runs) >= MAX_RUN_ROWS:
-                        await self._call(partial(HomeIndex.put, rows=rows))
+                        yield rows
                         rows = []
-        await self._call(partial(HomeIndex.put, rows=rows))
+        if rows:
+            yield rows
 
-    async def _rows(self, indexed: _Indexed) -> AsyncGenerator[IndexedWorkbench, None]:
+    async def _rows(self, indexed: IndexedLog) -> AsyncGenerator[IndexedWorkbench, None]:
         """Yield the row of an open workbench as it is now, with some of the rows of its runs each.
 
         Nothing if it was deleted.
@@ -506,12 +494,12 @@ class HomeIndexer:
                     marks = await self._call(lambda index: index.marks())
             unread = self._unread(marks)
             # Some may have been opened since they were counted.
-            self._left = len(unread)
+            self._left = len(unread) or int(self._are_watches_lost)
             self._read.ring()
-            if unread:
-                wait_s = FLUSH_S if await self._read_logs(unread) else RETRY_S
+            if self._left:
+                wait_s = REREAD_S if await self._read_logs(unread) else RETRY_S
             elif not is_checked:
-                is_checked, wait_s = True, FLUSH_S
+                is_checked, wait_s = True, REREAD_S
                 if self._index is None or await run_sync(self._index.is_sound):
                     await self._read_logs(await self._find_drift(marks))
                 else:
@@ -540,11 +528,11 @@ class HomeIndexer:
     async def _read_logs(self, ids: Sequence[WorkbenchId]) -> bool:
         """Read closed logs and write their rows as they come; return whether all were read."""
         wanted = [known for each in ids if (known := self._known(each)) is not None]
-        if not wanted:
+        if not wanted and not self._are_watches_lost:
             return True
         # One that is open has its row from its own state, and so has one that is opened meanwhile.
         self._taken_up = set(self._open)
-        self._left = len(wanted)
+        self._left = len(wanted) or 1
         try:
             return await read_closed_logs(self._home, wanted, self._assign, self._put_read)
         except KbdError as error:
@@ -557,6 +545,7 @@ class HomeIndexer:
     async def _assign(self, watches: dict[WorkbenchId, WatchId]) -> None:
         async with self._lock:
             await self._call(lambda index: index.assign(watches))
+        self._are_watches_lost = False
 
     async def _put_read(self, found: Sequence[IndexedWorkbench]) -> None:
         async with self._lock:
@@ -580,15 +569,6 @@ def _logged() -> Iterator[None]:
         yield
     except KbdError as error:
         _log.warning("index_not_written", fault=error.message)
-
-
-def _measure(changed: Sequence[_Indexed]) -> None:
-    """Measure what the folders of workbenches take, if that is due. Blocks."""
-    for each in changed:
-        begun = time.monotonic()
-        if begun >= each.measure_at_s:
-            each.sizes = folder_sizes(each.workbench.folders)
-            each.measure_at_s = begun + _SIZED_SHARE * (time.monotonic() - begun)
 
 
 def _closed_marks(home: Home, known: Sequence[KnownWorkbench]) -> list[bytes]:

@@ -22,6 +22,7 @@ from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.state_text import collection_error
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.plugins.derived_cache import drop_derived
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import remove_tree
@@ -53,6 +54,10 @@ __all__ = [
     "sweep_workbenches",
     "translate_disk_errors",
 ]
+
+SMALL_BYTES = 64 * 1024
+"""What is derived from files of so many bytes is not kept when a workbench is closed: it would take
+several times as much of the disk as they, and to make it again takes a few milliseconds."""
 
 _log = get_logger(__name__)
 
@@ -221,8 +226,11 @@ async def _complete_publish(workbench: OpenWorkbench, clock: Clock) -> None:
         _log.warning("publish_given_up", workbench=workbench.id, error=fault.message)
 
 
-async def close_workbench(workbench: OpenWorkbench) -> None:
-    """Close a workbench whose Keeper has stopped; write a snapshot if much came since the last."""
+async def close_workbench(workbench: OpenWorkbench, disk: Disk = DISK) -> None:
+    """Close a workbench whose Keeper has stopped; write a snapshot if much came since the last.
+
+    What of it is empty, or quickly made again, is not kept.
+    """
     with anyio.CancelScope(shield=True):
         if workbench.damage is None:
             journal = workbench.keeper.journal
@@ -230,6 +238,7 @@ async def close_workbench(workbench: OpenWorkbench) -> None:
             await run_sync(save, journal.log.head)
         await workbench.keeper.journal.aclose()
         workbench.files.close()
+        await run_sync(_tidy, workbench, disk)
         # Last: until the log is closed, the mark tells the next start to recover this workbench.
         try:
             await run_sync(_mark_closed, workbench.folders)
@@ -261,6 +270,14 @@ def _prepare_folders(folders: WorkbenchFolders) -> None:
     tighten(folders.log, folders.root)
     # A mark that is left says that the daemon died: the next start recovers this workbench.
     folders.open_mark.touch(mode=0o600)
+
+
+def _tidy(workbench: OpenWorkbench, disk: Disk) -> None:
+    """Remove what a closed workbench has no use for. Blocks; what cannot be removed stays."""
+    files = workbench.state.current_files()
+    if sum(each.size_bytes for each in files) <= SMALL_BYTES:
+        drop_derived(workbench.folders.cache)
+    workbench.folders.remove_empty(disk)
 
 
 def _mark_closed(folders: WorkbenchFolders) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from anyio.to_thread import run_sync
 
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.folder_trees import remove_tree
+from kbd.core.runtime.folder_trees import remove_empty, remove_tree
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.core.workbench.sources import CopiedSource, copy_source
 from kbd.core.workbench.transaction import (
@@ -131,17 +131,15 @@ class FileStore:
 
     def show_draft(self, files: Mapping[FileName, BlobHash | None]) -> None:
         """Write exactly the draft's versions to draft/, as copies for people to open."""
-        self._draft.mkdir(mode=0o700, exist_ok=True)
-        root = ConfinedRoot(self._draft)
-        try:
+        with self._held_draft(is_made=any(files.values())) as root:
+            if root is None:
+                return
             for name in root.names():
                 if files.get(FileName(name)) is None:
                     self._remove_drafted(root, FileName(name))
             for name, blob in files.items():
                 if blob is not None and _hash_below(root, name) != blob:
                     self._write_drafted(root, name, blob)
-        finally:
-            root.close()
 
     def show_drafted(self, files: Mapping[FileName, BlobHash | None]) -> None:
         """Write some of the draft's versions to draft/; None removes one, the others stay.
@@ -151,9 +149,9 @@ class FileStore:
             FileWriteFailed: draft/ cannot be written.
             SandboxViolation: A folder on the way is a link.
         """
-        self._draft.mkdir(mode=0o700, exist_ok=True)
-        root = ConfinedRoot(self._draft)
-        try:
+        with self._held_draft(is_made=any(files.values())) as root:
+            if root is None:
+                return
             # Removed first: a file may stand where another had its folder.
             for name, blob in files.items():
                 if blob is None:
@@ -161,8 +159,25 @@ class FileStore:
             for name, blob in files.items():
                 if blob is not None:
                     self._write_drafted(root, name, blob)
+
+    @contextmanager
+    def _held_draft(self, *, is_made: bool) -> Iterator[ConfinedRoot | None]:
+        """Hold draft/ open, and remove it at the end if nothing lies there.
+
+        Args:
+            is_made: Whether it is made if it is not there; else there is none to hold.
+        """
+        if is_made:
+            self._draft.mkdir(mode=0o700, exist_ok=True)
+        elif not os.path.lexists(self._draft):
+            yield None
+            return
+        root = ConfinedRoot(self._draft)
+        try:
+            yield root
         finally:
             root.close()
+            remove_empty(self._draft, self._disk)
 
     def _write_drafted(self, root: ConfinedRoot, name: FileName, blob: BlobHash) -> None:
         # Not synced, for somebody waits for it: what a crash takes is written anew when the

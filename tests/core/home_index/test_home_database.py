@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.home_index import database
-from kbd.core.home_index.database import HomeIndex
+from kbd.core.home_index.database import HomeIndex, IndexWrite
 from kbd.core.home_index.queries import run_query, workbench_query
 from kbd.core.home_index.rows import (
     IndexedApproval,
@@ -374,3 +374,50 @@ def test_rows_are_written_together(index: HomeIndex, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="the batch fails"):
         index.put(rows())
     assert numbers(index, WorkbenchList()) == []
+
+
+def _pages_written(index: HomeIndex, folder: Path, *writes: IndexWrite) -> int:
+    """Write into an index; return how many of its pages that put into SQLite's log."""
+    log = folder / "index-wal"
+    before = log.stat().st_size
+    index.write(writes)
+    # sqlite.org/fileformat2.html, 4.1: a page with a header of 24 bytes.
+    return (log.stat().st_size - before) // (4096 + 24)
+
+
+def test_a_landed_file_changes_few_pages(index: HomeIndex, tmp_path: Path) -> None:
+    """All rows of a new workbench are a transaction; one that only grew touches a few of them."""
+    run = a_run(1, text="sort by Day")
+    row = made(1, "inbox: a.csv", disk_bytes=4096, files=(FileName("a.csv"),), runs=(run,))
+    known = KnownWorkbench(row.workbench_id, row.name, 1)
+    watches = {row.workbench_id: WatchId("w")}
+
+    landed = _pages_written(
+        index, tmp_path,
+        lambda index: index.relist((known,), ()),
+        lambda index: index.assign(watches),
+        lambda index: index.put((row,)),
+    )  # fmt: skip
+    grown = msgspec.structs.replace(row, disk_bytes=8192, runs=(), is_whole=False)
+    closed = _pages_written(
+        index, tmp_path,
+        lambda index: index.put((grown,)),
+        lambda index: index.mark(row.workbench_id, b"mark"),
+    )  # fmt: skip
+
+    assert landed <= 18
+    assert closed <= 4
+    assert index.totals().disk_bytes == 8192
+    assert index.marks() == {row.workbench_id: b"mark"}
+    assert numbers(index, RunList()) == [1]
+    assert index.is_sound()
+
+
+def test_the_names_of_files_follow(index: HomeIndex) -> None:
+    """A row that is put again has the names that it has now, and its checksum."""
+    for files in (("a.csv", "b.csv"), ("a.csv",), (), ("c.csv",), ("c.csv",)):
+        index.put([made(1, files=tuple(map(FileName, files)))])
+        for name in ("a.csv", "b.csv", "c.csv"):
+            found = numbers(index, WorkbenchList(file=name))
+            assert found == ([1] if name in files else [])
+    assert index.is_sound()

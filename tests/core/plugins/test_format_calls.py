@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kbd.core.plugins import derived_cache
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FileOverview, FormatCalls
 from kbd.core.plugins.host import Plugins
@@ -37,8 +38,11 @@ def workers(loose_workers: WorkerPool) -> WorkerPool:
 
 
 @pytest.fixture
-def formats(faulty: Plugins, workers: WorkerPool, tmp_path: Path) -> FormatCalls:
-    """The one format of the plugin for tests."""
+def formats(
+    faulty: Plugins, workers: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> FormatCalls:
+    """The one format of the plugin for tests, to which no file is too small for the disk."""
+    monkeypatch.setattr(derived_cache, "TINY_BYTES", 0)
     return FormatCalls(Catalog(faulty), workers, tmp_path / "cache")
 
 
@@ -77,6 +81,21 @@ async def test_a_map_is_made_once(
     assert await formats.map(file) == {"lines": ["one", "two"]}
     assert await again.map(file) == {"lines": ["one", "two"]}
     assert file.path.with_suffix(".mapped").read_text() == "x"
+
+
+async def test_what_is_derived_from_a_tiny_file_is_kept_in_memory(
+    faulty: Plugins, workers: WorkerPool, tmp_path: Path
+) -> None:
+    """Nothing of it comes to the disk, no shelf either; it is made once all the same."""
+    formats = FormatCalls(Catalog(faulty), workers, tmp_path / "cache")
+    file, page = blob(tmp_path, "one\ntwo"), blob(tmp_path, "x" * 4096)
+    for _ in range(2):
+        assert await formats.map(file) == {"lines": ["one", "two"]}
+    assert (await formats.cells(page, Region())).rows is None
+    assert not (tmp_path / "cache").exists()
+    assert file.path.with_suffix(".mapped").read_text() == "x"
+    await formats.map(blob(tmp_path, "x" * 4097))
+    assert [path.name[:4] for path in (tmp_path / "cache").glob("map*")] == ["map-"]
 
 
 async def test_a_look_finds_map_and_short_text_at_once(

@@ -51,6 +51,8 @@ def test_folders_are_private(tmp_path: Path) -> None:
     home.create()
     home.create()
     bench = home.workbench("0123456789abcdef")
+    bench.workshop.mkdir(parents=True)
+    bench.workshop.chmod(0o755)
     bench.create()
 
     made = (home.folder, home.daemon_log, bench.log, bench.published, bench.workshop, bench.stage)

@@ -174,10 +174,10 @@ class _FailingDisk(Disk):
         self._tick()
         super().fdatasync(fd)
 
-    def unlink(self, name: str, folder: int) -> None:
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
         """Unlink, or fail."""
         self._tick()
-        super().unlink(name, folder)
+        super().unlink(name, folder, is_folder=is_folder)
 
 
 @halved

@@ -19,6 +19,7 @@ from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
 from kbd.core.domain.commands import RecordFacts, RecordRun, SendMessage, StartRun
+from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.found_damage import EndVerification, FoundDamage
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -31,14 +32,16 @@ from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import indexer
 from kbd.core.sessions.approvals import request_publish
+from kbd.core.sessions.indexer import HomeIndexer
 from kbd.errors import KbdError
 from kbd.events.runs import RunFinished
 from kbd.events.scan import read_log
+from kbd.events.watches import WatchRunStarted
 from kbd.events.workbenches import ConversationRewound, FileAdded, RunsThen
 from kbd.requests.approvals import ApprovalList
 from kbd.requests.workbenches import WorkbenchesFound, WorkbenchList, WorkbenchRow
 from kbd.requests.workshop import RunList, RunRow, RunsFound
-from kbd.types import FileName, Seq, WorkbenchId
+from kbd.types import FileName, Seq, WatchId, WorkbenchId
 from logs.make_histories import HERE, HISTORIES
 from supervised import Supervised, add, crashed, draft, supervised
 
@@ -278,6 +281,25 @@ async def test_a_crash_leaves_no_row_behind_its_log(tmp_path: Path) -> None:
         left = crashed(running.home, tmp_path / "left")
     async with supervised(left) as again:
         assert [row.status for row in await listed(again)] == ["draft"]
+
+
+async def test_a_crash_leaves_each_workbench_to_its_watch(tmp_path: Path) -> None:
+    """Also one that was open, whose log need not be read by the next daemon."""
+    watch = WatchId("0123456789abcdef")
+    async with supervised(tmp_path / "h") as running:
+        await listed(running)
+        bench = await running.bench(a__txt="x")
+        started = WatchRunStarted(watch, (Seq(1),), bench.id)
+        await running.benches.daemon.submit(RecordDaemon((started,)))
+        left = crashed(running.home, tmp_path / "left")
+        # As the next daemon has it, with the workbench open before the index is.
+        later = HomeIndexer(Home(folder=left, socket=left / "s"), running.benches.daemon)
+        later.observe(bench)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(later.run)
+            page, _ = await later.workbenches(WorkbenchList(watch_id=watch))
+            assert page.total == 1
+            tasks.cancel_scope.cancel()
 
 
 async def test_who_hangs_up_takes_no_row_along(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ async def test_files_that_changed_while_they_were_published_are_told(tmp_path: P
         assert told[b]["after"] is None
 
         folder = tmp_path / "proof"
-        shutil.copytree(bench.blobs.path(found[a]).parents[1], folder)
+        shutil.copytree(bench.blobs.path(found[a]).parent, folder)
         (folder / "receipt.json").write_bytes(data)
         (receipt,), others = find_receipts([str(folder)])
         report = check_receipt(receipt.path, others, {})

@@ -276,7 +276,6 @@ async def test_a_workbench_that_cannot_be_opened_does_not_stop_a_start(tmp_path:
         broken, whole = await running.bench(), await running.bench(a__txt="text")
         home = crashed(running.home, tmp_path / "crashed")
     draft_folder = home / "workbenches" / broken.id / "draft"
-    draft_folder.rmdir()
     draft_folder.symlink_to(tmp_path)
 
     async with supervised(home) as again:

@@ -193,7 +193,7 @@ async def test_a_job_says_what_to_work_on_and_its_end_what_came_of_it(tmp_path: 
         (file,) = job.files
         sha256 = hash_of(f"{FIRST}/a")
         assert (file.path, file.sha256, job.attempt, job.depth) == ("a", sha256, 1, 1)
-        assert file.copy == log.home.landed(WatchId(FIRST)) / sha256[:2] / sha256
+        assert file.copy == log.home.landed(WatchId(FIRST)) / sha256
         assert finished == WatchRunFinished(
             WatchId(FIRST), (file.landing_id,), job.workbench_id, "published", RunId("r"),
             delivered=("out/a",),

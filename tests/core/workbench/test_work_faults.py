@@ -130,10 +130,10 @@ class _FaultyDisk(Disk):
         self._tick()
         return super().exchange(one, other)
 
-    def unlink(self, name: str, folder: int) -> None:
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
         """Unlink, or fail."""
         self._tick()
-        super().unlink(name, folder)
+        super().unlink(name, folder, is_folder=is_folder)
 
 
 async def _fail_at(place: Path, name: str, disk: _FaultyDisk) -> bool:

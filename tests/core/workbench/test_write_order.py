@@ -69,10 +69,10 @@ class _NotedDisk(Disk):
         self._note_change(one, other)
         return super().exchange(one, other)
 
-    def unlink(self, name: str, folder: int) -> None:
+    def unlink(self, name: str, folder: int, *, is_folder: bool = False) -> None:
         """Unlink."""
         self._note_change((folder, name))
-        super().unlink(name, folder)
+        super().unlink(name, folder, is_folder=is_folder)
 
     def _note_change(self, *places: tuple[int, str]) -> None:
         paths = tuple(f"{_path(folder)}/{name}" for folder, name in places)
