@@ -11,7 +11,8 @@ Contents, in reading order:
   durable), `disk` (what may fail);
   `shortages`: what the machine has run out of, as errors.
 * `blobs` (`BlobStore`): the bytes of files, by hash; `vocabulary` says which event names which.
-  `stored_blobs`: those that are kept although none does.
+  `checked_blobs`: where they lie and which are whole; `stored_blobs`: those that are kept although
+  no event names them.
 * `log_copy`: a log's beginning as a log of its own.
   `verification`: proof that all is whole. `repair`: of torn writes, and the explicit cut.
   `damage_repair`: of a damaged log, by a copy of it or a cut.

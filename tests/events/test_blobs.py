@@ -21,13 +21,8 @@ from kbd.errors import (
 )
 from kbd.events import BlobStore, LogPoisoned
 from kbd.events import blobs as blobs_module
-from kbd.events.blobs import (
-    BlobDamaged,
-    BlobVerification,
-    CheckedBlobs,
-    blob_paths,
-    blob_places,
-)
+from kbd.events.blobs import BlobVerification
+from kbd.events.checked_blobs import BlobDamaged, CheckedBlobs, blob_paths, blob_places
 from kbd.types import BlobHash
 
 DATA = b"some bytes\0" * 400_000

@@ -38,7 +38,8 @@ from kbd.core.store.blob_marks import read_collected
 from kbd.core.workbench.rows import run_info
 from kbd.errors import FileReadFailed, LogCorrupt, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.events.codec import decode
 from kbd.events.frame import BODY_AT
 from kbd.events.log_copy import Extent, find_extent

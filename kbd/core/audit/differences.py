@@ -18,7 +18,7 @@ import msgspec
 from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.core.runtime.secrets import REDACTED
 from kbd.errors import FileReadFailed, NotFound
-from kbd.events.blobs import BlobDamaged
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.formats import Source
 from kbd.lookalikes import common_prefix_length
 from kbd.opc.entries import PartStream

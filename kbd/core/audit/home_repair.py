@@ -39,7 +39,8 @@ from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.store.archive_shelf import ArchiveShelf
 from kbd.errors import FileReadFailed, KbdError, LogCorrupt, ValidationFailed
 from kbd.events.base import Recorded
-from kbd.events.blobs import BlobStore, blob_places
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import blob_places
 from kbd.events.codec import NotUnderstood, wrap_event
 from kbd.events.damage_repair import KEPT, DamageRepair, events_behind
 from kbd.events.disk import DISK, Disk

@@ -20,7 +20,8 @@ from kbd.core.store.history import encoded_state
 from kbd.core.workbench.destination import create_partial_file
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import BlobCollected, DiskFull, FileWriteFailed, LogCorrupt, NotFound
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.shortages import raise_shortage
 from kbd.types import BlobHash, FileName

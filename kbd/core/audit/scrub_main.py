@@ -35,7 +35,8 @@ from kbd.core.sessions.scrub.messages import (
 )
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.anchor import Anchor
-from kbd.events.blobs import BlobDamaged, BlobStore, BlobVerification
+from kbd.events.blobs import BlobStore, BlobVerification
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.types import BlobHash
 
 __all__ = ["main", "scrub_log"]

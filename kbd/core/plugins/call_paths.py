@@ -16,7 +16,7 @@ from kbd.core.plugins.confinement.process import CallReach
 from kbd.core.plugins.worker_messages import Request, encode
 from kbd.core.runtime.folder_trees import measure_tree, remove_tree
 from kbd.errors import DiskFull, FileReadFailed
-from kbd.events.blobs import blob_paths
+from kbd.events.checked_blobs import blob_paths
 from kbd.events.disk import is_full
 
 __all__ = ["CallFolder", "CallPaths"]

@@ -38,7 +38,7 @@ from kbd.errors import (
     ToolWorkerUnavailable,
     ValidationFailed,
 )
-from kbd.events.blobs import CheckedBlobs, check_presence
+from kbd.events.checked_blobs import CheckedBlobs, check_presence
 from kbd.tools import CallLimits
 
 __all__ = [

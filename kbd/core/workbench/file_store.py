@@ -23,7 +23,8 @@ from kbd.core.workbench.transaction import (
     translate_write_errors,
 )
 from kbd.errors import BlobCollected, KbdError, NotFound, SandboxViolation
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.drafts import PlannedFile
 from kbd.types import BlobHash, FileName

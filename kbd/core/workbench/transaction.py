@@ -29,7 +29,8 @@ from kbd.errors import (
     NotFound,
     SandboxViolation,
 )
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError
 from kbd.events.drafts import PlannedFile
 from kbd.events.shortages import raise_shortage

@@ -14,7 +14,8 @@ from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.fairness import serve_for
 from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import FileReadFailed, NotFound, ToolWorkerUnavailable, ValidationFailed
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.types import BlobHash
 
 PACKAGES = Path(__file__).with_name("packages")

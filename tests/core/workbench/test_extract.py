@@ -7,7 +7,8 @@ import pytest
 
 from kbd.core.workbench.extraction import copy_to_folder, numbered_names, remove_partial
 from kbd.events.base import FileVersion
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.checked_blobs import BlobDamaged
 from kbd.events.drafts import EffectIntended
 from kbd.types import BlobHash, FileName
 
