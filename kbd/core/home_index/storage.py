@@ -1,6 +1,6 @@
 """Queries of the index about storage: what takes how much, and since when what is settled."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,14 +13,13 @@ __all__ = [
     "SettledRow",
     "WatchSizes",
     "largest",
-    "makers_of",
-    "row_of",
+    "rows_of",
     "settled_before",
     "sizes",
     "sizes_by_watch",
 ]
 
-_MAKERS = 500
+_LOOKED_UP = 500
 """As many ids are looked up in one statement; SQLite takes some thousands."""
 
 
@@ -121,10 +120,15 @@ def largest(index: HomeIndex, before: tuple[int, str] | None, limit: int) -> tup
     )
 
 
-def row_of(index: HomeIndex, workbench_id: WorkbenchId) -> SettledRow | None:
-    """Return a workbench; None if the index does not have it."""
-    found = index.read(f"{_SETTLED} WHERE w.id = ?", (workbench_id,))
-    return _settled_row(found[0]) if found else None
+def rows_of(index: HomeIndex, ids: Sequence[WorkbenchId]) -> dict[WorkbenchId, SettledRow]:
+    """Return some workbenches, archived or not; those that the index does not have are left out."""
+    found: dict[WorkbenchId, SettledRow] = {}
+    for start in range(0, len(ids), _LOOKED_UP):
+        some = ids[start : start + _LOOKED_UP]
+        holes = ", ".join("?" * len(some))
+        rows = index.read(f"{_SETTLED} WHERE w.id IN ({holes})", tuple(some))
+        found.update((row.workbench_id, row) for row in map(_settled_row, rows))
+    return found
 
 
 def sizes(index: HomeIndex) -> IndexedSizes:
@@ -147,16 +151,3 @@ def sizes_by_watch(index: HomeIndex) -> tuple[WatchSizes, ...]:
         (),
     )
     return tuple(WatchSizes(WatchId(row[0]), row[1], row[2]) for row in found)
-
-
-def makers_of(index: HomeIndex, ids: Sequence[WorkbenchId]) -> dict[WorkbenchId, WatchId]:
-    """Return which watches made some workbenches; those that no watch made are left out."""
-    return dict(_makers(index, ids))
-
-
-def _makers(index: HomeIndex, ids: Sequence[WorkbenchId]) -> Iterator[tuple[WorkbenchId, WatchId]]:
-    for start in range(0, len(ids), _MAKERS):
-        some = ids[start : start + _MAKERS]
-        holes = ", ".join("?" * len(some))
-        query = f"SELECT workbench_id, watch_id FROM origins WHERE workbench_id IN ({holes})"
-        yield from index.read(query, tuple(some))

@@ -35,7 +35,7 @@ from kbd.core.domain.retention import (
     why_removed,
 )
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.home_index.storage import SettledRow, makers_of, settled_before
+from kbd.core.home_index.storage import SettledRow, rows_of, settled_before
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
@@ -124,11 +124,15 @@ class Pruned(msgspec.Struct):
 
 
 class _Archived(NamedTuple):
-    """An archive that is due, with whose word says so."""
+    """An archive, with whose word counts for it, and what holds it if anything does.
+
+    A person may archive what no rule would: what holds a workbench holds its archive, too.
+    """
 
     known: KnownWorkbench
     copy: ArchivedCopy
     scope: WatchId
+    hold: Hold | None
 
 
 class Retention:
@@ -252,14 +256,17 @@ class Retention:
         asked = f"kbd prune asked for it: {older_s / 86_400:g} days"
         async with self._lock:
             # Before anything is archived: what is archived now is not removed at once.
-            due = self._old_archives(before_us) if archives else []
+            due = await self._old_archives(policies, before_us) if archives else []
             async with aclosing(self._rows(before_us, busy=True)) as rows:
                 async for row in rows:
                     if self._since_us(row) <= before_us:
                         await self._prune_folder(policies, row, asked, pruned, actor, attempt)
             for each in due:
                 reason = f"{asked}, archived on {format_time(each.copy.archived_at_us)[:10]}"
-                failure = await attempt(partial(self._remove, each, reason, actor))
+                if each.hold is not None:
+                    failure: str | None = each.hold.reason
+                else:
+                    failure = await attempt(partial(self._remove, each, reason, actor))
                 action: Action = "remove" if failure is None else "keep"
                 pruned.note(_pruned_archive(each, action, failure or reason))
         return pruned
@@ -371,13 +378,24 @@ class Retention:
             return 0
         return due_at_us(self._since_us(row), days)
 
-    def _old_archives(self, before_us: int) -> list[_Archived]:
+    async def _old_archives(self, policies: Policies, before_us: int) -> list[_Archived]:
         """Return the archives that were made before a moment."""
-        return [
-            _Archived(known, known.archive, WatchId(""))
+        old = [
+            (known, known.archive)
             for known in self._state.workbenches.values()
             if known.archive is not None and known.archive.archived_at_us <= before_us
         ]
+        ids = [known.workbench_id for known, _ in old]
+        rows = await self._context.index.read(partial(rows_of, ids=ids))
+        self._landed = landing_workbenches(self._state)
+        found: list[_Archived] = []
+        for known, copy in old:
+            row = rows.get(known.workbench_id)
+            # What made it is not known: the shorter word of another must not count for it.
+            hold = self._hold(policies, row) if row is not None else Hold.UNREAD
+            scope = policies.scope(row.watch_id) if row is not None else WatchId("")
+            found.append(_Archived(known, copy, scope, hold))
+        return found
 
     async def _due_archives(
         self, policies: Policies, now_us: int | None, scopes: set[WatchId]
@@ -387,15 +405,12 @@ class Retention:
         if not days:
             return []
         before_us = (1 << 62) if now_us is None else now_us - min(days) * DAY_US
-        old = self._old_archives(before_us)
-        ids = [each.known.workbench_id for each in old]
-        makers = await self._context.index.read(partial(makers_of, ids=ids))
         found: list[_Archived] = []
-        for known, copy, _ in old:
-            scope = policies.scope(makers.get(known.workbench_id, WatchId("")))
-            at_us = due_at_us(copy.archived_at_us, policies.remove_days(scope))
-            if scope in scopes and at_us and (now_us is None or at_us <= now_us):
-                found.append(_Archived(known, copy, scope))
+        for each in await self._old_archives(policies, before_us):
+            at_us = due_at_us(each.copy.archived_at_us, policies.remove_days(each.scope))
+            is_due = bool(at_us) and (now_us is None or at_us <= now_us)
+            if each.hold is None and each.scope in scopes and is_due:
+                found.append(each)
         return found
 
     async def _archive(

@@ -280,3 +280,16 @@ async def test_a_person_is_told_apart_from_a_rule(tmp_path: Path) -> None:
         assert (await prune(running, 1)).kept == {
             "a rule without a retention of its own published it, and no person looked at it": 1
         }
+
+
+async def test_what_is_held_is_not_removed_though_a_person_archived_it(tmp_path: Path) -> None:
+    """To archive something by hand is not to have looked at it; prune says why it stays."""
+    clock = MovedClock()
+    async with supervised(tmp_path / "h", BOTH, clock=clock) as running:
+        bench = await settled(running, clock, actor=None)
+        await running.benches.archives.archive(bench.id, "it was asked for", PERSON)
+        await pass_days(running, clock, 1.1, 1.1, 1.1, 1.1)
+        assert await recorded(running, RetentionPlanned) == []
+        done = await prune(running, 1, archives=True)
+        assert (done.removed, list(done.kept.values())) == (0, [1])
+        assert await recorded(running, WorkbenchDeleted) == []
