@@ -1,6 +1,6 @@
 """Landings day after day under a retention of a day: what disk, memory and the daemon's log take.
 
-    python -m benchmarks.retention [--landings 100000] [--days 50]
+    python -m benchmarks.retention [--landings 1000] [--days 20]
 
 The clock is moved on by a day after each day's landings; the runs are scripted, all else is kbd's.
 Beside what goes by itself, some landings fail, some wait for review, and some are published by a
@@ -73,8 +73,8 @@ async def work(place: Path, landings: int, days: int) -> None:
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--landings", type=int, default=100_000)
-    parser.add_argument("--days", type=int, default=50)
+    parser.add_argument("--landings", type=int, default=1000)
+    parser.add_argument("--days", type=int, default=20)
     parser.add_argument("--home", type=Path, help="where; else a folder that is removed again")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.home) as place:
