@@ -14,6 +14,7 @@ from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
+from kbd.core.home_index import verified_logs
 from kbd.core.plugins import faults, hooks, renderer
 from kbd.core.plugins.answer_shape import MAX_CONTAINERS, MAX_VALUES
 from kbd.core.runtime import paths
@@ -45,6 +46,7 @@ def test_files_on_disk_are_documented() -> None:
     bench = home.workbench("0" * 16)
     of_home = {*places(paths.Home, home), home.socket, home.folder / prompt.HISTORY_NAME}
     of_home |= {home.folder / restore.RESTORED_NAME, home.folder / "daemon" / start.LOG_NAME}
+    of_home.add(home.index_file.with_name(verified_logs.VERIFIED_NAME))
     in_home = {str(path.relative_to(home.folder)) for path in of_home}
     in_bench = {str(path.relative_to(bench.root)) for path in places(paths.WorkbenchFolders, bench)}
 

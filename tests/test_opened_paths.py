@@ -86,7 +86,7 @@ BY_PATH = MappingProxyType(
             "runtime/home_lock.py": 2,
             "runtime/log_file.py": 3,
             "runtime/own_output.py": 2,
-            "runtime/paths.py": 5,
+            "runtime/paths.py": 4,
             "runtime/private_files.py": 4,
             "runtime/settings.py": 1,
             "server/listener.py": 3,

@@ -19,7 +19,7 @@ from kbd.errors import (
     TooManyOpenFiles,
     ValidationFailed,
 )
-from kbd.events import BlobStore, LogPoisoned
+from kbd.events import BlobStore, LogPoisoned, checked_blobs
 from kbd.events import blobs as blobs_module
 from kbd.events.blobs import BlobVerification
 from kbd.events.checked_blobs import BlobDamaged, CheckedBlobs, blob_paths, blob_places
@@ -268,7 +268,8 @@ def test_what_the_disk_does_not_give_is_damaged(
     def open_bad(*_: object) -> BinaryIO:
         return Path("/proc/self/mem").open("rb")
 
-    monkeypatch.setattr(blobs_module, "_open_blob", open_bad)
+    for module in (blobs_module, checked_blobs):
+        monkeypatch.setattr(module, "open_blob", open_bad)
     with (tmp_path / "out").open("wb") as out:
         for take in (
             lambda: store.read(HASH),

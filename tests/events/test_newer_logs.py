@@ -90,7 +90,7 @@ def test_any_other_newer_event_is_kept_and_changes_nothing(kind: type, tmp_path:
     fold_workbench(bench, Seq(1), read[1])
     fold_daemon(daemon, Seq(1), read[1])
     assert bench == WorkbenchState(seq=Seq(1), updated_at_us=APRIL)
-    assert daemon == DaemonState(seq=Seq(1))
+    assert daemon == DaemonState(seq=Seq(1), updated_at_us=APRIL)
 
 
 def records_in(kind: type) -> Iterator[inspect.StructType]:

@@ -70,7 +70,7 @@ def test_damage_is_told_everywhere_until_it_is_mended(
 ) -> None:
     """By status, doctor, lists, log and metrics, with a daemon and without; then nowhere."""
     taxes, _ = _made(old)
-    (blob,) = (old.home / "workbenches" / taxes / "blobs").glob("*/*")
+    (blob,) = (old.home / "workbenches" / taxes / "blobs").glob("?" * 64)
     flip(blob, 0)
     old.start()
     (found,) = _until(lambda: _found(old, "DamageFound"))

@@ -161,15 +161,16 @@ def scrub_log(home: Home, request: ScrubLog, tell: Tell) -> LogScrubbed:
         tell: Takes how far it has come.
     """
     meter = _Progress(request, tell)
-    folder = home.daemon_log if request.log_id == "daemon" else home.workbench(request.log_id).log
     try:
         # Of one that is gone on with the log was counted before, though it is read again.
-        meter.add(0 if request.reached else _size_bytes(folder))
+        meter.add(0 if request.reached else _size_bytes(home, request))
         found = verify_home_log(
             home,
             request.log_id,
             durable=Anchor(*request.durable) if request.durable is not None else None,
             open_blobs=lambda blobs: _ScrubbedStore(blobs, meter),
+            archive=request.archive,
+            scratch=home.archives / "reading",
         )
     except NotFound:
         reason = "the workbench has no folder, though the daemon's log names it"
@@ -184,8 +185,11 @@ def scrub_log(home: Home, request: ScrubLog, tell: Tell) -> LogScrubbed:
     return LogScrubbed(meter.take(), found_damage(found.faults))
 
 
-def _size_bytes(folder: Path) -> int:
-    """Return the size of the files of a folder; 0 if it cannot be read."""
+def _size_bytes(home: Home, request: ScrubLog) -> int:
+    """Return the size of a log, or of the archive that it is in; 0 if it cannot be read."""
+    if request.archive is not None:
+        return request.archive.size_bytes
+    folder = home.daemon_log if request.log_id == "daemon" else home.workbench(request.log_id).log
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         return sum(each.stat(follow_symlinks=False).st_size for each in entries)
     return 0

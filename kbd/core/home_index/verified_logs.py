@@ -16,7 +16,10 @@ import msgspec
 from kbd.core.home_index.database import remove_index
 from kbd.types import BlobHash
 
-__all__ = ["LogProgress", "VerifiedLogs", "VerifiedSummary"]
+__all__ = ["VERIFIED_NAME", "LogProgress", "VerifiedLogs", "VerifiedSummary"]
+
+VERIFIED_NAME = "verified.sqlite3"
+"""The file's name, beside that of the index."""
 
 _SCHEMA = """
 CREATE TABLE logs(

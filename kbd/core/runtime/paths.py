@@ -263,11 +263,6 @@ class Home(msgspec.Struct, frozen=True):
         return self.folder / "daemon" / "index.sqlite3"
 
     @property
-    def verified_file(self) -> Path:
-        """The file of when each log was verified last; a projection."""
-        return self.folder / "daemon" / "verified.sqlite3"
-
-    @property
     def workbenches(self) -> Path:
         """The folder of all workbenches."""
         return self.folder / "workbenches"

@@ -16,7 +16,12 @@ from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.found_damage import EndVerification, FoundDamage
 from kbd.core.home_index.database import remove_index
-from kbd.core.home_index.verified_logs import LogProgress, VerifiedLogs, VerifiedSummary
+from kbd.core.home_index.verified_logs import (
+    VERIFIED_NAME,
+    LogProgress,
+    VerifiedLogs,
+    VerifiedSummary,
+)
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import Home
@@ -63,7 +68,11 @@ class Verifications:
         settings: ScrubSettings,
         clock: Clock,
     ) -> None:
-        self._path, self._daemon, self._clock = home.verified_file, daemon, clock
+        self._path, self._daemon, self._clock = (
+            home.index_file.with_name(VERIFIED_NAME),
+            daemon,
+            clock,
+        )
         self._days = settings.days
         self._file: VerifiedLogs | None = None
         # One thread at a time has the file.

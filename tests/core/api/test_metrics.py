@@ -8,6 +8,7 @@ import pytest
 from documentation import names, table
 from kbd.core.api.metrics import MetricsMethods
 from kbd.core.metrics.exposition import render
+from kbd.core.runtime.settings import RetentionSettings, Settings
 from supervised import supervised
 
 pytestmark = pytest.mark.anyio
@@ -15,7 +16,9 @@ pytestmark = pytest.mark.anyio
 
 async def test_metrics_are_documented(tmp_path: Path, anyio_backend: str) -> None:
     """Each by its name, kind and labels."""
-    async with supervised(tmp_path) as daemon:
+    # A home without a quota is not measured.
+    settings = Settings(retention=RetentionSettings(quota_bytes=1 << 40))
+    async with supervised(tmp_path, settings) as daemon:
         families = await MetricsMethods(daemon.context, daemon.benches).families()
     rows = table("reference/metrics.md", "Metrics")
 

@@ -388,7 +388,7 @@ def _pages_written(index: HomeIndex, folder: Path, *writes: IndexWrite) -> int:
 def test_a_landed_file_changes_few_pages(index: HomeIndex, tmp_path: Path) -> None:
     """All rows of a new workbench are a transaction; one that only grew touches a few of them."""
     run = a_run(1, text="sort by Day")
-    row = made(1, "inbox: a.csv", disk_bytes=4096, files=(FileName("a.csv"),), runs=(run,))
+    row = made(1, "inbox: a.csv", sizes=FolderSizes(4096), files=(FileName("a.csv"),), runs=(run,))
     known = KnownWorkbench(row.workbench_id, row.name, 1)
     watches = {row.workbench_id: WatchId("w")}
 
@@ -398,7 +398,7 @@ def test_a_landed_file_changes_few_pages(index: HomeIndex, tmp_path: Path) -> No
         lambda index: index.assign(watches),
         lambda index: index.put((row,)),
     )  # fmt: skip
-    grown = msgspec.structs.replace(row, disk_bytes=8192, runs=(), is_whole=False)
+    grown = msgspec.structs.replace(row, sizes=FolderSizes(8192), runs=(), is_whole=False)
     closed = _pages_written(
         index, tmp_path,
         lambda index: index.put((grown,)),

@@ -26,6 +26,7 @@ from kbd.core.sessions.scrub.messages import BlobsReached, LogScrubbed, ScrubLog
 from kbd.core.sessions.scrub.process import open_verifier
 from kbd.core.sessions.scrub.scrubber import Scrubber
 from kbd.core.sessions.verifications import DAY_US
+from kbd.events.blobs import BlobStore
 from kbd.events.frame import BODY_AT
 from kbd.requests.daemon import LogVerify
 from kbd.requests.workbenches import WorkbenchList, WorkbenchOpen
@@ -111,8 +112,9 @@ async def until(true: Callable[[], object]) -> None:
 
 def blob_of(folder: Path, workbench_id: str) -> Path:
     """Return the only blob of a workbench."""
-    (found,) = (folder / "workbenches" / workbench_id / "blobs").glob("*/*")
-    return found
+    store = BlobStore(folder / "workbenches" / workbench_id / "blobs")
+    (blob,) = store.stored()
+    return store.path(blob)
 
 
 async def until_verified(home: ScrubbedHome, count: int) -> None:
@@ -153,6 +155,24 @@ async def test_damage_of_each_kind_is_found_and_listed(tmp_path: Path) -> None:
         info = (await methods.open(WorkbenchOpen(workbench_id=missing), NOBODY)).workbench
         assert (info.status, info.is_read_only) == ("damaged", False)
         assert info.verified_at
+
+
+async def test_archives_are_verified_as_workbenches_are(tmp_path: Path) -> None:
+    """By their hash and all that is in them: damage of one is found and listed."""
+    ids = await made(tmp_path / "h", 2)
+    damaged, _ = ids
+    clock = MovedClock()
+    async with scrubbed(tmp_path / "h", clock, days=0) as home:
+        for each in ids:
+            await home.running.benches.archives.archive(WorkbenchId(each), "for a test")
+    flip(tmp_path / "h" / "archives" / f"{damaged}.tar.gz", 200)
+    clock.days = 400
+    async with scrubbed(tmp_path / "h", clock, days=1) as home:
+        await until_verified(home, 3)
+        state, damage = home.running.benches.daemon.state, await home.damage()
+        kinds = [[fault.kind for fault in state.damage_of(each)] for each in ids]
+        assert kinds == [["archive damaged"], []]
+        assert [damage[each][0] for each in ids] == ["damaged", "archived"]
 
 
 async def test_what_is_mended_is_told_at_the_next_start(tmp_path: Path) -> None:
@@ -260,7 +280,7 @@ async def test_killed_at_any_time_it_goes_on_where_it_was(
         bench = await running.bench(**{f"a{n}__txt": f"{n}" * 1000 for n in range(9)})
         workbench_id = bench.id
     home = Home(tmp_path / "h", tmp_path / "s")
-    blobs = sorted((home.workbench(workbench_id).blobs).glob("*/*"), key=lambda path: path.name)
+    blobs = sorted(home.workbench(workbench_id).blobs.glob("?" * 64))
     flip(blobs[2], 0)
     monkeypatch.setattr(scrub_main, "PROGRESS_BYTES", 1)
     told: list[BlobsReached] = []

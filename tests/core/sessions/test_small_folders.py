@@ -25,9 +25,10 @@ async def test_a_closed_workbench_has_no_empty_folders(tmp_path: Path) -> None:
         root = bench.folders.root
         assert {"log", "published", "stage", "cache", "blobs"} <= _folders(root)
     # The stage stays: a publish must not find it gone by a power cut.
-    assert _folders(root) <= {"log", "blobs", "published", "stage", "meta", "meta/workshop"}
+    there = {"log", "blobs", "blobs/kept", "published", "stage", "meta", "meta/workshop"}
+    assert _folders(root) <= there
     empty = {each for each in _folders(root) if not any((root / each).iterdir())}
-    assert empty <= {"blobs", "published", "stage"}
+    assert empty <= {"blobs", "blobs/kept", "published", "stage"}
 
     async with supervised(tmp_path / "h") as again:
         bench = await again.benches.open(bench.id)

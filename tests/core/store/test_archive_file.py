@@ -160,7 +160,7 @@ def test_a_damaged_archive_is_refused(root: Path, tmp_path: Path, harm: str) -> 
     for number, data in enumerate(harmed[:: max(1, len(harmed) // 30)]):
         if data is not None:
             archive.write_bytes(data)
-        with pytest.raises(FileReadFailed, match="the archive of the workbench is damaged"):
+        with pytest.raises(FileReadFailed, match="the archive of the workbench is"):
             unpack_folder(archive, packed.sha256, tmp_path / f"again-{number}")
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from kbd.core.domain.daemon_state import ArchivedCopy
 from kbd.core.domain.found_damage import FoundDamage
 from kbd.types import BlobHash
 
@@ -30,12 +31,14 @@ class ScrubLog(msgspec.Struct, frozen=True, tag=True):
         durable: Its end, number and chain value, as whoever has it open knows it.
         reached: Blobs up to this one, in the order of hashes, were verified before; "" for none.
         suspects: Those of them that were damaged or missing, which are looked at again.
+        archive: The archive that its workbench is packed in, which is verified as a whole.
     """
 
     log_id: str
     durable: tuple[int, bytes] | None = None
     reached: str = ""
     suspects: tuple[BlobHash, ...] = ()
+    archive: ArchivedCopy | None = None
 
 
 class ScrubTurn(msgspec.Struct, frozen=True, tag=True):

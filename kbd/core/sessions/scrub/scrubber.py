@@ -183,7 +183,8 @@ class Scrubber:
         log = self._open_log(log_id)
         end = log.end if log is not None and log.damage is None else None
         durable = (end.seq, end.chain) if end is not None else None
-        request = ScrubLog(log_id, durable, progress.reached, progress.suspects)
+        archive = self._workbenches.archives.archived(WorkbenchId(log_id))
+        request = ScrubLog(log_id, durable, progress.reached, progress.suspects, archive)
         found = await verifier.scrub(request, reached)
         await self._count(max(found.size_bytes, SMALLEST_BYTES - counted))
         if found.unread or (found.faults and log_use(self._workbenches, log_id) != before):
