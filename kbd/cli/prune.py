@@ -85,9 +85,9 @@ def _listed(pruned: dict[str, Any]) -> Iterator[str]:
 def _totals(pruned: dict[str, Any]) -> Iterator[str]:
     would = "would be " if pruned["dry_run"] else ""
     archived, removed = pruned["archived"], pruned["removed"]
-    freed = "" if pruned["dry_run"] else f", which take {size(pruned['archive_bytes'])} now"
+    noun, verb = ("workbench", "takes") if archived == 1 else ("workbenches", "take")
+    freed = "" if pruned["dry_run"] else f", which {verb} {size(pruned['archive_bytes'])} now"
     took = size(pruned["archived_bytes"])
-    noun = "workbench" if archived == 1 else "workbenches"
     yield f"{archived} {noun} of {took} {would}archived{freed if archived else ''}"
     if removed:
         yield f"{counted(removed, 'archive')} of {size(pruned['removed_bytes'])} {would}removed"

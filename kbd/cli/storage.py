@@ -111,6 +111,10 @@ def _workbenches(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _fate(row: dict[str, Any]) -> str:
+    if row["status"] == "archived":
+        if "remove_at" in row:
+            return f"archived, removed from {format_time(row['remove_at'])} on"
+        return f"archived, stays: {line(row['held'])}" if "held" in row else "archived"
     if "archive_at" in row:
         return f"archived from {format_time(row['archive_at'])} on"
     return f"stays: {line(row['held'])}" if "held" in row else "stays: no rule says otherwise"

@@ -76,6 +76,7 @@ class StorageRow(msgspec.Struct, frozen=True, kw_only=True):
         watch_id: The watch that made it.
         held: Why no rule archives it.
         archive_at: When a rule archives it, at the earliest.
+        remove_at: Of an archive: when a rule removes it, at the earliest.
     """
 
     workbench_id: WorkbenchId
@@ -86,6 +87,7 @@ class StorageRow(msgspec.Struct, frozen=True, kw_only=True):
     watch_id: WatchId | Unset = UNSET
     held: str | Unset = UNSET
     archive_at: str | Unset = UNSET
+    remove_at: str | Unset = UNSET
 
 
 class WatchStorageRow(msgspec.Struct, frozen=True, kw_only=True):

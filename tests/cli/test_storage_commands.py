@@ -17,6 +17,7 @@ SHARES = dict.fromkeys(
     ("logs", "blobs", "published", "caches", "archives", "landed", "daemon", "index"), 0
 )
 ROW = {"workbench_id": "0123456789abcdef", "name": "taxes", "status": "idle", "disk_bytes": 2048}
+PACKED = {**ROW, "status": "archived", "updated_at": "2026-10-03T09:30:00Z"}
 FOUND: dict[str, Any] = {
     "total_bytes": 5120,
     "shares": {**SHARES, "blobs": 3072, "archives": 2048},
@@ -25,8 +26,11 @@ FOUND: dict[str, Any] = {
     "workbenches": [
         {**ROW, "updated_at": "2026-10-01T09:30:00Z", "held": "a draft is open"},
         {**ROW, "updated_at": "2026-10-02T09:30:00Z", "archive_at": "2026-11-01T09:30:00Z"},
+        {**PACKED, "remove_at": "2027-11-01T09:30:00Z"},
+        {**PACKED, "held": "nobody looked at it"},
+        PACKED,
     ],
-    "total": 5,
+    "total": 8,
     "watches": [{"watch_id": "f" * 16, "name": "in", "workbenches": 4, "disk_bytes": 1024}],
     "retention": [
         {"name": "[retention]", "archive_after_days": 30, "remove_after_days": 0},
@@ -75,6 +79,15 @@ def test_storage_tells_what_takes_the_disk(
         "workbench                 disk     changed (UTC)     goes",
         "0123456789abcdef (taxes)  2.0 KiB  2026-10-01 09:30  stays: a draft is open",
         "0123456789abcdef (taxes)  2.0 KiB  2026-10-02 09:30  archived from 2026-11-01 09:30 on",
+        (
+            "0123456789abcdef (taxes)  2.0 KiB  2026-10-03 09:30"
+            "  archived, removed from 2027-11-01 09:30 on"
+        ),
+        (
+            "0123456789abcdef (taxes)  2.0 KiB  2026-10-03 09:30"
+            "  archived, stays: nobody looked at it"
+        ),
+        "0123456789abcdef (taxes)  2.0 KiB  2026-10-03 09:30  archived",
         "and 3 more",
         "",
         "made by watch          workbenches  disk",
@@ -106,7 +119,7 @@ def test_prune_needs_a_yes(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -
         "archive                   takes    because",
         "0123456789abcdef (taxes)  2.0 KiB  kbd prune asked for it",
         "  … and 2 more",
-        "1 workbench of 2.0 KiB archived, which take 512 bytes now",
+        "1 workbench of 2.0 KiB archived, which takes 512 bytes now",
         "2 archives of 1.0 KiB removed",
         "4 kept: a draft is open",
     ]

@@ -134,7 +134,9 @@ class StorageMethods:
         )
 
     def _row(self, row: SettledRow) -> wire.StorageRow:
-        at_us, held = self._retention.archive_at_us(row)
+        at_us, held = self._retention.goes_at_us(row)
+        at = format_time(at_us) if at_us else UNSET
+        is_archived = row.status == "archived"
         return wire.StorageRow(
             workbench_id=row.workbench_id,
             name=row.name,
@@ -143,7 +145,8 @@ class StorageMethods:
             updated_at=format_time(row.settling.since_us),
             watch_id=row.watch_id or UNSET,
             held=held or UNSET,
-            archive_at=format_time(at_us) if at_us else UNSET,
+            archive_at=UNSET if is_archived else at,
+            remove_at=at if is_archived else UNSET,
         )
 
     async def _watches(self) -> tuple[wire.WatchStorageRow, ...]:

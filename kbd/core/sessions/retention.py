@@ -324,11 +324,19 @@ class Retention:
         found += removed[:limit]
         return sorted(found, key=lambda each: (each.due_at_us, each.workbench_id))
 
-    def archive_at_us(self, row: SettledRow) -> tuple[int, str]:
-        """Return when a workbench is archived by the rules, 0 for never; and what holds it."""
-        policies = self.policies
+    def goes_at_us(self, row: SettledRow) -> tuple[int, str]:
+        """Return when a workbench is archived by the rules, or its archive is removed by them.
+
+        0 for never; and what holds it.
+        """
+        policies, known = self.policies, self._state.workbenches.get(row.workbench_id)
         hold = self._hold(policies, row)
-        return self._archive_at_us(policies, row), hold.reason if hold is not None else ""
+        if hold is not None:
+            return 0, hold.reason
+        if known is None or known.archive is None:
+            return self._archive_at_us(policies, row), ""
+        days = policies.remove_days(policies.scope(row.watch_id))
+        return due_at_us(known.archive.archived_at_us, days), ""
 
     def notices(self) -> tuple[str, ...]:
         """Return what people should know of what the rules are about to remove."""

@@ -222,6 +222,11 @@ async def test_storage_tells_what_takes_the_disk_and_what_goes_when(tmp_path: Pa
         (goes,) = first.upcoming
         assert (goes.workbench_id, goes.action) == (bench.id, "archive")
         assert goes.due_at == first.workbenches[0].archive_at
+        await running.benches.archives.archive(bench.id, "for a test")
+        packed = await methods.get(wire.StorageGet(), SESSION)
+        (row,) = (each for each in packed.workbenches if each.workbench_id == bench.id)
+        assert (row.archive_at, bool(row.remove_at)) == (msgspec.UNSET, True)
+        assert packed.upcoming[0].due_at == row.remove_at
         (rule,) = first.retention
         assert (rule.name, rule.archive_after_days, rule.remove_after_days) == ("[retention]", 1, 1)
 
