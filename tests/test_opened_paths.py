@@ -74,7 +74,7 @@ BY_PATH = MappingProxyType(
             "workbench/sandbox.py": 1,
         },
         _HOME: {
-            "api/archives.py": 1,
+            "api/copies.py": 1,
             "api/files.py": 1,
             "api/traces.py": 5,
             "audit/backup.py": 2,

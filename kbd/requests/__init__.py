@@ -19,7 +19,7 @@
     events         events of a log, read and followed; blobs
     notifications  what the daemon sends without being asked
     replays        a run step by step, replay proofs, a workbench as it stood
-    archives       case files and backups
+    copies         case files and backups
     storage        what takes the disk, what goes when, making room
     openrpc        the document that `rpc.discover` answers, made from these records
 
@@ -33,9 +33,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from kbd.requests.approvals import ApprovalRequests
-from kbd.requests.archives import ArchiveRequest
 from kbd.requests.base import Request
 from kbd.requests.contexts import ContextRequest
+from kbd.requests.copies import CopyRequest
 from kbd.requests.daemon import DaemonRequest
 from kbd.requests.drafts import DraftRequest
 from kbd.requests.egress import EgressRequest
@@ -72,7 +72,7 @@ AnyRequest = (
     | ApprovalRequests
     | LogRequest
     | ReplayRequest
-    | ArchiveRequest
+    | CopyRequest
     | StorageRequest
     | WatchRequest
     | RecipeRequest

@@ -20,7 +20,7 @@ client_calls    how the calls of clients that write are carried out and recorded
 search          a workbench's documents
 logs            reading, following and checking logs; blobs
 replays         a run step by step, a workbench as it stood, replay proofs of runs
-archives        backups and case files
+copies          backups and case files
 storage         what takes the disk, what goes when, making room; refusals at the quota
 providers       providers and models; consent to what leaves the machine
 recipes         recipes: saved, listed, tried, removed

@@ -23,8 +23,8 @@ from anyio.to_thread import run_sync
 
 from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.approvals import ApprovalMethods
-from kbd.core.api.archives import BackupMethods, CaseMethods
 from kbd.core.api.commands import hold_workbenches
+from kbd.core.api.copies import BackupMethods, CaseMethods
 from kbd.core.api.daemon_start import load_plugins, look_at_start, record_start
 from kbd.core.api.damaged_start import load_readable
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods

@@ -15,7 +15,7 @@ from anyio.from_thread import run as run_in_loop
 from anyio.to_thread import run_sync
 
 from backends import on_asyncio, on_trio
-from kbd.core.api.archives import BackupMethods
+from kbd.core.api.copies import BackupMethods
 from kbd.core.audit.archived_logs import verify_archive
 from kbd.core.audit.backup import Backup, check_backup
 from kbd.core.audit.backup_inventory import read_inventory

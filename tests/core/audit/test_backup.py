@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from backends import on_asyncio, on_trio
 from backups import assert_beginning, checked, folder_of, kept
 from events.failing_disks import FullDisk
-from kbd.core.api.archives import BackupMethods
+from kbd.core.api.copies import BackupMethods
 from kbd.core.audit.backup import Backup, check_backup
 from kbd.core.audit.backup_contents import hash_file
 from kbd.core.audit.backup_inventory import InventoryFile, read_inventory
@@ -22,7 +22,7 @@ from kbd.core.audit.restore import restore
 from kbd.core.domain.commands import SendMessage
 from kbd.errors import DiskFull, FileReadFailed, KbdError, ValidationFailed
 from kbd.events.disk import DISK
-from kbd.requests.archives import BackupCreate, BackupCreated
+from kbd.requests.copies import BackupCreate, BackupCreated
 from kbd.types import Seq, WorkbenchId
 from supervised import Supervised, add, draft, files_in, supervised
 

@@ -8,7 +8,7 @@ import pytest
 from agent_rig import Opened, said, say
 from backends import on_asyncio
 from cased import BIG, NOON_US, case_bytes, contents, forged, workbench
-from kbd.core.api.archives import BackupMethods
+from kbd.core.api.copies import BackupMethods
 from kbd.core.audit.backup import check_backup
 from kbd.core.audit.backup_inventory import read_inventory
 from kbd.core.audit.verify.case import check
@@ -19,7 +19,7 @@ from kbd.errors import LogCorrupt
 from kbd.events import BlobStore, EventLog, codec
 from kbd.events.retention import BlobsCollected
 from kbd.providers import ModelReply, ModelRequest
-from kbd.requests.archives import BackupCreate
+from kbd.requests.copies import BackupCreate
 from kbd.types import BlobHash, Phase
 from proof_rig import asks, proved
 from supervised import draft, supervised

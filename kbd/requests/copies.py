@@ -9,9 +9,9 @@ from kbd.types import RunId, Seq, WorkbenchId
 
 __all__ = [
     "ArchiveCopied",
-    "ArchiveRequest",
     "BackupCreate",
     "BackupCreated",
+    "CopyRequest",
     "LogCopied",
     "RunExport",
     "RunExported",
@@ -21,7 +21,7 @@ _TargetText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 """An absolute path."""
 
 
-class _ArchiveRequest(Request):
+class _CopyRequest(Request):
     """The root of this file's requests."""
 
     subject: ClassVar[str] = "archive"
@@ -47,7 +47,7 @@ class RunExported(Answer):
     blobs: int
 
 
-class RunExport(_ArchiveRequest):
+class RunExport(_CopyRequest):
     """Write a run with all that it rests on to one zip, which can verify itself.
 
     Args:
@@ -104,7 +104,7 @@ class BackupCreated(Answer):
     damaged: int = 0
 
 
-class BackupCreate(_ArchiveRequest):
+class BackupCreate(_CopyRequest):
     """Copy all logs, file versions and archives to a new folder, while work goes on.
 
     Args:
@@ -116,5 +116,5 @@ class BackupCreate(_ArchiveRequest):
     target: _TargetText
 
 
-ArchiveRequest = RunExport | BackupCreate
+CopyRequest = RunExport | BackupCreate
 """The requests of this subject."""

@@ -1,4 +1,4 @@
-"""Methods of archives: write a backup while work goes on, export a run as a case file."""
+"""Methods of copies to keep: write a backup while work goes on, export a run as a case file."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +24,7 @@ from kbd.core.workbench.extraction import record_planned_writes
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.base import FileVersion
 from kbd.events.codec import format_time
-from kbd.requests import archives as wire
+from kbd.requests import copies as wire
 from kbd.requests.base import Request
 from kbd.types import BlobHash, FileName, WatchId, WorkbenchId
 
