@@ -27,7 +27,15 @@ from kbd.requests.workbenches import WorkbenchRow
 from kbd.requests.workshop import RunRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
-__all__ = ["FoundPage", "HomeCensus", "HomeIndex", "IndexTotals", "IndexWrite", "remove_index"]
+__all__ = [
+    "FoundPage",
+    "HomeCensus",
+    "HomeIndex",
+    "IndexTotals",
+    "IndexWrite",
+    "remove_index",
+    "unreadable_workbenches",
+]
 
 _SCHEMA = """
 CREATE TABLE meta(edition TEXT NOT NULL);
@@ -300,14 +308,6 @@ class HomeIndex:
         )
         return tuple(_checked(row)[-1] for row in self._connection.execute(query))
 
-    def unreadable(self) -> tuple[WorkbenchId, ...]:
-        """Return the workbenches whose logs are damaged or were not read yet, oldest first."""
-        query = (
-            "SELECT id FROM workbenches WHERE status = 'unread' OR (status = 'damaged'"
-            " AND json_extract(CAST(row AS TEXT), '$.is_read_only')) ORDER BY created_at_us, id"
-        )
-        return tuple(row[0] for row in self._connection.execute(query))
-
     def page(self, query: ListQuery) -> FoundPage:
         """Return a page of a list."""
         sql, values = query.count_sql()
@@ -454,6 +454,15 @@ class HomeIndex:
             "DELETE FROM origins WHERE workbench_id = ?",
         ):
             self._connection.executemany(sql, gone)
+
+
+def unreadable_workbenches(index: HomeIndex) -> tuple[WorkbenchId, ...]:
+    """Return the workbenches whose logs are damaged or were not read yet, oldest first."""
+    query = (
+        "SELECT id FROM workbenches WHERE status = 'unread' OR (status = 'damaged'"
+        " AND json_extract(CAST(row AS TEXT), '$.is_read_only')) ORDER BY created_at_us, id"
+    )
+    return tuple(row[0] for row in index.read(query, ()))
 
 
 def _checksum(values: Sequence[Any]) -> int:

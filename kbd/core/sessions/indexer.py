@@ -31,6 +31,7 @@ from kbd.core.home_index.database import (
     IndexTotals,
     IndexWrite,
     remove_index,
+    unreadable_workbenches,
 )
 from kbd.core.home_index.queries import run_query, workbench_query
 from kbd.core.home_index.reader_process import read_closed_logs
@@ -191,7 +192,7 @@ class HomeIndexer:
 
         And the workbenches in which others may: those that are damaged, or were not read yet.
         """
-        return await self._ask(lambda index: (index.approvals(), index.unreadable()))
+        return await self._ask(lambda index: (index.approvals(), unreadable_workbenches(index)))
 
     async def read(self, question: Callable[[HomeIndex], T]) -> T:
         """Return the answer of the index to a question that has a module of its own."""

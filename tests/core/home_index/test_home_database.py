@@ -222,11 +222,11 @@ def test_totals_are_of_all(index: HomeIndex) -> None:
     index.put([made(1, has_draft=True, sizes=FolderSizes(5))])
     index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":true}')])
     assert index.totals() == database.IndexTotals(1, 1, 1, 12)
-    assert index.unreadable() == (known[1].workbench_id, known[2].workbench_id)
+    assert database.unreadable_workbenches(index) == (known[1].workbench_id, known[2].workbench_id)
     # Of a damaged file version the log has all the same what waits.
     index.put([made(2, status="damaged", sizes=FolderSizes(7), row=b'{"is_read_only":false}')])
     assert index.totals().damaged == 1
-    assert index.unreadable() == (known[2].workbench_id,)
+    assert database.unreadable_workbenches(index) == (known[2].workbench_id,)
 
 
 def test_decisions_that_wait_are_listed_oldest_first(index: HomeIndex) -> None:
