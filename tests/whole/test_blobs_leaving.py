@@ -393,7 +393,7 @@ def test_any_blob_damaged_in_turn(wire: Wired, tmp_path: Path, every: int) -> No
     workbench_id = _history(wire)
     wire.daemon.stop()
     root = Path("workbenches") / workbench_id
-    blobs = sorted(path.name for path in (wire.daemon.home / root / "blobs").glob("*"))
+    blobs = sorted(path.name for path in (wire.daemon.home / root / "blobs").glob("?" * 64))
     assert len(blobs) >= 20
     stride = WHOLE if every == 1 else share_of(wire.daemon.backend).wider(every)
     # Other tests have harmed blobs of theirs; what is forked here is none of these.
