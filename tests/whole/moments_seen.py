@@ -46,7 +46,7 @@ def strip(home: Path) -> None:
     shutil.rmtree(home / "daemon" / "snap", ignore_errors=True)
     for workbench in (home / "workbenches").iterdir():
         for part in PROJECTIONS:
-            shutil.rmtree(workbench / part)
+            shutil.rmtree(workbench / part, ignore_errors=True)
 
 
 def _are_of(lines: list[str], ids: list[str]) -> bool:

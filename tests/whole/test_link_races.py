@@ -246,7 +246,7 @@ class _Raced:
         self.run_id = run["run_id"]
         (self.base / "in" / "s.txt").write_text("mine")
         root = wire.published(self.workbench_id).parent
-        (root / "draft" / "sub").mkdir()
+        (root / "draft" / "sub").mkdir(parents=True)
         for path in (root / "published" / "sub", root / "draft" / "sub", self.base / "out" / "sub"):
             swaps.add(path, self.outside)
         self._watch(swaps)

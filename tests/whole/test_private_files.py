@@ -38,7 +38,9 @@ def _use(wire: Wired) -> None:
     made = docx.Document()
     made.add_paragraph("a word of it")
     made.save(str(document))
-    bench = wire.workbench(a__txt="mine", b__csv="Shop,Amount\nBaker,1\n")
+    # So long that what is derived from it is kept.
+    table = "Shop,Amount\n" + "Baker,1\n" * 10_000
+    bench = wire.workbench(a__txt="mine", b__csv=table)
     wire.add(bench, document)
     wire.draft(bench, out__txt="made", more__md="# made")
     named = {"workbench_id": bench}

@@ -217,6 +217,8 @@ def test_a_folder_that_is_replaced_by_a_link_leads_nowhere(wire: Wired, which: s
     (theirs / "sub").mkdir()
     place = wire.published(workbench_id).parent / which
     moved = place.with_name("moved")
+    # There is no draft/ before a draft is open.
+    place.mkdir(exist_ok=True)
     place.rename(moved)
     place.symlink_to(theirs)
     try:

@@ -376,7 +376,7 @@ def _mend_from_archive(
         backup_copy(backup, workbench_id, ("blobs",), sought) as folder,
     ):
         for blob in sorted(sought if folder is not None else ()):
-            path = _find_bytes(blob, [Path(folder or "", "blobs", blob[:2], blob)])
+            path = _find_bytes(blob, list(blob_places(Path(folder or "", "blobs"), blob)))
             if path is not None and store.put_file(path)[0] == blob:
                 mended[blob] = archive
     return mended

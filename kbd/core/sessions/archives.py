@@ -289,10 +289,12 @@ class WorkbenchArchives:
                 await self._forget_unpacked()
 
     def _check_archived(self, workbench_id: WorkbenchId) -> ArchivedCopy:
-        copy = self.archived(workbench_id)
-        if copy is None:
+        known = self._daemon.state.workbenches.get(workbench_id)
+        if known is None:
+            raise NotFound(f"there is no workbench {workbench_id}")
+        if known.archive is None:
             raise ValidationFailed("that workbench is not archived")
-        return copy
+        return known.archive
 
     async def _forget_unpacked(self) -> None:
         """Remove the logs that were unpacked longest ago, and that nobody reads."""
