@@ -297,10 +297,10 @@ def _full(rig: MatrixRig) -> str:
     disk = rig.place().parent / "disk"
     with tiny_disk(disk, 64 << 20), daemon_at(rig, disk / "h") as daemon:
         bench, before = _begun(rig, daemon)
-        with (disk / "ballast").open("wb") as ballast, suppress(OSError):
+        # Not buffered: what does not fit would be tried again when it is closed.
+        with (disk / "ballast").open("wb", buffering=0) as ballast, suppress(OSError):
             while True:
                 ballast.write(bytes(1 << 16))
-                ballast.flush()
         code = _add_more(rig, daemon, bench)
         (disk / "ballast").unlink()
         again = _add_more(rig, daemon, bench)
