@@ -31,6 +31,9 @@ from providers.offline.prompt_values import agree, figures, folded, readings
 
 __all__ = ["PromptEntry", "PromptOutcome", "Verdict", "judge", "load_entries"]
 
+NO_ROW = "no row is left"
+"""What a run says that leaves nothing, for no row is what was asked for."""
+
 Verdict = Literal["right", "asked", "declined", "wrong"]
 Rows = Sequence[Sequence[Any]]
 
@@ -134,7 +137,11 @@ def judge(entry: PromptEntry, outcome: PromptOutcome, tables: PromptTables) -> V
         case "asked":
             return "right" if entry.answer == "asks" else "asked"
         case "declined" | "failed":
-            return "right" if entry.answer else "declined"
+            # On the first of a month nothing is of this month yet, and that is said.
+            is_empty = NO_ROW in outcome.answer and any(
+                not tables.rows(entry.files, sql)[1] for sql in entry.statements
+            )
+            return "right" if entry.answer or is_empty else "declined"
         case "finished":
             right = any(
                 _is_right(entry, outcome, _Expected(*tables.rows(entry.files, sql)))
