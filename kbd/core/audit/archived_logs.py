@@ -235,6 +235,7 @@ def _render(within: str, found: Verification, copy: ArchivedCopy) -> LogVerified
         segments=found.segments,
         blobs=found.blobs_checked,
         head=found.head,
+        collected=found.blobs_collected,
         faults=tuple(
             LogFault(
                 kind=fault.kind,
