@@ -149,8 +149,7 @@ def test_what_is_searched_is_text(browser: "Browser", varied: Path, words: str) 
 def test_matches_are_gone_through(browser: "Browser", varied: Path) -> None:
     """Each match is come by once, forward and back and round, in folded texts, too."""
     with opened(browser, varied) as (page, *_):
-        page.keyboard.press("/")
-        page.keyboard.type("Shop 12")
+        page.locator("#search").fill("Shop 12")  # at once: half of it matches elsewhere, too
         page.locator("#matches", has_text="in 1 step").wait_for()
         total = int(page.locator("#matches").inner_text().split()[0])
         page.keyboard.press("Enter")
@@ -168,6 +167,21 @@ def test_matches_are_gone_through(browser: "Browser", varied: Path) -> None:
             page.keyboard.press("Enter")
             told.append(page.locator("#matches").inner_text())
         assert told == [f"{n} of {total}" for n in [*range(1, total + 1), 1]]
+
+
+@pytest.mark.full
+def test_a_key_behind_the_words_searches_all_of_them(browser: "Browser", varied: Path) -> None:
+    """Enter goes to the matches of what stands in the box, however quickly it was pressed."""
+    with opened(browser, varied) as (page, *_):
+        page.locator("#search").fill("Shop 1")
+        page.locator("#matches", has_text=re.compile("in [0-9]+ step")).wait_for()
+        typed_and_sent = """(box) => {
+            box.value = "Shop 12";
+            box.dispatchEvent(new Event("input"));
+            box.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
+        }"""
+        page.locator("#search").evaluate(typed_and_sent)
+        assert page.locator("#matches").inner_text() == "1 of 111"
 
 
 @pytest.mark.full

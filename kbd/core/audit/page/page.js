@@ -181,7 +181,15 @@ function textNodes(article) {
   return nodes;
 }
 
+let later = 0; // the timer of a search that waits for the next letter
+
+function searchLater() {
+  clearTimeout(later);
+  later = setTimeout(search, 120);
+}
+
 function search() {
+  later = 0;
   const words = $("#search").value;
   unmark();
   found = [];
@@ -237,7 +245,15 @@ function tellMatches() {
   $("#next").disabled = $("#before").disabled = !total;
 }
 
+// What was typed a moment ago is searched now: no one is led through the matches of half a word.
+function searchNow() {
+  if (!later) return;
+  clearTimeout(later);
+  search();
+}
+
 function toMatch(by) {
+  searchNow();
   if (!found.some((count, place) => count && fits[place])) return;
   if (!marks.length) markAll();
   if (mark >= 0) marks[mark].classList.remove("here");
@@ -352,8 +368,7 @@ function pressed(event) {
 
 // ---- Beginning
 
-let later = 0;
-$("#search").addEventListener("input", () => { clearTimeout(later); later = setTimeout(search, 120); });
+$("#search").addEventListener("input", searchLater);
 $("#next").addEventListener("click", () => toMatch(1));
 $("#before").addEventListener("click", () => toMatch(-1));
 $("#back").addEventListener("click", () => walkTo(step(-1)));
