@@ -94,7 +94,8 @@ class Workbench:
         formats = FormatCalls(self._catalog, self._workers)
         room = open_lexical_engine(formats, self._folder / "index", 1_000_000)
         return RunContext(
-            keeper=keeper,
+            commands=keeper.succession(),
+            journal=keeper.journal,
             run=run,
             blobs=self._blobs,
             open_files=self._files,

@@ -29,7 +29,7 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
-from kbd.core.store.keeper import Keeper
+from kbd.core.store.keeper import Keeper, Outcome, Succession
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workbench.file_store import Blobs
 from kbd.errors import KbdError
@@ -257,6 +257,14 @@ class NoSync(Disk):
         """Return at once."""
 
 
+class EachAlone(Succession[WorkbenchState, Command]):
+    """A run's commands, each in a frame of its own: as on a machine that stalls between them."""
+
+    async def defer(self, command: Command) -> Outcome:
+        """Submit the command at once."""
+        return await self.submit(command)
+
+
 Play = Callable[[ModelRequest], ModelReply]
 
 
@@ -269,6 +277,7 @@ class Rig:
         self.notices: list[Notice] = []
         self.slept: list[float] = []
         self.trickle_s = self.price = 0.0
+        self.each_alone = False
         self.requests: list[ModelRequest] = []
         for name in ("log", "stage", "cache"):
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -280,6 +289,7 @@ class Rig:
             fold=fold_workbench,
             decide=decide,
             clock=SystemClock(),
+            deferred_s=3600,  # what is one frame does not hang on how quick the machine is
         )
         plugins = _plugins(self.made)
         self.catalog = Catalog(plugins)
@@ -334,7 +344,8 @@ class Rig:
     def context(self) -> RunContext:
         """What the newest run works with."""
         return RunContext(
-            keeper=self.keeper,
+            commands=EachAlone(self.keeper) if self.each_alone else self.keeper.succession(),
+            journal=self.keeper.journal,
             run=len(self.state.runs),
             blobs=self.blobs,
             open_files=self.files,

@@ -245,7 +245,8 @@ def _context(
     formats = FormatCalls(catalog, workers, folders.cache)
     room = open_lexical_engine(formats, folders.cache / "index", 1_000_000)
     return RunContext(
-        keeper=keeper,
+        commands=keeper.succession(),
+        journal=keeper.journal,
         run=1,
         blobs=blobs,
         open_files=open_files,

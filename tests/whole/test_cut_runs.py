@@ -102,6 +102,8 @@ def _end(rig: Rig) -> End:
 
 async def _record(folder: Path, tools: Tools) -> Recording:
     async with open_rig(folder, play, limits=LIMITS, tools=tools) as rig:
+        # Each end of a command is the end of a frame where the machine stalls there.
+        rig.each_alone = True
         blob, size = await rig.blobs.put_file(table(folder / "sales.csv"))
         await rig.keeper.submit(AddFiles((FileAdded(FileName("sales.csv"), blob, size),), 1))
         run = await rig.go(REQUEST)

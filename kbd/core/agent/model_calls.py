@@ -357,4 +357,4 @@ async def _record_attempt(
     fact = ModelFailed(
         error.code, error.message, retry, wait_ms, option, text, partial.usage, partial.cost
     )
-    await context.keeper.submit(RecordRun(context.run, (fact,)))
+    await context.commands.submit(RecordRun(context.run, (fact,)))

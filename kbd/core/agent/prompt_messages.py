@@ -250,7 +250,7 @@ async def _give_notice(context: RunContext, notices: tuple[Notice, ...]) -> None
         if _notice_subject(each) not in given
     )
     if fresh:
-        await context.keeper.submit(RecordRun(context.run, fresh))
+        await context.commands.submit(RecordRun(context.run, fresh))
 
 
 def _notice_subject(notice: Notice) -> tuple[str, ...]:

@@ -205,7 +205,7 @@ async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     if run.item == place and fault is not None and run.dead_end == fault.code:
         # The model can only make the same of a call that failed so; without it, it goes well.
         reason = one_line(fault.message, context.limits.reason_characters)
-        await context.keeper.submit(FailAttempt(context.run, fault.code, reason, final=False))
+        await context.commands.submit(FailAttempt(context.run, fault.code, reason, final=False))
     # Else the attempt was cut off: it goes on with the chain that the log has of it.
     if run.item != place:
         attempt = _plan_of(run).items[place - 1].failures + 1
@@ -226,7 +226,7 @@ async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
         # An item is tried twice: its second failure is final (contract, section 6).
         final = _plan_of(context.current).items[place - 1].failures > 0
         reason = one_line(error.message, context.limits.reason_characters)
-        await context.keeper.submit(FailAttempt(context.run, error.code, reason, final))
+        await context.commands.submit(FailAttempt(context.run, error.code, reason, final))
     else:
         await _record(context, *_completion(context, place, text, known))
 
@@ -266,7 +266,7 @@ async def _summarize(context: RunContext) -> None:
     refusal = run_refusal(context.state, context.current)
     finished = RunFinished(has_draft=context.state.draft is not None, refusal=refusal)
     # One frame: whoever sees that the run has ended finds its answer.
-    await context.keeper.submit(EndRun(context.run, finished, facts))
+    await context.commands.submit(EndRun(context.run, finished, facts))
 
 
 MAX_COMPARED_FILES = 20
@@ -322,7 +322,7 @@ async def _end_failed(context: RunContext, error: KbdError) -> None:
     phase = context.current.phase or Phase.RESEARCH
     failed = RunFailed(error.code, error.message, PHASES[phase].subphase, error.retryable)
     try:
-        await context.keeper.submit(EndRun(context.run, failed))
+        await context.commands.submit(EndRun(context.run, failed))
     except KbdError as refused:
         _log.error("end_not_recorded", run=context.run, error=refused.message, cause=error.message)
 
@@ -361,13 +361,14 @@ def _plan_of(run: Run) -> Plan:
 
 
 async def _record(context: RunContext, *facts: Event) -> None:
-    await context.keeper.submit(RecordRun(context.run, facts))
+    """Record what follows from what is recorded, with the request or the call that comes next."""
+    await context.commands.defer(RecordRun(context.run, facts))
 
 
 async def _copy_tool_log(context: RunContext) -> None:
     if context.copies is None:
         return
     try:
-        await write_tool_log(context.copies, context.keeper.journal)
+        await write_tool_log(context.copies, context.journal)
     except (KbdError, *SYSTEM_FAILURES) as fault:
         _log.warning("copy_not_written", copy="tool_log", error=told_error(fault).message)

@@ -19,7 +19,8 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.store.keeper import Keeper
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Succession
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.file_store import Blobs
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, ToolSchema
@@ -100,7 +101,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     """Dependencies of one run, injected by whoever starts it.
 
     Args:
-        keeper: The workbench's single writer.
+        commands: The run's commands to the workbench's log.
+        journal: That log.
         run: The run's number.
         blobs: The workbench's blobs.
         open_files: Makes the picture of the files that one call sees, from the state as it is.
@@ -125,7 +127,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         manifest: Lists the files for prompts, and keeps what it has found of each.
     """
 
-    keeper: Keeper[WorkbenchState, Command]
+    commands: Succession[WorkbenchState, Command]
+    journal: Journal
     run: int
     blobs: Blobs
     open_files: Callable[[], CallFiles]
@@ -151,15 +154,15 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> WorkbenchState:
-        """Recorded state of the workbench; read what is needed before the next await."""
-        return self.keeper.state
+        """State of the workbench behind the run's commands; read it before the next await."""
+        return self.commands.state
 
     @property
     def current(self) -> Run:
-        """Recorded state of the run."""
-        return self.keeper.state.run(self.run)
+        """State of the run behind its commands."""
+        return self.state.run(self.run)
 
     @property
     def answer_id(self) -> str:
         """The id of the message that the run will answer with."""
-        return f"{self.keeper.state.run_id(self.run)}-answer"
+        return f"{self.state.run_id(self.run)}-answer"

@@ -212,9 +212,9 @@ async def _request_turn(context: RunContext, spec: ChainSpec, transcript: Transc
         turn_usage.max_cost,
     )
     try:
-        # Durable before the request leaves, and the reply before it is used (reliability, R13): a
-        # request that a crash left open may have been billed.
-        await context.keeper.submit(RecordRun(context.run, (requested,)))
+        # Durable before the request leaves (reliability, R13), for one that a crash left open may
+        # have been billed; and with it whatever it shows the model.
+        await context.commands.submit(RecordRun(context.run, (requested,)))
         reply = await call_model(context, model_id, request, turn_usage)
     finally:
         await context.daily_budget.charge(reservation, turn_usage.tokens, turn_usage.cost)
@@ -229,7 +229,8 @@ async def _request_turn(context: RunContext, spec: ChainSpec, transcript: Transc
         cost=cost_of(reply.usage, model),
         refusal=reply.refusal,
     )
-    await context.keeper.submit(RecordRun(context.run, (replied,)))
+    # Durable before the first of its calls is made, or the next request leaves.
+    await context.commands.defer(RecordRun(context.run, (replied,)))
 
 
 async def _build_request(
@@ -322,7 +323,7 @@ async def answer_call(context: RunContext, phase: Phase, call: ReplyCall) -> Non
     except KbdError as refusal:
         shown = _add_repeat_note(context, call.name, fingerprint, error_text(refusal))
         refused = ToolRefused(call.id, call.name, refusal.code, shown, fingerprint)
-        await context.keeper.submit(RecordRun(context.run, (refused,)))
+        await context.commands.defer(RecordRun(context.run, (refused,)))
         return
     await _run_call(context, entry, call, given, fingerprint)
 
@@ -337,7 +338,7 @@ async def refuse_surplus_calls(context: RunContext, calls: Sequence[ReplyCall]) 
     text = error_text(error)
     # Without a fingerprint: what was not looked at is no sign of a loop.
     refusals = tuple(ToolRefused(call.id, call.name, error.code, text) for call in calls)
-    await context.keeper.submit(RecordRun(context.run, refusals))
+    await context.commands.defer(RecordRun(context.run, refusals))
 
 
 async def plugin_version(context: RunContext, plugin: Plugin) -> PluginUsed:
@@ -353,7 +354,7 @@ async def _run_call(
     plugin = f"{brought.package} {brought.version}"
     started = StartCall(context.run, call.id, call.name, plugin, brought.sha256)
     # The log names the plugin, its version and its hash before any of its code works.
-    outcome = await context.keeper.submit(started)
+    outcome = await context.commands.submit(started)
     entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
     context.announce(
         ToolStarted(context.run, call.id, call.name, _progress_path(context, entry, arguments))
@@ -372,7 +373,7 @@ async def _run_call(
         returned = await _build_returned(context, call, entry_id, done, fingerprint, took_ms, saw)
         draft_id = context.clock.new_id()
         try:
-            await context.keeper.submit(FinishCall(context.run, returned, done.changes, draft_id))
+            await context.commands.defer(FinishCall(context.run, returned, done.changes, draft_id))
         # A file is not what the call saw any more: nothing of the call lands, and that is its
         # result (reliability, R8).
         except ValidationFailed as conflict:
@@ -380,7 +381,7 @@ async def _run_call(
             returned = await _build_returned(
                 context, call, entry_id, done, fingerprint, took_ms, saw
             )
-            await context.keeper.submit(FinishCall(context.run, returned))
+            await context.commands.defer(FinishCall(context.run, returned))
     finally:
         # Also after a cancel: staged files that no event names must not stay.
         with anyio.CancelScope(shield=True):

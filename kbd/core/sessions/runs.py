@@ -83,7 +83,8 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
 
     models = context.egress.models
     return RunContext(
-        keeper=workbench.keeper,
+        commands=workbench.keeper.succession(),
+        journal=workbench.keeper.journal,
         run=run,
         blobs=workbench.blobs,
         open_files=lambda: open_files(context, workbench),

@@ -10,6 +10,11 @@ sleeps to make a batch: what gathers while the disk syncs is the next one (facts
 
 After a frame that the log refused (a full disk), commands go one by one until one is taken: such a
 command needs no state that runs ahead of the log, so to refuse it again costs one append.
+
+A task whose commands follow from one another, with nothing done outside between them, makes them in
+a `Succession`: what it defers is decided at once and recorded in one frame with its next command,
+so that a step of a run is one sync of the disk and not three. Until then nobody is told of it, and
+whatever another client asks for meanwhile is decided behind it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,7 +35,10 @@ from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
-__all__ = ["Keeper", "Observer", "Outcome", "Redact", "Refresh"]
+__all__ = ["Keeper", "Observer", "Outcome", "Redact", "Refresh", "Succession"]
+
+DEFERRED_S = 0.05
+"""How long what was deferred waits for a next command; a person who watches does not notice it."""
 
 
 class _Folded(Protocol):
@@ -89,15 +97,26 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _Submission(Generic[C]):
-    """A submitted command, and its answer once there is one."""
+    """A submitted command, and its answer once there is one.
 
-    __slots__ = ("actor", "command", "error", "outcome", "settle")
+    Args:
+        command: The command.
+        actor: The client that asked for it, if one did.
+        settle: Takes its answer, if no task waits for it.
+        behind: The one that it follows from, if that was deferred: it fails with it.
+    """
+
+    __slots__ = ("actor", "behind", "command", "error", "outcome", "settle")
 
     def __init__(
-        self, command: C, actor: Actor | None, settle: Settle[Outcome] | None = None
+        self,
+        command: C,
+        actor: Actor | None = None,
+        settle: Settle[Outcome] | None = None,
+        behind: "_Submission[C] | None" = None,
     ) -> None:
         self.command, self.actor = command, actor
-        self.settle = settle
+        self.settle, self.behind = settle, behind
         self.outcome: Outcome | None = None
         self.error: Exception | None = None
 
@@ -112,10 +131,10 @@ class _Batch(Generic[C]):
 
     __slots__ = ("done", "is_settled", "submissions")
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_settled: bool = False) -> None:
         self.submissions: list[_Submission[C]] = []
         self.done = Notifier()
-        self.is_settled = False
+        self.is_settled = is_settled
 
     def settle(self) -> None:
         """Answer all."""
@@ -138,6 +157,7 @@ class Keeper(Generic[S, C]):
         redact: Blots known keys out of an event and its actor, before it is folded and appended.
         document_of: Tells the hash of the job or recipe that a run carries out, "" for none; each
             of its events has it.
+        deferred_s: How long what was deferred waits for a next command.
     """
 
     def __init__(
@@ -150,6 +170,7 @@ class Keeper(Generic[S, C]):
         clock: Clock,
         redact: Redact = _as_it_is,
         document_of: Callable[[S, int], str] = _of_no_document,
+        deferred_s: float = DEFERRED_S,
     ) -> None:
         self.journal, self._redact, self._document_of = journal, redact, document_of
         self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
@@ -160,8 +181,12 @@ class Keeper(Generic[S, C]):
         self._next: S | None = None
         self._is_refused = False
         # The batch that is worked on, and the one that gathers meanwhile.
-        self._current: _Batch[C] = _Batch()
+        self._current: _Batch[C] = _Batch(is_settled=True)
         self._pending: _Batch[C] = _Batch()
+        # Decided and folded into `_next`; the next frame begins with it.
+        self._deferred: list[tuple[_Submission[C], Outcome]] = []
+        self._deferred_records: list[Recorded] = []
+        self._deferred_s, self._deferred_until_s = deferred_s, 0.0
         self._arrived = Notifier()
         self._observers: list[Observer] = []
         self._refresh: Refresh = _refresh_nothing
@@ -174,10 +199,15 @@ class Keeper(Generic[S, C]):
         return self._state
 
     @property
+    def ahead(self) -> S:
+        """The state behind what was deferred, read-only: what it tells may not yet be durable."""
+        return self._next if self._deferred and self._next is not None else self._state
+
+    @property
     def is_idle(self) -> bool:
-        """Whether no command is pending or being recorded."""
-        taken = self._current
-        return not self._pending.submissions and (taken.is_settled or not taken.submissions)
+        """Whether no command is pending, deferred or being recorded."""
+        is_recorded = self._current.is_settled and not self._deferred
+        return is_recorded and not self._pending.submissions
 
     def observe(self, observer: Observer) -> None:
         """Register an observer of every event from now on."""
@@ -216,13 +246,41 @@ class Keeper(Generic[S, C]):
         Raises:
             KbdError: It was refused, or the log could not take it; nothing happened.
         """
-        submission, batch = _Submission(command, actor), self._pending
+        return await self._settled(_Submission(command, actor))
+
+    async def _settled(self, submission: _Submission[C]) -> Outcome:
+        """Submit, and return the outcome once the command is recorded."""
+        batch = self._pending
         self._enqueue(submission)
         await batch.done.wait()
         answer = submission.answer
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def succession(self) -> "Succession[S, C]":
+        """Return a succession for the commands of one task."""
+        return Succession(self)
+
+    async def _defer(self, submission: _Submission[C]) -> Outcome:
+        """Decide a command at once, to be recorded with what comes next.
+
+        Raises:
+            KbdError: It was refused; nothing happened.
+        """
+        # What is being recorded comes first, and may be refused: nothing is decided on it before.
+        while not self._current.is_settled:
+            await self._current.done.wait()
+        self._check_writable()
+        records, outcomes = self._decide_all([submission], self._speculative())
+        if submission.error is not None:
+            raise submission.error
+        if not self._deferred:
+            self._deferred_until_s = anyio.current_time() + self._deferred_s
+        self._deferred += outcomes
+        self._deferred_records += records
+        self._arrived.ring()
+        return outcomes[0][1]
 
     def poison(self, error: LogPoisoned) -> None:
         """Stop for good: the disk failed to make durable what a command is about to say is done.
@@ -246,21 +304,23 @@ class Keeper(Generic[S, C]):
         self._enqueue(_Submission(command, actor, settle))
 
     def _enqueue(self, submission: _Submission[C]) -> None:
+        self._check_writable()
+        self._pending.submissions.append(submission)
+        self._arrived.ring()
+
+    def _check_writable(self) -> None:
         if self._stopped is not None:
             raise self._stopped
         if self.journal.log.damage is not None:
             # Said at once: what the state as far as it can be read would answer misleads.
             raise self.journal.log.damage.with_traceback(None)
-        self._pending.submissions.append(submission)
-        self._arrived.ring()
 
     async def run(self) -> None:
         """Work for ever; on a failing disk, fail everybody who waits and raise."""
         gathered = 0
         try:
             while True:
-                while not self._pending.submissions and self._poison is None:
-                    await self._arrived.wait()
+                await self._gathered()
                 if self._poison is not None:
                     raise self._poison
                 if gathered > 1:
@@ -279,9 +339,25 @@ class Keeper(Generic[S, C]):
             self._stop(error)
             raise
 
+    async def _gathered(self) -> None:
+        """Wait until there is something to record, or the disk has failed."""
+        while not self._pending.submissions and self._poison is None:
+            if not self._deferred:
+                await self._arrived.wait()
+                continue
+            # Nobody waits for it, so this makes no one slower; and a reply that was paid for is not
+            # left to a crash while its run reads a large file.
+            with anyio.CancelScope(deadline=self._deferred_until_s) as waited:
+                await self._arrived.wait()
+            if waited.cancelled_caught:
+                return
+
     async def _commit(self, batch: list[_Submission[C]]) -> None:
         """Record a batch as one frame; after a refused one, a frame a command until one fits."""
         rest = batch
+        if self._deferred and (self._is_refused or not rest):
+            with self.journal.withheld():
+                await self._record([])
         while rest:
             frame, rest = (rest[:1], rest[1:]) if self._is_refused else (rest, [])
             with self.journal.withheld():
@@ -290,8 +366,10 @@ class Keeper(Generic[S, C]):
     async def _record(self, frame: list[_Submission[C]]) -> None:
         """Decide, persist, fold, tell: in this order and no other."""
         # Of a command alone nothing is folded before it is durable, so nothing need be taken back.
-        ahead = self._speculative() if len(frame) > 1 else None
-        records, outcomes = self._decide_all(frame, ahead)
+        ahead = self._speculative() if len(frame) > 1 or self._deferred else None
+        added, decided = self._decide_all(frame, ahead)
+        records = self._deferred_records + added
+        outcomes = self._deferred + decided
         first = self._state.seq + 1
         if records:
             try:
@@ -305,6 +383,7 @@ class Keeper(Generic[S, C]):
                     self._next = None
                 for submission, _ in outcomes:
                     submission.error = refused
+                self._deferred, self._deferred_records = [], []
                 return
             self._is_refused = False
         for submission, outcome in outcomes:
@@ -313,6 +392,8 @@ class Keeper(Generic[S, C]):
             self._fold(self._state, Seq(seq), record)
             if ahead is None and self._next is not None:
                 self._fold(self._next, Seq(seq), record)
+        # Behind the folds: until now `ahead` was further than the state.
+        self._deferred, self._deferred_records = [], []
         await self._refresh(records)
         # In a second pass: an observer is told of an event on the state behind the whole frame.
         for seq, record in enumerate(records, first):
@@ -334,9 +415,12 @@ class Keeper(Generic[S, C]):
         records: list[Recorded] = []
         outcomes: list[tuple[_Submission[C], Outcome]] = []
         now_us = self._clock.now_us()
-        seq = self._state.seq
+        state = self._state if ahead is None else ahead
+        seq = state.seq
         for submission in frame:
-            state = self._state if ahead is None else ahead
+            if submission.behind is not None and submission.behind.error is not None:
+                submission.error = submission.behind.error
+                continue
             try:
                 decision = self._decide(state, submission.command)
                 events = tuple(map(self._redact, decision.events))
@@ -380,3 +464,45 @@ class Keeper(Generic[S, C]):
                     if submission.outcome is None:
                         submission.error = submission.error or self._stopped
                 batch.settle()
+
+
+class Succession(Generic[S, C]):
+    """The commands of one task to a Keeper, each decided on what those before it lead to.
+
+    Made by `Keeper.succession`. A command that is deferred must not be told, or acted on outside of
+    the log, before the next `submit` has returned: only then is it durable. Where it cannot be
+    recorded (a full disk), the next command fails with the same error, and is not decided.
+    """
+
+    def __init__(self, keeper: Keeper[S, C]) -> None:
+        self._keeper = keeper
+        self._last: _Submission[C] | None = None
+
+    @property
+    def state(self) -> S:
+        """The state behind all commands, the deferred ones included; read-only."""
+        return self._keeper.ahead
+
+    async def defer(self, command: C) -> Outcome:
+        """Decide a command, to be recorded in one frame with the next, or alone if none comes soon.
+
+        Raises:
+            KbdError: It was refused, or the deferred one before it could not be recorded.
+        """
+        submission = self._follow(command)
+        outcome = await self._keeper._defer(submission)  # noqa: SLF001 - its own other half
+        self._last = submission
+        return outcome
+
+    async def submit(self, command: C) -> Outcome:
+        """Submit a command behind the deferred ones; all are durable on return.
+
+        Raises:
+            KbdError: It was refused, or a deferred one could not be recorded.
+        """
+        return await self._keeper._settled(self._follow(command))  # noqa: SLF001 - as above
+
+    def _follow(self, command: C) -> _Submission[C]:
+        # Behind its last only: what could not be recorded is told once, and the task goes on.
+        last, self._last = self._last, None
+        return _Submission(command, behind=last)

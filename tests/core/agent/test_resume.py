@@ -76,8 +76,9 @@ def check_no_call_twice(records: Sequence[Recorded]) -> None:
 async def test_a_run_cut_off_anywhere_comes_to_the_same_end(
     opened: Opened, tmp_path: Path, anyio_backend_name: str
 ) -> None:
-    """Cut at every frame and resumed, a run has the same result and ends no call twice."""
+    """Cut behind every command and resumed, a run has the same result and ends no call twice."""
     async with opened(one_failure, folder=tmp_path / "whole") as rig:
+        rig.each_alone = True
         await rig.go()
         expected = outcome(rig)
         records = [record for _, record in rig.records()]

@@ -9,6 +9,7 @@ from kbd.core.agent import LoopWarned, TextDelta, ToolStarted
 from kbd.core.agent.readable_copies import copy_texts
 from kbd.core.domain.run_state import ItemState, RunStatus
 from kbd.core.runtime.settings import RunLimits
+from kbd.events import codec
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
     ItemRetried,
@@ -42,6 +43,21 @@ async def test_a_run_goes_through_all_phases(opened: Opened) -> None:
         assert plan.startswith("<!-- original_count: 2 -->")
         assert "- [x] 1. Entity: One — write one\n- [x] 2. Two" in plan
         assert copy_texts(rig.state)["research.md"] == "## Files\nnone"
+
+
+async def test_a_step_is_one_frame(opened: Opened) -> None:
+    """A reply is durable with the call it asks for, and a result with the request that shows it.
+
+    No request leaves, and no tool works, before what led to it is on the disk.
+    """
+    async with opened(two_items) as rig:
+        await rig.go("write two files")
+
+        last = [codec.decode(body)[-1].data for _, body in rig.keeper.journal.log.frames()]
+        names = [type(event).__name__ for event in last]
+        begun = names.index("RunStarted") + 1
+        assert names.count("ModelRequested") == len(rig.requests)
+        assert set(names[begun:]) == {"ModelRequested", "ToolCalled", "RunFinished"}
 
 
 async def test_each_phase_is_told_what_it_may_know(opened: Opened) -> None:
