@@ -100,7 +100,7 @@ def test_changes_are_filtered(browser: "Browser", varied: Path) -> None:
         page.keyboard.press("Escape")
         assert _shown(page) == CHANGES
         page.keyboard.press("/")
-        page.keyboard.type("harbor 1")
+        page.keyboard.insert_text("harbor 1")
         page.locator("#at", has_text="1 change").wait_for()
         assert count_of(page, "article.file:visible") == 1
         page.keyboard.press("Escape")
