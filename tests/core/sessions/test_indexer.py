@@ -18,7 +18,7 @@ from kbd.core.api.daemon import handler_table
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
-from kbd.core.domain.commands import RecordFacts, RecordRun, SendMessage, StartRun
+from kbd.core.domain.commands import RecordFacts, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.found_damage import EndVerification, FoundDamage
@@ -34,7 +34,6 @@ from kbd.core.sessions import indexer
 from kbd.core.sessions.approvals import request_publish
 from kbd.core.sessions.indexer import HomeIndexer
 from kbd.errors import KbdError
-from kbd.events.runs import RunFinished
 from kbd.events.scan import read_log
 from kbd.events.watches import WatchRunStarted
 from kbd.events.workbenches import ConversationRewound, FileAdded, RunsThen
@@ -160,9 +159,8 @@ async def test_many_runs_are_written_some_at_a_time(
         bench = await running.bench(a__txt="x")
         for number in range(1, 12):
             await bench.keeper.submit(SendMessage(f"u{number}", f"request {number}"))
-            await bench.keeper.submit(StartRun(f"u{number}", "p:m"))
-            finished = RecordRun(number, (RunFinished(has_draft=False),))
-            await bench.keeper.submit(finished)
+            await bench.keeper.submit(StartRun(f"u{number}", "none:none"))
+            await running.runs.wait(bench, number)
         assert [row.request for row in await runs_of(running)] == [
             f"request {number}" for number in range(1, 12)
         ]
