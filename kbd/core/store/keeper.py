@@ -268,6 +268,8 @@ class Keeper(Generic[S, C]):
         Raises:
             KbdError: It was refused; nothing happened.
         """
+        # Nothing below need wait, and a task that only defers must not keep the others waiting.
+        await anyio.lowlevel.checkpoint()
         # What is being recorded comes first, and may be refused: nothing is decided on it before.
         while not self._current.is_settled:
             await self._current.done.wait()
