@@ -34,6 +34,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.events.disk import DISK, Disk
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.workbenches import FileAdded
@@ -83,10 +84,12 @@ async def supervised(
     settings: Settings | None = None,
     found: Sequence[EntryPoint] = (),
     clock: Clock = CLOCK,
+    disk: Disk = DISK,
 ) -> AsyncIterator[Supervised]:
     """Run a supervisor on a home, recovered as at a start, and stop it in order.
 
-    Its watcher is there, and nobody runs it.
+    Its watcher is there, and nobody runs it. The disk is what its logs, workbenches and archives
+    are written with.
     """
     home = Home(folder=folder, socket=folder / "s")
     home.create()
@@ -94,7 +97,7 @@ async def supervised(
     plugins = Plugins.discover(settings, found=list(found))
     told: list[Notification] = []
     keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
-        Journal(EventLog.open(home.daemon_log)),
+        Journal(EventLog.open(home.daemon_log, disk=disk)),
         blank=DaemonState,
         fold=fold_daemon,
         decide=decide_daemon,
@@ -124,7 +127,7 @@ async def supervised(
             started_s=0.0,
         )
         runs = RunTasks(context, tasks)
-        benches = Workbenches(context, keeper, tasks, runs.watch)
+        benches = Workbenches(context, keeper, tasks, runs.watch, disk)
         await benches.recover_marked()
         work = WatchJobs(context, benches, runs)
         watcher = Watcher(
