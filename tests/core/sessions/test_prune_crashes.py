@@ -103,14 +103,11 @@ async def _prune(running: Supervised) -> Pruned:
 
 async def _explained(running: Supervised) -> set[tuple[str, WorkbenchId]]:
     """Return what the daemon's log says was done with which workbench because of a prune."""
-    facts = [
-        *await recorded(running, WorkbenchArchived),
-        *await recorded(running, WorkbenchDeleted),
-    ]
-    return {
-        (type(fact).__name__, WorkbenchId(fact.workbench_id))
-        for fact in facts
-        if fact.reason.startswith(ASKED)
+    archived = await recorded(running, WorkbenchArchived)
+    deleted = await recorded(running, WorkbenchDeleted)
+    told = {("archived", each.workbench_id) for each in archived if each.reason.startswith(ASKED)}
+    return told | {
+        ("deleted", each.workbench_id) for each in deleted if each.reason.startswith(ASKED)
     }
 
 
@@ -138,9 +135,9 @@ async def _faults(running: Supervised, made: _Made) -> list[str]:
     archived = {each for each in made.ends if each in known and known[each].archive is not None}
     if not {made.unseen} <= archived <= {made.unseen, made.archived, made.removed}:
         wrong.append("what is held was touched")
-    if made.removed not in known and ("WorkbenchDeleted", made.removed) not in explained:
+    if made.removed not in known and ("deleted", made.removed) not in explained:
         wrong.append("nothing says why it was removed")
-    if made.archived in archived and ("WorkbenchArchived", made.archived) not in explained:
+    if made.archived in archived and ("archived", made.archived) not in explained:
         wrong.append("nothing says why it was archived")
     left = (running.home.archives / "stage").glob("*")
     return [*wrong, *(f"{each.name} is left" for each in left)]
@@ -155,7 +152,7 @@ async def _look(home: Path, made: _Made) -> list[str]:
             before = await _explained(running)
             done = await _prune(running)
             wrong += [f"after the next one {each}" for each in await _faults(running, made)]
-            wanted = {("WorkbenchArchived", made.archived), ("WorkbenchDeleted", made.removed)}
+            wanted = {("archived", made.archived), ("deleted", made.removed)}
             if await _explained(running) != wanted:
                 wrong.append("the next one does not finish it")
             if done.counts["archive"] + done.counts["remove"] != len(wanted - before):
