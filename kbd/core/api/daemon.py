@@ -329,6 +329,7 @@ async def _work_unasked(
         tasks.start_soon(restart_on_failure, "retention", retention.run)
         tasks.start_soon(Scrubber(context, workbenches).run)
         collector = BlobCollector(context, workbenches)
+        retention.observe_removals(collector.wake)
         tasks.start_soon(restart_on_failure, "collector", collector.run)
         await watcher.run()
 

@@ -6,8 +6,8 @@ waits for a day. It works a little at a time, and yields to whatever people wait
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -145,6 +145,7 @@ class Retention:
 
     def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
         self._context, self._workbenches = context, workbenches
+        self._removal_observers, self._has_removed = list[Callable[[], None]](), False
         # A prune and the rules do not work on the same at once.
         self._lock = anyio.Lock()
         # The workbenches of landed files that are not done, when they were looked through last.
@@ -160,6 +161,10 @@ class Retention:
         own = self._context.settings.retention
         watches = self._state.watching.watches
         return Policies(own.archive_after_days, own.remove_after_days, watches)
+
+    def observe_removals(self, observer: Callable[[], None]) -> None:
+        """Register what is called, from now on, after a prune or the rules removed something."""
+        self._removal_observers.append(observer)
 
     async def run(self) -> None:
         """Apply the rules for ever, each hour.
@@ -182,11 +187,22 @@ class Retention:
         # What the log does not say of a workbench may be what holds it.
         if self._workbenches.daemon.journal.log.damage is not None:
             return
-        async with self._lock:
+        async with self._turn():
             policies = self.policies
             await self._archive_due(policies)
             for scope in policies.scopes():
                 await self._remove_due(policies, scope)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Have the turn to archive and remove; tell behind it if something was removed."""
+        async with self._lock:
+            try:
+                yield
+            finally:
+                has_removed, self._has_removed = self._has_removed, False
+                for observer in self._removal_observers if has_removed else ():
+                    observer()
 
     async def _archive_due(self, policies: Policies) -> None:
         days = [each for each in map(policies.archive_days, policies.scopes()) if each]
@@ -254,7 +270,7 @@ class Retention:
         attempt = _pretend if dry_run else self._attempt
         before_us = self._now_us() - older_s * 1_000_000
         asked = f"kbd prune asked for it: {older_s / 86_400:g} days"
-        async with self._lock:
+        async with self._turn():
             # Before anything is archived: what is archived now is not removed at once.
             due = await self._old_archives(policies, before_us) if archives else []
             async with aclosing(self._rows(before_us, busy=True)) as rows:
@@ -463,6 +479,7 @@ class Retention:
         known = self._state.workbenches.get(due.known.workbench_id)
         if known is not None and known.archive == due.copy:
             await self._workbenches.delete(known.workbench_id, actor, reason)
+            self._has_removed = True
 
     async def _attempt(self, work: Callable[[], Awaitable[None]]) -> str | None:
         """Do something with one workbench, and rest; return why that failed, None if it did not.

@@ -12,6 +12,8 @@ from kbd.core.api.storage import StorageMethods, refuse_at_quota
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.runtime.settings import RetentionSettings, Settings
 from kbd.core.server.dispatch import Session
+from kbd.core.sessions import workbenches
+from kbd.core.sessions.blob_collector import BlobCollector
 from kbd.core.sessions.retention import Retention
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -298,3 +300,47 @@ async def test_what_is_held_is_not_removed_though_a_person_archived_it(tmp_path:
         done = await prune(running, 1, archives=True)
         assert (done.removed, list(done.kept.values())) == (0, [1])
         assert await recorded(running, WorkbenchDeleted) == []
+
+
+async def test_who_makes_room_does_not_wait_for_the_next_collection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prune that removes an archive, and a rule, have the collector begin; no other prune has."""
+    monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
+    clock, woken = MovedClock(), list[str]()
+    async with supervised(tmp_path / "h", clock=clock) as running:
+        bench, left = await settled(running, clock), await running.bench(a__txt="stays")
+        loose = await left.blobs.put(b"left over")
+        store = left.blobs.store
+        collector = BlobCollector(running.context, running.benches)
+        running.retention.observe_removals(lambda: woken.append("removed"))
+        running.retention.observe_removals(collector.wake)
+        clock.move(2 * DAY_S)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(collector.run)
+            assert (await prune(running, 1, archives=True)).archived == 1
+            clock.move(2 * DAY_S)
+            assert (await prune(running, 1, archives=True, dry_run=True)).removed == 1
+            assert woken == []
+            assert store.look(loose) is not None
+            assert (await prune(running, 1, archives=True)).removed == 1
+            with anyio.fail_after(30):
+                while store.look(loose) is not None:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        assert woken == ["removed"]
+        # Its own went with it: no workbench has blobs of another.
+        assert not running.folders(bench).root.exists()
+        assert not running.home.archive(bench.id).exists()
+
+
+async def test_a_rule_that_removes_tells_it_once_for_all(tmp_path: Path) -> None:
+    """Behind the last of them, and not where nothing was due."""
+    clock, woken = MovedClock(), list[int]()
+    async with supervised(tmp_path / "h", BOTH, clock=clock) as running:
+        running.retention.observe_removals(lambda: woken.append(len(running.benches.ids())))
+        await settled(running, clock)
+        await archived_home(running, clock)
+        assert woken == []
+        await pass_days(running, clock, 0, 0)
+        assert woken == [0]
