@@ -6,7 +6,7 @@ waits for a day. It works a little at a time, and yields to whatever people wait
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Literal, NamedTuple
@@ -29,7 +29,7 @@ from kbd.core.domain.retention import (
     Policies,
     due_at_us,
     hold_of_known,
-    landing_workbenches,
+    landing_holds,
     settling_of,
     why_archived,
     why_removed,
@@ -148,8 +148,8 @@ class Retention:
         self._removal_observers, self._has_removed = list[Callable[[], None]](), False
         # A prune and the rules do not work on the same at once.
         self._lock = anyio.Lock()
-        # The workbenches of landed files that are not done, when they were looked through last.
-        self._landed: frozenset[WorkbenchId] = frozenset()
+        # Of the workbenches of landed files that are not done, when they were looked through last.
+        self._landed: Mapping[WorkbenchId, Hold] = {}
 
     @property
     def _state(self) -> DaemonState:
@@ -377,7 +377,7 @@ class Retention:
         while rows := await index.read(
             partial(settled_before, before_us=before_us, after=after, limit=_PAGE, busy=busy)
         ):
-            self._landed = landing_workbenches(self._state)
+            self._landed = landing_holds(self._state)
             after = (rows[-1].settling.since_us, rows[-1].workbench_id)
             for row in rows:
                 known = self._state.workbenches.get(row.workbench_id)
@@ -386,9 +386,10 @@ class Retention:
 
     def _hold(self, policies: Policies, row: SettledRow) -> Hold | None:
         known = self._state.workbenches.get(row.workbench_id)
-        if known is None or row.workbench_id in self._landed:
-            return Hold.LANDING
-        return hold_of_known(known, row.settling, policies, row.watch_id)
+        if known is None:
+            return Hold.UNREAD
+        landed = self._landed.get(row.workbench_id)
+        return landed or hold_of_known(known, row.settling, policies, row.watch_id)
 
     def _since_us(self, row: SettledRow) -> int:
         """Return since when a workbench rests: one that was asked for is not archived at once."""
@@ -411,7 +412,7 @@ class Retention:
         ]
         ids = [known.workbench_id for known, _ in old]
         rows = await self._context.index.read(partial(rows_of, ids=ids))
-        self._landed = landing_workbenches(self._state)
+        self._landed = landing_holds(self._state)
         found: list[_Archived] = []
         for known, copy in old:
             row = rows.get(known.workbench_id)
@@ -462,7 +463,7 @@ class Retention:
         Raises:
             ValidationFailed: It is not.
         """
-        self._landed = landing_workbenches(self._state)
+        self._landed = landing_holds(self._state)
         now = msgspec.structs.replace(row, settling=settling_of(state))
         if now.settling.since_us != row.settling.since_us:
             raise ValidationFailed("something was done in it meanwhile")
