@@ -4,13 +4,16 @@ import io
 from pathlib import Path
 
 import pytest
+from anyio.to_thread import run_sync
 
 from agent_rig import Opened, said, say
 from backends import on_asyncio
 from cased import BIG, NOON_US, case_bytes, contents, forged, workbench
+from kbd.cli import main
 from kbd.core.api.copies import BackupMethods
 from kbd.core.audit.backup import check_backup
 from kbd.core.audit.backup_inventory import read_inventory
+from kbd.core.audit.home_logs import verify_home_log
 from kbd.core.audit.verify.case import check
 from kbd.core.domain.commands import DiscardDraft, RecordFacts
 from kbd.core.runtime.paths import WorkbenchFolders
@@ -89,6 +92,28 @@ async def test_a_backup_is_whole_without_what_was_collected(tmp_path: Path) -> N
     (log,) = (each for each in read_inventory(target).logs if each.workbench_id == bench.id)
     assert (log.blobs, log.unsound, log.damage) == (1, (), "")
     assert check_backup(target).faults == ()
+
+
+@pytest.mark.anyio
+@on_asyncio
+async def test_an_archive_says_how_many_versions_were_collected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a folder does: `kbd verify` counts them beside those that are there, and is content."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="published")
+        await draft(bench, a__txt="drafted", b__txt="too")
+        await discard(bench)
+        drafted = tuple([await bench.blobs.put(text) for text in (b"drafted", b"too")])
+        await bench.keeper.submit(RecordFacts((BlobsCollected(drafted, 10, REASON),)))
+        BlobStore(bench.folders.blobs).remove(drafted)
+        before = verify_home_log(running.home, bench.id)
+        copy = await running.benches.archives.archive(bench.id, "it was asked for")
+        after = verify_home_log(running.home, bench.id, archive=copy)
+    assert (before.ok, before.blobs, before.collected) == (True, 1, 2)
+    assert after == before
+    assert await run_sync(main, ["--home", str(tmp_path / "h"), "verify", bench.id]) == 0
+    assert " 1 blobs (2 collected), " in capsys.readouterr().out
 
 
 def _writes_and_reads(request: ModelRequest) -> ModelReply:
