@@ -8,11 +8,12 @@ import anyio
 import msgspec
 import pytest
 
+from kbd.core.api.files import FileMethods
 from kbd.core.api.storage import StorageMethods, refuse_at_quota
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.runtime.settings import RetentionSettings, Settings
 from kbd.core.server.dispatch import Session
-from kbd.core.sessions import workbenches
+from kbd.core.sessions import home_usage, indexed_logs, workbenches
 from kbd.core.sessions.blob_collector import BlobCollector
 from kbd.core.sessions.retention import Retention
 from kbd.core.workbench.publish import publish
@@ -264,6 +265,68 @@ async def test_at_the_quota_what_grows_is_refused_until_there_is_room(tmp_path: 
         await anyio.sleep(1.1)
         await add_files(request, SESSION)
         assert len(asked) == 2
+
+
+QUOTA = Settings(retention=RetentionSettings(quota_bytes=500_000))
+
+
+async def test_what_is_written_counts_before_it_is_measured(tmp_path: Path) -> None:
+    """Who comes between two measurements is not let in by a figure of the first."""
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        measured = (await usage.measure()).total
+        await bench.blobs.put(b"x" * 600_000)
+        assert usage.sizes.total == measured
+        assert (usage.status, usage.used_bytes >= measured + 600_000) == ("reached", True)
+        with pytest.raises(QuotaReached) as refused:
+            usage.check_room()
+        assert refused.value.detail["used_bytes"] == usage.used_bytes
+
+
+async def test_what_was_removed_since_lets_others_in_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is counted is the most that may be there: nobody is refused by it alone."""
+    monkeypatch.setattr(home_usage, "REFUSED_MEASURE_S", 0.0)
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        await usage.measure()
+        bench.blobs.store.remove([await bench.blobs.put(b"x" * 600_000)])
+        assert usage.warning.startswith("the home takes ")
+        await usage.require_room()
+        assert usage.warning == ""
+
+
+async def test_a_large_folder_is_measured_for_the_quota_though_it_is_not_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index may let it wait; what was written into it would be forgotten meanwhile."""
+    monkeypatch.setattr(indexed_logs, "_SIZED_SHARE", 1 << 40)
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        await usage.measure()
+        await bench.blobs.put(b"x" * 600_000)
+        assert (await usage.measure()).blobs >= 600_000
+        assert usage.status == "reached"
+
+
+async def test_one_request_passes_the_quota_by_one_file_at_most(tmp_path: Path) -> None:
+    """Those that were copied before are added, and the rest say why they are not."""
+    sources = [tmp_path / f"{number}.txt" for number in range(8)]
+    for path in sources:
+        path.write_bytes(path.name.encode() * 20_000)
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        await usage.measure()
+        request = WorkbenchFilesAdd(bench.id, tuple(map(str, sources)))
+        added = await FileMethods(running.context, running.benches).add(request, SESSION)
+        statuses = [each.status for each in added.add_results]
+        count = statuses.count("added")
+        assert statuses == ["added"] * count + ["skipped"] * (8 - count)
+        assert 0 < count < 8
+        assert "of its quota of 488.3 KiB" in str(added.add_results[-1].reason)
+        # Each lies in the store and among the published files.
+        assert (await usage.measure()).blobs < 500_000 + sources[0].stat().st_size
 
 
 async def test_nothing_is_removed_while_the_daemons_log_is_damaged(tmp_path: Path) -> None:
