@@ -34,6 +34,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.events.disk import DISK, Disk
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.workbenches import FileAdded
@@ -83,10 +84,12 @@ async def supervised(
     settings: Settings | None = None,
     found: Sequence[EntryPoint] = (),
     clock: Clock = CLOCK,
+    disk: Disk | None = None,
 ) -> AsyncIterator[Supervised]:
     """Run a supervisor on a home, recovered as at a start, and stop it in order.
 
-    Its watcher is there, and nobody runs it.
+    Its watcher is there, and nobody runs it. The disk is what its logs, workbenches and archives
+    are written with; by default that which counts.
     """
     home = Home(folder=folder, socket=folder / "s")
     home.create()
@@ -94,7 +97,7 @@ async def supervised(
     plugins = Plugins.discover(settings, found=list(found))
     told: list[Notification] = []
     keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
-        Journal(EventLog.open(home.daemon_log)),
+        Journal(EventLog.open(home.daemon_log, disk=disk or DISK)),
         blank=DaemonState,
         fold=fold_daemon,
         decide=decide_daemon,
@@ -124,12 +127,13 @@ async def supervised(
             started_s=0.0,
         )
         runs = RunTasks(context, tasks)
-        benches = Workbenches(context, keeper, tasks, runs.watch)
+        benches = Workbenches(context, keeper, tasks, runs.watch, disk or context.usage.disk)
         await benches.recover_marked()
         work = WatchJobs(context, benches, runs)
         watcher = Watcher(
-            keeper, home, settings, work.carry_out, work.notify, clock, context.usage.check_room
-        )
+            keeper, home, settings, work.carry_out, work.notify, clock, context.usage.check_room,
+            context.usage.disk,
+        )  # fmt: skip
         yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()
         await benches.aclose()

@@ -67,7 +67,7 @@ BY_PATH = MappingProxyType(
         },
         _DESCRIPTOR: {
             "audit/whole_paths.py": 3,
-            "runtime/folder_trees.py": 2,
+            "runtime/folder_trees.py": 6,
             "watch/ingest.py": 1,
             "watch/tree.py": 1,
             "workbench/extraction.py": 3,

@@ -155,6 +155,12 @@ def _list(arguments: argparse.Namespace) -> int:
         say(json.dumps(watches))
         return OK
     say(render_list(watches))
+    failed = [each["watch_id"] for each in watches if each["failed"]]
+    if failed:
+        # Without a watch it is about all of them.
+        command = " ".join(("kbd watch failed", *(failed if len(failed) == 1 else ())))
+        note(f"What failed, and why: {command}")
+        note(f"Work on it again:     {command} --retry all")
     for each in watches:
         if "reason" in each:
             note(f"{line(each['name'], 32)}: {line(each['reason'])}")

@@ -15,12 +15,15 @@ import ctypes
 import errno
 import os
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
 from kbd.errors import DiskFull, FileWriteFailed
 
-__all__ = ["DISK", "SCRATCH_DISK", "Disk", "LogPoisoned", "SyncError", "is_full"]
+__all__ = [
+    "DISK", "SCRATCH_DISK", "CountingDisk", "Disk", "LogPoisoned", "SyncError", "is_full",
+]  # fmt: skip
 
 # EFBIG is the answer past RLIMIT_FSIZE, and past the largest file of a file system.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -318,6 +321,33 @@ class _ScratchDisk(Disk):
 
     def fdatasync(self, fd: int) -> None:
         """Leave it to the system when a file's bytes are durable."""
+
+
+class CountingDisk(Disk):
+    """Disk that counts the bytes that are written to it, by whatever threads.
+
+    What is written twice, or removed later, counts each time.
+
+    Attributes:
+        written_bytes: So many since it was made.
+    """
+
+    def __init__(self) -> None:
+        self.written_bytes = 0
+        self._lock = threading.Lock()
+
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
+        """Write at an offset, and count what was taken."""
+        return self._count(super().pwrite(fd, data, offset))
+
+    def copy_range(self, source: int, fd: int, offset: int, size: int) -> int:
+        """Copy within the kernel, and count what was copied, though it may be shared."""
+        return self._count(super().copy_range(source, fd, offset, size))
+
+    def _count(self, size: int) -> int:
+        with self._lock:
+            self.written_bytes += size
+        return size
 
 
 DISK = Disk()

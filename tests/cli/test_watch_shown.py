@@ -35,6 +35,21 @@ def test_the_list_fits_a_terminal(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
     assert told.err.endswith(": too many runs\n")
 
 
+@pytest.mark.parametrize("failed", [(0, 0), (0, 2), (3, 2)])
+def test_the_list_says_what_to_do_about_what_failed(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, failed: tuple[int, int]
+) -> None:
+    """The command that tells why and the one that retries it: of one watch, or of all; or none."""
+    other = {**ROW, "watch_id": "f" * 16}
+    rows = [{**row, "failed": count} for row, count in zip((ROW, other), failed, strict=True)]
+    daemon.answers["WatchList"] = {"watches": rows}
+
+    assert kbd("watch", "list") == 0
+    named = "kbd watch failed" if all(failed) else f"kbd watch failed {'f' * 16}"
+    hints = [f"What failed, and why: {named}", f"Work on it again:     {named} --retry all"]
+    assert capsys.readouterr().err.splitlines() == (hints if any(failed) else [])
+
+
 def test_a_watch_is_shown_in_full(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """The rule, what is not done, the newest outcomes."""
     recent = {

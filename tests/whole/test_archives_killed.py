@@ -1,4 +1,4 @@
-"""kill -9 while a workbench is archived, unpacked or removed: folder or archive is whole."""
+"""kill -9 while a workbench is archived, unpacked or removed, by a prune, too: it is one, whole."""
 
 import contextlib
 import os
@@ -116,3 +116,73 @@ def test_a_kill_removes_an_archive_or_does_not(
         published = daemon.home / "workbenches" / workbench_id / "published"
         assert {name: (published / name).read_bytes() for name in files} == files
         daemon.ask("WorkbenchDelete", **named)
+
+
+PRUNE = {"older_s": 0, "archives": True}
+
+
+def _seen(daemon: RealDaemon, folder: Path, number: int) -> str:
+    """Make a workbench in which a person published."""
+    workbench_id, _ = _made(daemon, folder, number)
+    _edit(daemon, workbench_id)
+    daemon.ask("DraftPublish", workbench_id=workbench_id)
+    return workbench_id
+
+
+def _edit(daemon: RealDaemon, workbench_id: str) -> None:
+    note = {"path": "note.txt", "content": workbench_id}
+    daemon.ask("ToolsCall", workbench_id=workbench_id, name="write_text_file", arguments=note)
+
+
+def _statuses(daemon: RealDaemon) -> dict[str, str]:
+    """Return the workbenches with their status; each is whole, and a folder or an archive."""
+    rows = daemon.ask("WorkbenchList")["workbenches"]
+    found = {row["id"]: row["status"] for row in rows}
+    archived = {each for each, status in found.items() if status == "archived"}
+    assert {*os.listdir(daemon.home / "workbenches")} == {*found} - archived
+    archives = {each.name.partition(".")[0] for each in (daemon.home / "archives").glob("*.tar.gz")}
+    assert archives == archived
+    assert os.listdir(daemon.home / "archives" / "stage") == []
+    assert all(daemon.ask("LogVerify", workbench_id=each)["ok"] for each in found)
+    return found
+
+
+def _explained(daemon: RealDaemon, kind: str) -> set[str]:
+    """Return of which workbenches an event of a kind says that a prune was asked for."""
+    return {
+        each["data"]["workbench_id"]
+        for each in daemon.events("daemon")
+        if each["type"] == kind and each["data"]["reason"].startswith("kbd prune asked for it")
+    }
+
+
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_kill_leaves_a_prune_half_done_and_no_workbench(
+    daemon: RealDaemon, tmp_path: Path, kills: int
+) -> None:
+    """What went is told, what is held stays, nothing is half there, and the next prune goes on."""
+    chance, held = random.Random(kills), set[str]()
+    for number in range(max(2, kills // 2)):
+        old = {_seen(daemon, tmp_path, number) for _ in range(2)}
+        for workbench_id in old:
+            daemon.ask("WorkbenchArchive", workbench_id=workbench_id)
+        settled = {_seen(daemon, tmp_path, number) for _ in range(2)}
+        drafted, _ = _made(daemon, tmp_path, number)
+        _edit(daemon, drafted)
+        held.add(drafted)
+        asking = threading.Thread(target=_ask, args=(daemon, "StoragePrune", PRUNE))
+        asking.start()
+        time.sleep(chance.uniform(0, 0.5))
+        daemon.kill()
+        asking.join()
+        daemon.start()
+        found = _statuses(daemon)
+        assert old - {*found} <= _explained(daemon, "WorkbenchDeleted")
+        archived = {each for each in settled if found[each] == "archived"}
+        assert archived <= _explained(daemon, "WorkbenchArchived")
+        daemon.ask("StoragePrune", **PRUNE)
+        found = _statuses(daemon)
+        # What the first archived, the second removes: it is as old as was asked for.
+        assert {*found} == held | (settled - archived)
+        assert {each for each in found if found[each] != "archived"} == held
+        assert _explained(daemon, "WorkbenchDeleted") >= old | archived

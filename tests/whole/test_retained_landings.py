@@ -30,6 +30,10 @@ async def test_the_disk_is_flat_and_what_nobody_has_seen_stays(tmp_path: Path) -
 
         # Two of the drafts were published by a person, and are gone as what the rule published.
         assert home.kinds_there() == {"review": 2, "unset": 3, "broken": 2, "kept": 2}
+        asked = await home.running.retention.prune(0, archives=False, dry_run=True)
+        failed = [reason for reason in asked.holds if "failed" in reason]
+        (unreviewed,) = (reason for reason in asked.holds if "not reviewed" in reason)
+        assert [asked.holds[reason] for reason in (*failed, unreviewed)] == [2, 2]
         archived = await home.recorded(WorkbenchArchived)
         removed = await home.recorded(WorkbenchDeleted)
         settled = days[SETTLED_FROM : DAYS + 1]

@@ -119,7 +119,8 @@ def test_what_runs_out_is_told_and_ends_no_daemon(
             assert str(short_dir) not in text
             assert "Group" not in text
         other = daemon.workbench(source)
-        assert daemon.run_prompt(other, "total Amount by Shop")["status"] == "finished"
+        run = daemon.run_prompt(other, "total Amount by Shop")
+        assert run["status"] == "finished", run.get("reason")
         assert daemon.ask("LogVerify", workbench_id=workbench_id)["ok"]
     finally:
         mark.unlink(missing_ok=True)

@@ -267,7 +267,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
-            workbenches = Workbenches(context, daemon, tasks, runs.watch)
+            workbenches = Workbenches(context, daemon, tasks, runs.watch, context.usage.disk)
             watcher = _make_watcher(context, workbenches, runs, gate, given.open_files)
             # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
@@ -329,6 +329,7 @@ async def _work_unasked(
         tasks.start_soon(restart_on_failure, "retention", retention.run)
         tasks.start_soon(Scrubber(context, workbenches).run)
         collector = BlobCollector(context, workbenches)
+        retention.observe_removals(collector.wake)
         tasks.start_soon(restart_on_failure, "collector", collector.run)
         await watcher.run()
 
@@ -353,6 +354,7 @@ def _make_watcher(
         watch_jobs.notify,
         context.clock,
         context.usage.check_room,
+        context.usage.disk,
     )
 
 

@@ -255,6 +255,8 @@ class FileMethods:
             return skipped(_NAME_TAKEN)
         limit_bytes = self._context.settings.limits.file_bytes
         try:
+            # Those before it may have reached the quota.
+            await self._context.usage.require_room()
             copied = await workbench.blobs.put_source(source_path, limit_bytes)
         # The other files would meet the same full or failing disk.
         except (DiskFull, LogPoisoned):

@@ -37,6 +37,7 @@ __all__ = [
     "ArchiveContents",
     "quick_archive_damage",
     "read_contents",
+    "render_verification",
     "unpacked_archive",
     "verify_archive",
 ]
@@ -173,7 +174,7 @@ def verify_archive(
         raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileReadFailed(f"the archived log cannot be read: {reason}") from error
-    return _render(within, verified, copy)
+    return render_verification(_as_recorded(verified, copy), within)
 
 
 def read_contents(
@@ -223,13 +224,15 @@ def _unreadable(within: str, reason: str, *, is_missing: bool) -> LogVerified:
     )
 
 
-def _render(within: str, found: Verification, copy: ArchivedCopy) -> LogVerified:
-    faults = [*found.faults]
-    if found.seq != copy.seq and not faults:
-        reason = f"its log ends with event {found.seq}, and event {copy.seq} was recorded"
-        faults.append(LogDamage("archive damaged", "", 0, found.seq, reason))
+def render_verification(found: Verification, within: str = "") -> LogVerified:
+    """Return what a verification found as it is answered.
+
+    Args:
+        found: What it found.
+        within: The file that the log is packed in; "" for none.
+    """
     return LogVerified(
-        ok=not faults,
+        ok=found.is_whole,
         seq=found.seq,
         frames=found.frames,
         segments=found.segments,
@@ -239,11 +242,20 @@ def _render(within: str, found: Verification, copy: ArchivedCopy) -> LogVerified
         faults=tuple(
             LogFault(
                 kind=fault.kind,
-                file=f"{within}/{fault.file}".rstrip("/"),
+                file="/".join(part for part in (within, fault.file) if part),
                 offset=fault.offset,
                 message=fault.reason,
                 seq=fault.seq,
             )
-            for fault in faults
+            for fault in found.faults
         ),
     )
+
+
+def _as_recorded(found: Verification, copy: ArchivedCopy) -> Verification:
+    """Return what was found: a whole log that ends otherwise than was recorded is damage, too."""
+    if found.seq == copy.seq or not found.is_whole:
+        return found
+    reason = f"its log ends with event {found.seq}, and event {copy.seq} was recorded"
+    fault = LogDamage("archive damaged", "", 0, found.seq, reason)
+    return msgspec.structs.replace(found, faults=(fault,))

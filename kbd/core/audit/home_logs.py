@@ -14,7 +14,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from kbd.core.audit.archived_logs import quick_archive_damage, read_contents, verify_archive
+from kbd.core.audit.archived_logs import (
+    quick_archive_damage,
+    read_contents,
+    render_verification,
+    verify_archive,
+)
 from kbd.core.audit.backup_contents import hash_file
 from kbd.core.audit.log_inspection import event_objection
 from kbd.core.domain.daemon_state import (
@@ -34,7 +39,7 @@ from kbd.events.blobs import BlobStore
 from kbd.events.scan import read_log, survey_log
 from kbd.events.segment import segment_names
 from kbd.events.shortages import raise_shortage
-from kbd.events.verification import Verification, verify_log
+from kbd.events.verification import verify_log
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.requests.daemon import LogFault, LogVerified
 from kbd.types import Seq, WorkbenchId
@@ -277,29 +282,7 @@ def verify_home_log(
         raise_shortage(error)
         reason = os.strerror(error.errno or 0)
         raise FileReadFailed(f"the log cannot be read: {reason}") from error
-    return _render_verification(found)
-
-
-def _render_verification(found: Verification) -> LogVerified:
-    return LogVerified(
-        ok=found.is_whole,
-        seq=found.seq,
-        frames=found.frames,
-        segments=found.segments,
-        blobs=found.blobs_checked,
-        head=found.head,
-        collected=found.blobs_collected,
-        faults=tuple(
-            LogFault(
-                kind=fault.kind,
-                file=fault.file,
-                offset=fault.offset,
-                message=fault.reason,
-                seq=fault.seq,
-            )
-            for fault in found.faults
-        ),
-    )
+    return render_verification(found)
 
 
 def found_damage(faults: Iterable[LogFault]) -> tuple[FoundDamage, ...]:

@@ -7,7 +7,9 @@ or did not happen (`kbd.events.damage_repair`, `BlobStore`), and the next may be
 A log that is cut is a home, or a workbench, as it was at an earlier time, as one that is restored
 from a backup is; so its log ends with the same event, and nothing is in force that may have been
 taken back since. In the daemon's log the workbenches follow that the readable part does not name,
-and what each is by what lies in the home, a folder or an archive.
+and what each is by what lies in the home, a folder or an archive. In a workbench's, what was cut
+off and can be read may say that file versions were collected: that is recorded again, for those
+that are not there.
 """
 
 import os
@@ -46,8 +48,9 @@ from kbd.events.damage_repair import KEPT, DamageRepair, events_behind
 from kbd.events.disk import DISK, Disk
 from kbd.events.repair import free_name
 from kbd.events.restores import HomeRestored, WorkbenchRestored
+from kbd.events.retention import BlobsCollected
 from kbd.events.scan import read_log
-from kbd.events.vocabulary import Event
+from kbd.events.vocabulary import Event, named_blobs, note_named
 from kbd.events.workbenches import (
     LogRepaired,
     WorkbenchArchived,
@@ -178,6 +181,9 @@ class LogRepair:
         if self._log_id == "daemon" and not self.seq:
             raise ValidationFailed("nothing of the daemon's log can be read: make it anew")
         self._repair.cut()
+        if self._log_id != "daemon":
+            # Each in a frame of its own: so a collection is the last word of its blobs.
+            self._repair.append([[each] for each in self._collections()])
         self._record(self._repaired(damage))
 
     def rebuild(self) -> None:
@@ -210,6 +216,38 @@ class LogRepair:
         if isinstance(self.damage, NotUnderstood) or self.damage.detail.get("kind") == "unknown":
             raise self.damage
         return self.damage
+
+    def _collections(self) -> Iterator[Recorded]:
+        """Yield what the events that were cut off say of collections, by the time of each.
+
+        Nothing proves these events (`events_behind`), so nothing may go because of them: what is
+        there, or was named again behind them, is not said to be collected.
+        """
+        named: dict[BlobHash, Seq] = {}
+
+        def note(seq: Seq, record: Recorded) -> None:
+            note_named(named, record.data, seq)
+
+        read_log(self._repair.folder, note)
+        lost: dict[Seq, Recorded] = {}
+        last: dict[BlobHash, Seq] = {}
+        for seq, record in events_behind(self._log_dir, self.seq):
+            if isinstance(record.data, BlobsCollected):
+                lost[seq] = record
+                last.update((blob, seq) for blob in record.data.blobs if blob in named)
+            else:
+                for blob in named_blobs(record.data):
+                    last.pop(blob, None)
+        store = BlobStore(self._home.existing(self._log_id).blobs, self._disk)
+        for seq, record in lost.items():
+            told = record.data
+            found = {blob: store.look(blob) for blob in told.blobs if last.get(blob) == seq}
+            gone = tuple(blob for blob, there in found.items() if there is None)
+            if gone:
+                left_bytes = sum(each.size_bytes for each in found.values() if each is not None)
+                size_bytes = max(0, told.size_bytes - left_bytes)
+                reason = f"{told.reason} (recorded again by a repair)"
+                yield wrap_event(BlobsCollected(gone, size_bytes, reason), record.ts_us)
 
     def _repaired(self, damage: LogCorrupt) -> tuple[Event, ...]:
         """Return the fact of a cut."""

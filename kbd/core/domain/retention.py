@@ -13,7 +13,7 @@ import msgspec
 from kbd.core.domain.approval_decisions import pending_approvals
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.domain.watch_state import Watch
+from kbd.core.domain.watch_state import LandingStage, Watch
 from kbd.core.domain.workbench_state import SeenBy, WorkbenchState
 from kbd.events.codec import format_time
 from kbd.types import WatchId, WorkbenchId
@@ -28,7 +28,7 @@ __all__ = [
     "due_at_us",
     "find_hold",
     "hold_of_known",
-    "landing_workbenches",
+    "landing_holds",
     "may_be_dismissed",
     "settling_of",
     "why_archived",
@@ -49,9 +49,13 @@ class Hold(StrEnum):
     DAMAGED = "damaged"
     RUN = "run"
     DRAFT = "draft"
+    REVIEW = "review"
     PUBLISH = "publish"
     DECISION = "decision"
-    LANDING = "landing"
+    LANDING_WAITING = "landing_waiting"
+    LANDING_RUNNING = "landing_running"
+    LANDING_RETRYING = "landing_retrying"
+    LANDING_PARKED = "landing_parked"
     NEW_FILES = "new_files"
     MESSAGE = "message"
     NO_RESULT = "no_result"
@@ -74,9 +78,13 @@ _REASONS: Mapping[Hold, str] = MappingProxyType(
         Hold.DAMAGED: "its log, or the daemon's, is damaged",
         Hold.RUN: "a run is under way",
         Hold.DRAFT: "a draft is open",
+        Hold.REVIEW: "what was made of a file that landed was not reviewed: its draft is open",
         Hold.PUBLISH: "a publish or a copy is under way",
         Hold.DECISION: "a decision waits for a person",
-        Hold.LANDING: "a file that landed is not done: it waits, is worked on, or failed",
+        Hold.LANDING_WAITING: "a file that landed waits to be worked on",
+        Hold.LANDING_RUNNING: "a file that landed is worked on",
+        Hold.LANDING_RETRYING: "a file that landed failed and is tried again",
+        Hold.LANDING_PARKED: "a file that landed failed: retry or dismiss it (kbd watch failed)",
         Hold.NEW_FILES: "files were added that nothing was done with",
         Hold.MESSAGE: "a message was not answered",
         Hold.NO_RESULT: "it never had a result",
@@ -88,6 +96,16 @@ _REASONS: Mapping[Hold, str] = MappingProxyType(
         Hold.RULE: "a rule without a retention of its own published it, and no person looked at it",
     }
 )
+
+_LANDINGS: Mapping[LandingStage, Hold] = MappingProxyType(
+    {
+        LandingStage.PARKED: Hold.LANDING_PARKED,
+        LandingStage.RETRYING: Hold.LANDING_RETRYING,
+        LandingStage.WAITING: Hold.LANDING_WAITING,
+        LandingStage.RUNNING: Hold.LANDING_RUNNING,
+    }
+)
+"""Of several files of one workbench the furthest down counts: it is what happens next."""
 
 _DISMISSIBLE = frozenset(
     (
@@ -235,6 +253,8 @@ def hold_of_known(
     if known.doubt or known.damage:
         return Hold.DAMAGED
     hold, is_dismissed = settling.hold, known.dismissed_at_us >= settling.since_us > 0
+    if hold is Hold.DRAFT and watch_id:
+        return Hold.REVIEW
     if hold is not None:
         return None if is_dismissed and may_be_dismissed(hold) else hold
     # That a rule publishes by itself says nothing of what may go: only a retention of its own does.
@@ -243,14 +263,17 @@ def hold_of_known(
     return None if settling.seen_by == "person" or is_said else Hold.RULE
 
 
-def landing_workbenches(state: DaemonState) -> frozenset[WorkbenchId]:
-    """Return the workbenches of landed files that are not done."""
-    return frozenset(
-        landing.workbench_id
+def landing_holds(state: DaemonState) -> Mapping[WorkbenchId, Hold]:
+    """Return what holds the workbenches of landed files that are not done, by how far they are."""
+    landings = [
+        landing
         for watch in state.watching.watches.values()
         for landing in watch.landings.values()
         if landing.workbench_id
-    )
+    ]
+    stages = list(_LANDINGS)
+    landings.sort(key=lambda each: stages.index(each.stage))
+    return {landing.workbench_id: _LANDINGS[landing.stage] for landing in landings}
 
 
 def due_at_us(since_us: int, days: int) -> int:

@@ -34,6 +34,7 @@ __all__ = [
     "IndexTotals",
     "IndexWrite",
     "remove_index",
+    "transaction",
     "unreadable_workbenches",
 ]
 
@@ -361,14 +362,8 @@ class HomeIndex:
             yield self._connection.execute
             return
         self._totals = None
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection.execute
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        with transaction(self._connection) as execute:
+            yield execute
 
     def _put(self, rows: Iterable[IndexedWorkbench]) -> None:
         execute = self._connection.execute
@@ -486,6 +481,26 @@ def _are_sound(connection: sqlite3.Connection, table: str) -> bool:
     columns = ", ".join(_COLUMNS[table])
     found = connection.execute(f"SELECT {columns}, checksum FROM {table}")
     return all(_checksum(row[:-1]) == row[-1] for row in found)
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[Any]:
+    """Begin a transaction: all that is written inside is there, or nothing of it.
+
+    Yields:
+        What executes a statement in it.
+
+    Raises:
+        sqlite3.Error: It cannot be begun or committed.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection.execute
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def remove_index(path: Path) -> None:

@@ -7,13 +7,12 @@ one thread at a time may use it.
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from kbd.core.home_index.database import remove_index
+from kbd.core.home_index.database import remove_index, transaction
 from kbd.types import BlobHash
 
 __all__ = ["VERIFIED_NAME", "LogProgress", "VerifiedLogs", "VerifiedSummary"]
@@ -97,7 +96,7 @@ class VerifiedLogs:
             created: Each with when it was created: up to then there was nothing to verify.
             now_us: The present; a time after it is of a clock that was set back, and counts as now.
         """
-        with self._transaction() as execute:
+        with transaction(self._connection) as execute:
             there = {row[0] for row in execute("SELECT id FROM logs")}
             for gone in there - set(created):
                 execute("DELETE FROM logs WHERE id = ?", (gone,))
@@ -140,7 +139,7 @@ class VerifiedLogs:
 
     def finish(self, log_id: str, verified_at_us: int) -> None:
         """Keep when all of a log was verified."""
-        with self._transaction() as execute:
+        with transaction(self._connection) as execute:
             self._add(log_id, 0)
             sql = "UPDATE logs SET verified_at_us = ?, reached = '', suspects = '' WHERE id = ?"
             execute(sql, (verified_at_us, log_id))
@@ -167,24 +166,13 @@ class VerifiedLogs:
 
     def set_share(self, paid_until_us: int, *, is_begun: bool) -> None:
         """Keep up to when shares were done, and whether one is begun."""
-        with self._transaction() as execute:
+        with transaction(self._connection) as execute:
             execute("DELETE FROM share")
             execute("INSERT INTO share VALUES (?, ?)", (paid_until_us, int(is_begun)))
 
     def _add(self, log_id: str, created_at_us: int) -> None:
         sql = "INSERT OR IGNORE INTO logs(id, created_at_us) VALUES (?, ?)"
         self._connection.execute(sql, (log_id, created_at_us))
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[Any]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection.execute
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
 
 def _connect(path: str) -> sqlite3.Connection:

@@ -11,9 +11,9 @@ import secrets
 import stat
 from pathlib import Path
 
-from kbd.events.disk import Disk
+from kbd.events.disk import DISK, Disk
 
-__all__ = ["MAX_ENTRIES", "measure_tree", "remove_empty", "remove_tree"]
+__all__ = ["MAX_ENTRIES", "measure_tree", "remove_empty", "remove_file", "remove_tree"]
 
 MAX_ENTRIES = 10_000
 """More files and folders are not looked through; the profile of an office program has 200."""
@@ -65,11 +65,15 @@ def remove_empty(folder: Path, disk: Disk) -> None:
             os.close(held)
 
 
-def remove_tree(folder: str | Path) -> None:
+def remove_tree(folder: str | Path, disk: Disk = DISK) -> None:
     """Remove a folder with all that is below it; what cannot be removed stays, without an error.
 
     A folder within is moved up before it is emptied, so that there are never more than two levels.
     Nobody may write in it any more.
+
+    Args:
+        folder: The folder; it need not be there.
+        disk: What removes.
     """
     with contextlib.suppress(OSError):
         os.chmod(folder, 0o700)
@@ -77,18 +81,37 @@ def remove_tree(folder: str | Path) -> None:
         root = os.open(folder, _FOLDER)
         try:
             # As long as each look leaves less.
-            while sum(_remove_entry(root, name) for name in os.listdir(root)):
+            while sum(_remove_entry(root, name, disk) for name in os.listdir(root)):
                 pass
         finally:
             os.close(root)
-        os.rmdir(folder)
+        _remove_name(Path(folder), disk, is_folder=True)
 
 
-def _remove_entry(root: int, name: str) -> bool:
+def remove_file(path: Path, disk: Disk) -> None:
+    """Remove a file, if it is there.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        _remove_name(path, disk, is_folder=False)
+
+
+def _remove_name(path: Path, disk: Disk, *, is_folder: bool) -> None:
+    # Which folder that is may be said by a link, as /tmp is on some systems.
+    held = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        disk.unlink(path.name, held, is_folder=is_folder)
+    finally:
+        os.close(held)
+
+
+def _remove_entry(root: int, name: str, disk: Disk) -> bool:
     """Remove a file, or a folder whose own folders go to the root; return whether it is gone."""
     try:
         if not stat.S_ISDIR(os.lstat(name, dir_fd=root).st_mode):
-            os.unlink(name, dir_fd=root)
+            disk.unlink(name, root)
             return True
         os.chmod(name, 0o700, dir_fd=root)
         folder = os.open(name, _FOLDER, dir_fd=root)
@@ -97,12 +120,12 @@ def _remove_entry(root: int, name: str) -> bool:
                 if stat.S_ISDIR(os.lstat(inner, dir_fd=folder).st_mode):
                     # To move a folder is to change it.
                     os.chmod(inner, 0o700, dir_fd=folder)
-                    os.rename(inner, secrets.token_hex(8), src_dir_fd=folder, dst_dir_fd=root)
+                    disk.move((folder, inner), (root, secrets.token_hex(8)))
                 else:
-                    os.unlink(inner, dir_fd=folder)
+                    disk.unlink(inner, folder)
         finally:
             os.close(folder)
-        os.rmdir(name, dir_fd=root)
+        disk.unlink(name, root, is_folder=True)
     except OSError:
         return False
     return True

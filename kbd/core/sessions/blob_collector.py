@@ -150,7 +150,11 @@ class BlobCollector:
     def __init__(self, context: ApiContext, workbenches: Workbenches, disk: Disk = DISK) -> None:
         self._context, self._workbenches, self._disk = context, workbenches, disk
         self._looked: dict[WorkbenchId, _Looked] = {}
-        self._turn = anyio.Lock()
+        self._turn, self._wakeup = anyio.Lock(), anyio.Event()
+
+    def wake(self) -> None:
+        """Begin a round now, or one more behind that which is under way: somebody makes room."""
+        self._wakeup.set()
 
     async def run(self) -> None:
         """Collect for ever, one workbench at a time, while no run is under way.
@@ -158,10 +162,16 @@ class BlobCollector:
         Raises:
             LogPoisoned: The disk failed (perhaps in a group).
         """
-        await anyio.sleep(FIRST_PAUSE_S)
+        await self._rest(FIRST_PAUSE_S)
         while True:
             is_done = await self.collect_all()
-            await anyio.sleep(ROUND_PAUSE_S if is_done else BUSY_PAUSE_S)
+            await self._rest(ROUND_PAUSE_S if is_done else BUSY_PAUSE_S)
+
+    async def _rest(self, pause_s: float) -> None:
+        """Rest until it is woken, or so many seconds."""
+        with anyio.move_on_after(pause_s):
+            await self._wakeup.wait()
+        self._wakeup = anyio.Event()
 
     async def collect_all(self) -> bool:
         """Collect once in each workbench that may have something to collect and is not in use.

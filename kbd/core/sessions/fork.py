@@ -13,7 +13,6 @@ import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.workbench_decisions import check_forkable, fork_events, fork_point
-from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.recovery import translate_disk_errors
@@ -74,7 +73,7 @@ async def fork_workbench(
     folders = context.home.workbench(workbench_id)
     try:
         with translate_disk_errors():
-            await _prepare(folders, context.clock, source, name, fork_events(then, forked), actor)
+            await _prepare(folders, context, source, name, fork_events(then, forked), actor)
         # The commit point: from here on a start keeps the folder, mark or none.
         await workbenches.create(name, workbench_id, actor=actor)
     except BaseException:
@@ -89,7 +88,7 @@ async def fork_workbench(
 
 async def _prepare(
     folders: WorkbenchFolders,
-    clock: Clock,
+    context: ApiContext,
     source: OpenWorkbench,
     name: str,
     facts: Sequence[Event],
@@ -97,11 +96,11 @@ async def _prepare(
 ) -> None:
     """Make the folder with its blobs and its log, all durable."""
     await run_sync(_create, folders)
-    store = BlobStore(folders.blobs)
+    store = BlobStore(folders.blobs, context.usage.disk)
     await run_sync(store.kept.add, ())
     for blob in dict.fromkeys(blob for fact in facts for blob in named_blobs(fact)):
         await run_sync(_copy_blobs, source.blobs.store, store, blob)
-    await run_sync(_write_log, folders, clock.now_us(), name, facts, actor)
+    await run_sync(_write_log, folders, context.clock.now_us(), name, facts, actor)
 
 
 def _create(folders: WorkbenchFolders) -> None:

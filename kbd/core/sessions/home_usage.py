@@ -1,7 +1,9 @@
 """Usage of the disk by a home, measured cheaply, and the quota that the settings set.
 
 What workbenches take stands in the index; only the daemon's own folder and the copies of what
-landed are walked. With a quota it is measured again and again while the daemon works.
+landed are walked. With a quota it is measured again and again while the daemon works, with the
+folders of open workbenches, and what is written in between is counted: so the quota is passed by
+what nobody counts, and by what was begun before, and not by what a measurement is late.
 """
 
 from contextlib import suppress
@@ -21,6 +23,7 @@ from kbd.core.sessions.indexer import HomeIndexer
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.rows import disk_bytes
 from kbd.errors import KbdError, QuotaReached
+from kbd.events.disk import CountingDisk
 from kbd.figures import size
 
 __all__ = ["HomeSizes", "HomeUsage", "QuotaStatus"]
@@ -75,7 +78,7 @@ class HomeSizes(msgspec.Struct, frozen=True):
 
 
 class HomeUsage:
-    """What a home takes on disk, as it was measured last.
+    """What a home takes on disk, as it was measured last, and what was written since.
 
     Args:
         home: The home.
@@ -85,6 +88,7 @@ class HomeUsage:
 
     Attributes:
         sizes: What was measured last.
+        disk: Counts what is written; whatever makes the home grow is to write with it.
     """
 
     def __init__(
@@ -95,10 +99,17 @@ class HomeUsage:
         daemon: Keeper[DaemonState, DaemonCommand],
     ) -> None:
         self._home, self._settings, self._index, self._daemon = home, settings, index, daemon
-        self.sizes = HomeSizes()
+        self.sizes, self.disk = HomeSizes(), CountingDisk()
+        # What the disk had counted when the last measurement began.
+        self._counted_bytes = 0
         self._status: QuotaStatus = "none"
         self._measured_s = float("-inf")
         self._lock = anyio.Lock()
+
+    @property
+    def used_bytes(self) -> int:
+        """What the home takes at most, but for what nobody counts: the outcome of workers."""
+        return self.sizes.total + self.disk.written_bytes - self._counted_bytes
 
     @property
     def status(self) -> QuotaStatus:
@@ -106,9 +117,9 @@ class HomeUsage:
         quota_bytes = self._settings.quota_bytes
         if not quota_bytes:
             return "none"
-        if self.sizes.total >= quota_bytes:
+        if self.used_bytes >= quota_bytes:
             return "reached"
-        is_near = self.sizes.total >= quota_bytes * self._settings.quota_warning_share
+        is_near = self.used_bytes >= quota_bytes * self._settings.quota_warning_share
         return "warned" if is_near else "below"
 
     @property
@@ -124,7 +135,7 @@ class HomeUsage:
 
     @property
     def _told(self) -> str:
-        used, quota = size(self.sizes.total), size(self._settings.quota_bytes)
+        used, quota = size(self.used_bytes), size(self._settings.quota_bytes)
         return f"the home takes {used} of its quota of {quota}"
 
     async def run(self) -> None:
@@ -148,13 +159,15 @@ class HomeUsage:
         async with self._lock:
             if self._measured_s < asked_s:
                 begun_s = anyio.current_time()
+                # Before: what is written meanwhile counts twice rather than not at all.
+                counted_bytes = self.disk.written_bytes
                 self.sizes = await self._measure()
-                self._measured_s = begun_s
+                self._measured_s, self._counted_bytes = begun_s, counted_bytes
                 self._note_status()
         return self.sizes
 
     def check_room(self) -> None:
-        """Check that the quota is not reached, by what was measured last.
+        """Check that the quota is not reached, by what was measured last and written since.
 
         Raises:
             QuotaReached: It is; something has to go, or the quota to be raised.
@@ -165,7 +178,7 @@ class HomeUsage:
                 actions=("make room: `kbd prune --older 30d`", "raise retention.quota_bytes"),
                 detail={
                     "quota_bytes": self._settings.quota_bytes,
-                    "used_bytes": self.sizes.total,
+                    "used_bytes": self.used_bytes,
                 },
             )
 
@@ -182,6 +195,9 @@ class HomeUsage:
         self.check_room()
 
     async def _measure(self) -> HomeSizes:
+        if self._settings.quota_bytes:
+            # Else what is written into a large folder would be forgotten until it is due.
+            self._index.measure_anew()
         found = await self._index.read(sizes)
         known = self._daemon.state.workbenches.values()
         archives = [each.archive.size_bytes for each in known if each.archive is not None]
@@ -210,7 +226,7 @@ class HomeUsage:
         elif status == "warned":
             _log.warning("quota_near", reason=self.warning)
         elif before != "none":
-            _log.info("quota_far", used_bytes=self.sizes.total)
+            _log.info("quota_far", used_bytes=self.used_bytes)
 
 
 def _measure_folders(home: Home) -> tuple[int, int, int]:

@@ -198,6 +198,12 @@ class HomeIndexer:
         """Return the answer of the index to a question that has a module of its own."""
         return await self._ask(question)
 
+    def measure_anew(self) -> None:
+        """Have the folders of open workbenches measured before the next answer, due or not."""
+        for indexed in self._open.values():
+            indexed.measure_at_s = float("-inf")
+            indexed.change = indexed.change or ChangedRuns()
+
     async def census(self) -> HomeCensus:
         """Return how many there are of what, as far as the logs were read."""
         await self._is_open.wait()

@@ -6,8 +6,8 @@ waits for a day. It works a little at a time, and yields to whatever people wait
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -29,7 +29,7 @@ from kbd.core.domain.retention import (
     Policies,
     due_at_us,
     hold_of_known,
-    landing_workbenches,
+    landing_holds,
     settling_of,
     why_archived,
     why_removed,
@@ -145,10 +145,11 @@ class Retention:
 
     def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
         self._context, self._workbenches = context, workbenches
+        self._removal_observers, self._has_removed = list[Callable[[], None]](), False
         # A prune and the rules do not work on the same at once.
         self._lock = anyio.Lock()
-        # The workbenches of landed files that are not done, when they were looked through last.
-        self._landed: frozenset[WorkbenchId] = frozenset()
+        # Of the workbenches of landed files that are not done, when they were looked through last.
+        self._landed: Mapping[WorkbenchId, Hold] = {}
 
     @property
     def _state(self) -> DaemonState:
@@ -160,6 +161,10 @@ class Retention:
         own = self._context.settings.retention
         watches = self._state.watching.watches
         return Policies(own.archive_after_days, own.remove_after_days, watches)
+
+    def observe_removals(self, observer: Callable[[], None]) -> None:
+        """Register what is called, from now on, after a prune or the rules removed something."""
+        self._removal_observers.append(observer)
 
     async def run(self) -> None:
         """Apply the rules for ever, each hour.
@@ -182,11 +187,22 @@ class Retention:
         # What the log does not say of a workbench may be what holds it.
         if self._workbenches.daemon.journal.log.damage is not None:
             return
-        async with self._lock:
+        async with self._turn():
             policies = self.policies
             await self._archive_due(policies)
             for scope in policies.scopes():
                 await self._remove_due(policies, scope)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Have the turn to archive and remove; tell behind it if something was removed."""
+        async with self._lock:
+            try:
+                yield
+            finally:
+                has_removed, self._has_removed = self._has_removed, False
+                for observer in self._removal_observers if has_removed else ():
+                    observer()
 
     async def _archive_due(self, policies: Policies) -> None:
         days = [each for each in map(policies.archive_days, policies.scopes()) if each]
@@ -254,7 +270,7 @@ class Retention:
         attempt = _pretend if dry_run else self._attempt
         before_us = self._now_us() - older_s * 1_000_000
         asked = f"kbd prune asked for it: {older_s / 86_400:g} days"
-        async with self._lock:
+        async with self._turn():
             # Before anything is archived: what is archived now is not removed at once.
             due = await self._old_archives(policies, before_us) if archives else []
             async with aclosing(self._rows(before_us, busy=True)) as rows:
@@ -361,7 +377,7 @@ class Retention:
         while rows := await index.read(
             partial(settled_before, before_us=before_us, after=after, limit=_PAGE, busy=busy)
         ):
-            self._landed = landing_workbenches(self._state)
+            self._landed = landing_holds(self._state)
             after = (rows[-1].settling.since_us, rows[-1].workbench_id)
             for row in rows:
                 known = self._state.workbenches.get(row.workbench_id)
@@ -370,9 +386,10 @@ class Retention:
 
     def _hold(self, policies: Policies, row: SettledRow) -> Hold | None:
         known = self._state.workbenches.get(row.workbench_id)
-        if known is None or row.workbench_id in self._landed:
-            return Hold.LANDING
-        return hold_of_known(known, row.settling, policies, row.watch_id)
+        if known is None:
+            return Hold.UNREAD
+        landed = self._landed.get(row.workbench_id)
+        return landed or hold_of_known(known, row.settling, policies, row.watch_id)
 
     def _since_us(self, row: SettledRow) -> int:
         """Return since when a workbench rests: one that was asked for is not archived at once."""
@@ -395,7 +412,7 @@ class Retention:
         ]
         ids = [known.workbench_id for known, _ in old]
         rows = await self._context.index.read(partial(rows_of, ids=ids))
-        self._landed = landing_workbenches(self._state)
+        self._landed = landing_holds(self._state)
         found: list[_Archived] = []
         for known, copy in old:
             row = rows.get(known.workbench_id)
@@ -446,7 +463,7 @@ class Retention:
         Raises:
             ValidationFailed: It is not.
         """
-        self._landed = landing_workbenches(self._state)
+        self._landed = landing_holds(self._state)
         now = msgspec.structs.replace(row, settling=settling_of(state))
         if now.settling.since_us != row.settling.since_us:
             raise ValidationFailed("something was done in it meanwhile")
@@ -463,6 +480,7 @@ class Retention:
         known = self._state.workbenches.get(due.known.workbench_id)
         if known is not None and known.archive == due.copy:
             await self._workbenches.delete(known.workbench_id, actor, reason)
+            self._has_removed = True
 
     async def _attempt(self, work: Callable[[], Awaitable[None]]) -> str | None:
         """Do something with one workbench, and rest; return why that failed, None if it did not.

@@ -48,6 +48,7 @@ from kbd.errors import (
     ValidationFailed,
 )
 from kbd.events.base import Actor, Recorded
+from kbd.events.disk import DISK, Disk
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["IDLE_CHECK_S", "IDLE_S", "RunObserver", "ServedWorkbench", "Workbenches"]
@@ -127,6 +128,7 @@ class Workbenches:
         daemon: The Keeper of the daemon's own log.
         tasks: Where the tasks of open workbenches run.
         watch: Makes an observer for each workbench that is opened, before it is recovered.
+        disk: What writes them and their archives.
 
     Attributes:
         daemon: The Keeper of the daemon's own log.
@@ -140,8 +142,10 @@ class Workbenches:
         daemon: Keeper[DaemonState, DaemonCommand],
         tasks: TaskGroup,
         watch: Callable[[OpenWorkbench], Observer],
+        disk: Disk = DISK,
     ) -> None:
         self._context, self.daemon, self._tasks, self._watch = context, daemon, tasks, watch
+        self._disk = disk
         self._open: dict[WorkbenchId, ServedWorkbench] = {}
         # Weak: a lock is there while somebody holds it or waits for it. Whoever asks may ask for
         # ids without end.
@@ -153,7 +157,7 @@ class Workbenches:
         self.daemon_events = EventRows("daemon", daemon.journal)
         daemon.observe(context.meters.events.observer())
         tasks.start_soon(restart_on_failure, "index", context.index.run)
-        self.archives = WorkbenchArchives(context.home, daemon, self)
+        self.archives = WorkbenchArchives(context.home, daemon, self, disk)
 
     def observe_runs(self, observer: RunObserver) -> None:
         """Register an observer of the events of all runs from now on."""
@@ -472,7 +476,9 @@ class Workbenches:
         """Open a workbench, recover it, and serve it until it is closed."""
         context, workbench_id = self._context, known.workbench_id
         folders = context.home.workbench(workbench_id)
-        workbench = await open_workbench(folders, context.clock, context.egress.redaction)
+        workbench = await open_workbench(
+            folders, context.clock, context.egress.redaction, self._disk
+        )
         formats = FormatCalls(context.catalog, context.workers, folders.cache)
         receipts = ReceiptMaker(workbench, formats)
         opened = ServedWorkbench(workbench, receipts, workbench_id, context.clock.monotonic_s())
@@ -512,7 +518,7 @@ class Workbenches:
             try:
                 with anyio.CancelScope(shield=True):
                     await self._context.engines.close(workbench_id)
-                await close_workbench(workbench)
+                await close_workbench(workbench, self._disk)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._context.index.close(workbench)

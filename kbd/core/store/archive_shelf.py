@@ -23,7 +23,7 @@ from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
 from kbd.core.domain.daemon_state import ArchivedCopy
-from kbd.core.runtime.folder_trees import remove_tree
+from kbd.core.runtime.folder_trees import remove_file, remove_tree
 from kbd.core.runtime.paths import ARCHIVE_SUFFIX, Home, WorkbenchFolders, checked_id
 from kbd.core.store.archive_file import PackedFolder, pack_folder, unpack_folder
 from kbd.errors import ValidationFailed
@@ -219,7 +219,7 @@ class ArchiveShelf:
                 if packed.exists():
                     # The folder first: the packed one is what tells that this is to be done.
                     if folder.exists():
-                        remove_tree(removed)
+                        remove_tree(removed, self._disk)
                         self._move(folder, removed)
                     self._move(packed, archive)
                 elif aside.exists() and not archive.exists():
@@ -256,10 +256,9 @@ class ArchiveShelf:
     def _discard(self, *places: Path) -> None:
         for place in places:
             if place.is_dir() and not place.is_symlink():
-                remove_tree(place)
+                remove_tree(place, self._disk)
             else:
-                with contextlib.suppress(FileNotFoundError):
-                    place.unlink()
+                remove_file(place, self._disk)
 
 
 def _own_parts(copy: ArchivedCopy) -> Callable[[PurePosixPath, BufferedReader], bool]:

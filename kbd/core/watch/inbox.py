@@ -37,6 +37,7 @@ from kbd.errors import (
     TooManyOpenFiles,
     TooManyProcesses,
 )
+from kbd.events.blobs import BlobStore
 from kbd.events.disk import LogPoisoned
 from kbd.events.watches import FileLanded
 from kbd.types import WatchId
@@ -96,7 +97,7 @@ class Inbox:
         copies: Where copies of what landed go.
         settings: How it is looked at.
         file_bytes: The largest file that is taken.
-        check_room: Raises a KbdError while no more may be taken in.
+        check_room: Raises a KbdError while no more may be taken in; called in threads.
     """
 
     def __init__(
@@ -273,9 +274,8 @@ class Inbox:
         # Held until the landing is recorded: before that nothing names the copy.
         async with self._copies.copying() as store:
             try:
-                self._check_room()
                 finding = await self._in_thread(
-                    self._copy_threads, self._scanner.examine, watch, found, store
+                    self._copy_threads, self._examine, watch, found, store
                 )
             except (Unsettled, NotFound):
                 self._postpone(found, self._quiet_s)
@@ -302,6 +302,14 @@ class Inbox:
                 return
             self._short = ""
             await self._record_finding(found, finding)
+
+    def _examine(
+        self, watch: Watch, found: FolderEntry, store: BlobStore
+    ) -> RecordLanding | PassOverFiles | FolderEntry | None:
+        """Examine a file if there is room. Blocks."""
+        # When its turn has come: those before it may have taken what there was.
+        self._check_room()
+        return self._scanner.examine(watch, found, store)
 
     def _postpone(self, found: FolderEntry, pause_s: float) -> int:
         return self._settling.postpone(found.raw, anyio.current_time() + pause_s)

@@ -30,7 +30,7 @@ from kbd.core.watch.rule_commands import OutcomeCommands
 from kbd.core.watch.scheduler import Scheduler
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
-from kbd.events.disk import LogPoisoned
+from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.retention import StorageReclaimed
 from kbd.events.watches import (
     FileLanded,
@@ -65,7 +65,8 @@ class Watcher:
         run_job: Carries jobs out.
         notify: Runs a rule's command for an outcome.
         clock: What retries and limits go by.
-        check_room: Raises a KbdError while no more may be taken in.
+        check_room: Raises a KbdError while no more may be taken in; called in threads, too.
+        disk: What copies of what landed are written with.
     """
 
     def __init__(
@@ -77,9 +78,10 @@ class Watcher:
         notify: CommandRunner,
         clock: Clock | None = None,
         check_room: Callable[[], None] = lambda: None,
+        disk: Disk = DISK,
     ) -> None:
         self._keeper, self._home, self._settings = keeper, home, settings
-        self._check_room = check_room
+        self._check_room, self._disk = check_room, disk
         self._inboxes: dict[WatchId, Inbox] = {}
         self._inbox_scopes: dict[WatchId, CancelScope] = {}
         self._copies: dict[WatchId, LandedCopies] = {}
@@ -240,7 +242,7 @@ class Watcher:
 
     def _copies_of(self, watch_id: WatchId) -> LandedCopies:
         if watch_id not in self._copies:
-            self._copies[watch_id] = LandedCopies(self._home.landed(watch_id))
+            self._copies[watch_id] = LandedCopies(self._home.landed(watch_id), self._disk)
         return self._copies[watch_id]
 
     def _needed(self, watch_id: WatchId) -> frozenset[str]:

@@ -447,14 +447,15 @@ def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
 @cache
 def _engine() -> str:
     """Return DuckDB's version without importing it; each version has a cache of its own."""
-    from importlib import invalidate_caches, metadata  # noqa: PLC0415 - 15 ms of the daemon's start
+    from importlib import metadata  # noqa: PLC0415 - 15 ms of the daemon's start
 
     try:
         return metadata.version("duckdb")
     except metadata.PackageNotFoundError:
         # Where its folder could not be read for a moment, as without a descriptor, it is remembered
-        # that there is none.
-        invalidate_caches()
+        # that there is none. `importlib.invalidate_caches` forgets that from Python 3.12 on only,
+        # and in 3.11 this is no method of the class.
+        metadata.MetadataPathFinder().invalidate_caches()
         return metadata.version("duckdb")
 
 

@@ -22,7 +22,7 @@ from kbd.core.domain.retention import (
     due_at_us,
     find_hold,
     hold_of_known,
-    landing_workbenches,
+    landing_holds,
     may_be_dismissed,
     settling_of,
     why_archived,
@@ -54,6 +54,7 @@ from kbd.events.vocabulary import Event
 from kbd.events.watches import (
     FileLanded,
     LandingsDismissed,
+    LandingsRetried,
     RuleRetention,
     WatchAdded,
     WatchRemoved,
@@ -297,8 +298,9 @@ def test_who_dismisses_a_failure_lets_go_of_it() -> None:
     dismissed = KnownWorkbench(BENCH, "w", 1, dismissed_at_us=10)
     for hold in Hold:
         found = hold_of_known(dismissed, Settling(hold, 10, ""), own, WATCH)
-        assert found is (None if may_be_dismissed(hold) else hold)
-        assert hold_of_known(dismissed, Settling(hold, 11, ""), own, WATCH) is hold
+        held = Hold.REVIEW if hold is Hold.DRAFT else hold
+        assert found is (None if may_be_dismissed(hold) else held)
+        assert hold_of_known(dismissed, Settling(hold, 11, ""), own, WATCH) is held
     assert not any(map(may_be_dismissed, (Hold.DRAFT, Hold.RUN, Hold.DECISION, Hold.UNSEEN)))
     doubtful = msgspec.structs.replace(dismissed, doubt="the daemon's log is damaged")
     assert hold_of_known(doubtful, Settling(None, 5, "person"), own, WATCH) is Hold.DAMAGED
@@ -336,7 +338,7 @@ def landed(log: Log) -> Seq:
     log.apply(FileLanded(WATCH, "a.txt", "a" * 64, 1, "s"))
     number = log.state.seq
     log.apply(WatchRunStarted(WATCH, (number,), BENCH))
-    assert landing_workbenches(log.state) == {BENCH}
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_RUNNING}
     log.apply(WatchRunFinished(WATCH, (number,), BENCH, "failed", code="X", message="no"))
     return number
 
@@ -345,10 +347,44 @@ def test_a_failed_file_holds_its_workbench_until_it_is_dismissed() -> None:
     """The dismissal is noted where the workbench is known."""
     log = Log()
     number = landed(log)
-    assert landing_workbenches(log.state) == {BENCH}
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_PARKED}
     log.apply(LandingsDismissed(WATCH, (number,)))
-    assert landing_workbenches(log.state) == frozenset()
+    assert landing_holds(log.state) == {}
     assert log.state.workbenches[BENCH].dismissed_at_us == log.at_us
+
+
+def test_a_file_that_is_not_done_says_how_far_it_is() -> None:
+    """It is tried again, failed, waits because a person asked, is worked on; and then is done."""
+    log = Log()
+    number = landed(log)
+    log.apply(LandingsRetried(WATCH, (number,)))
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_WAITING}
+    log.apply(WatchRunStarted(WATCH, (number,), BENCH, attempt=2))
+    again = WatchRunFinished(WATCH, (number,), BENCH, "failed", code="X", retry_at_us=1 << 60)
+    log.apply(again)
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_RETRYING}
+    log.apply(WatchRunStarted(WATCH, (number,), BENCH, attempt=3))
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_RUNNING}
+    log.apply(WatchRunFinished(WATCH, (number,), BENCH, "review"))
+    assert landing_holds(log.state) == {}
+
+
+def test_of_files_of_one_workbench_that_counts_which_is_furthest() -> None:
+    """What is worked on is told, though another one failed."""
+    log = Log()
+    first = landed(log)
+    log.apply(FileLanded(WATCH, "b.txt", "b" * 64, 1, "s"))
+    log.apply(WatchRunStarted(WATCH, (log.state.seq,), BENCH))
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_RUNNING}
+    log.apply(LandingsDismissed(WATCH, (first,)))
+    assert landing_holds(log.state) == {BENCH: Hold.LANDING_RUNNING}
+
+
+def test_a_draft_of_what_landed_waits_for_its_review() -> None:
+    """A draft of anything else is just open."""
+    known, drafted = KnownWorkbench(BENCH, "w", 1), Settling(Hold.DRAFT, 5, "")
+    assert hold_of_known(known, drafted, policies(None), WATCH) is Hold.REVIEW
+    assert hold_of_known(known, drafted, policies(None), WatchId("")) is Hold.DRAFT
 
 
 def test_with_its_watch_a_failed_file_is_not_dismissed() -> None:

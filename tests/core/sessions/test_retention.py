@@ -8,10 +8,13 @@ import anyio
 import msgspec
 import pytest
 
+from kbd.core.api.files import FileMethods
 from kbd.core.api.storage import StorageMethods, refuse_at_quota
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.runtime.settings import RetentionSettings, Settings
 from kbd.core.server.dispatch import Session
+from kbd.core.sessions import home_usage, indexed_logs, workbenches
+from kbd.core.sessions.blob_collector import BlobCollector
 from kbd.core.sessions.retention import Retention
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -264,6 +267,68 @@ async def test_at_the_quota_what_grows_is_refused_until_there_is_room(tmp_path: 
         assert len(asked) == 2
 
 
+QUOTA = Settings(retention=RetentionSettings(quota_bytes=500_000))
+
+
+async def test_what_is_written_counts_before_it_is_measured(tmp_path: Path) -> None:
+    """Who comes between two measurements is not let in by a figure of the first."""
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        measured = (await usage.measure()).total
+        await bench.blobs.put(b"x" * 600_000)
+        assert usage.sizes.total == measured
+        assert (usage.status, usage.used_bytes >= measured + 600_000) == ("reached", True)
+        with pytest.raises(QuotaReached) as refused:
+            usage.check_room()
+        assert refused.value.detail["used_bytes"] == usage.used_bytes
+
+
+async def test_what_was_removed_since_lets_others_in_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is counted is the most that may be there: nobody is refused by it alone."""
+    monkeypatch.setattr(home_usage, "REFUSED_MEASURE_S", 0.0)
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        await usage.measure()
+        bench.blobs.store.remove([await bench.blobs.put(b"x" * 600_000)])
+        assert usage.warning.startswith("the home takes ")
+        await usage.require_room()
+        assert usage.warning == ""
+
+
+async def test_a_large_folder_is_measured_for_the_quota_though_it_is_not_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index may let it wait; what was written into it would be forgotten meanwhile."""
+    monkeypatch.setattr(indexed_logs, "_SIZED_SHARE", 1 << 40)
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        await usage.measure()
+        await bench.blobs.put(b"x" * 600_000)
+        assert (await usage.measure()).blobs >= 600_000
+        assert usage.status == "reached"
+
+
+async def test_one_request_passes_the_quota_by_one_file_at_most(tmp_path: Path) -> None:
+    """Those that were copied before are added, and the rest say why they are not."""
+    sources = [tmp_path / f"{number}.txt" for number in range(8)]
+    for path in sources:
+        path.write_bytes(path.name.encode() * 20_000)
+    async with supervised(tmp_path / "h", QUOTA) as running:
+        usage, bench = running.context.usage, await running.bench()
+        await usage.measure()
+        request = WorkbenchFilesAdd(bench.id, tuple(map(str, sources)))
+        added = await FileMethods(running.context, running.benches).add(request, SESSION)
+        statuses = [each.status for each in added.add_results]
+        count = statuses.count("added")
+        assert statuses == ["added"] * count + ["skipped"] * (8 - count)
+        assert 0 < count < 8
+        assert "of its quota of 488.3 KiB" in str(added.add_results[-1].reason)
+        # Each lies in the store and among the published files.
+        assert (await usage.measure()).blobs < 500_000 + sources[0].stat().st_size
+
+
 async def test_nothing_is_removed_while_the_daemons_log_is_damaged(tmp_path: Path) -> None:
     """What it hides may be what holds a workbench."""
     clock = MovedClock()
@@ -298,3 +363,47 @@ async def test_what_is_held_is_not_removed_though_a_person_archived_it(tmp_path:
         done = await prune(running, 1, archives=True)
         assert (done.removed, list(done.kept.values())) == (0, [1])
         assert await recorded(running, WorkbenchDeleted) == []
+
+
+async def test_who_makes_room_does_not_wait_for_the_next_collection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prune that removes an archive, and a rule, have the collector begin; no other prune has."""
+    monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
+    clock, woken = MovedClock(), list[str]()
+    async with supervised(tmp_path / "h", clock=clock) as running:
+        bench, left = await settled(running, clock), await running.bench(a__txt="stays")
+        loose = await left.blobs.put(b"left over")
+        store = left.blobs.store
+        collector = BlobCollector(running.context, running.benches)
+        running.retention.observe_removals(lambda: woken.append("removed"))
+        running.retention.observe_removals(collector.wake)
+        clock.move(2 * DAY_S)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(collector.run)
+            assert (await prune(running, 1, archives=True)).archived == 1
+            clock.move(2 * DAY_S)
+            assert (await prune(running, 1, archives=True, dry_run=True)).removed == 1
+            assert woken == []
+            assert store.look(loose) is not None
+            assert (await prune(running, 1, archives=True)).removed == 1
+            with anyio.fail_after(30):
+                while store.look(loose) is not None:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        assert woken == ["removed"]
+        # Its own went with it: no workbench has blobs of another.
+        assert not running.folders(bench).root.exists()
+        assert not running.home.archive(bench.id).exists()
+
+
+async def test_a_rule_that_removes_tells_it_once_for_all(tmp_path: Path) -> None:
+    """Behind the last of them, and not where nothing was due."""
+    clock, woken = MovedClock(), list[int]()
+    async with supervised(tmp_path / "h", BOTH, clock=clock) as running:
+        running.retention.observe_removals(lambda: woken.append(len(running.benches.ids())))
+        await settled(running, clock)
+        await archived_home(running, clock)
+        assert woken == []
+        await pass_days(running, clock, 0, 0)
+        assert woken == [0]

@@ -1,10 +1,13 @@
 """Typed tables are made once for a content, bounded, and made again when they are gone."""
 
+import os
 from collections.abc import Callable, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import anyio
+import duckdb
 import pytest
 
 from backends import on_asyncio
@@ -12,7 +15,7 @@ from kbd.errors import FileReadFailed
 from kbd.testing.tools import Workbench
 from kbd.tools import CallLimits, Tool
 from kbd_csv import CsvFormat
-from kbd_tables import jobs, kbd_register_tools
+from kbd_tables import cache, jobs, kbd_register_tools
 
 pytestmark = [pytest.mark.anyio, on_asyncio, pytest.mark.full]
 
@@ -128,3 +131,20 @@ async def test_any_of_it_may_be_deleted(workbench: SlowWorkbench, tools: dict[st
             path.unlink()
         again = (await workbench.call(tools["table_query"], **call)).value
         assert (again["rows"], again["total_row_count"]) == (first["rows"], 2)
+
+
+async def test_a_folder_that_could_not_be_listed_is_listed_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A disk that fails for a moment does not leave the engine unknown for as long as kbd runs."""
+
+    def refuse(_folder: object = ".") -> list[str]:
+        raise OSError(5, "Input/output error")
+
+    cache._engine.cache_clear()  # Both ask once a process.
+    metadata.MetadataPathFinder().invalidate_caches()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", refuse)
+        with pytest.raises(metadata.PackageNotFoundError):
+            cache._engine()
+    assert cache._engine() == duckdb.__version__
