@@ -106,8 +106,10 @@ def write_log(workbench: Path, events: int) -> int:
             log.append(made[first : first + 4])
         number += 1
     log.close()
+    # A closed workbench has only those in which something lies.
     for name in ("snap", "meta", "cache"):
-        shutil.rmtree(workbench / name)
+        if (workbench / name).exists():
+            shutil.rmtree(workbench / name)
     return number
 
 
@@ -167,8 +169,7 @@ def measure(folder: Path, events: int) -> Measured:
         times |= go_on(client, workbench.name)
         seen = held(daemon)
     sizes = [
-        sum(each.stat().st_size for each in (workbench / name).iterdir())
-        for name in ("log", "snap")
+        sum(each.stat().st_size for each in (workbench / name).glob("*")) for name in ("log", "snap")
     ]
     return Measured(times, seen, *sizes)
 
