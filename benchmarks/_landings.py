@@ -24,10 +24,12 @@ from benchmarks._homes import ROWS
 from benchmarks._light_plugin import FAILING, MODEL
 from kbd.client.blocking import Client
 from kbd.events import EventLog, Recorded, codec
+from kbd.events.frame import BODY_AT
+from kbd.events.retention import StorageReclaimed
 from kbd.events.watches import WatchRunFinished
 from kbd.events.workbenches import WorkbenchArchived, WorkbenchCreated, WorkbenchDeleted
 
-__all__ = ["GOING", "HELD", "Folders", "Told", "read_told"]
+__all__ = ["GOING", "HELD", "Folders", "Told", "disk_bytes", "read_told"]
 
 GOING = ("light", "full", "review", "broken")
 HELD = ("waiting", "stuck", "unset", "kept")
@@ -145,14 +147,20 @@ class Told(msgspec.Struct):
         archived: The reasons why workbenches were archived.
         removed: The reasons why workbenches were removed; "" where a person deleted one.
         outcomes: The last outcome of each run on what landed.
+        reclaimed: How many file versions were collected, by kind.
         counts: How many events there are of a type, and how many bytes they take packed.
+        header_bytes: What the headers of the frames take.
+        unused_bytes: What is reserved for what comes next, on the disk.
     """
 
     created: dict[str, str] = {}
     archived: dict[str, str] = {}
     removed: dict[str, str] = {}
     outcomes: dict[str, str] = {}
+    reclaimed: dict[str, int] = {}
     counts: dict[str, tuple[int, int]] = {}
+    header_bytes: int = 0
+    unused_bytes: int = 0
 
     def note(self, _seq: int, record: Recorded) -> None:
         """Take an event."""
@@ -166,6 +174,8 @@ class Told(msgspec.Struct):
                 self.removed[data.workbench_id] = data.reason
             case WatchRunFinished():
                 self.outcomes[data.workbench_id] = data.outcome
+            case StorageReclaimed():
+                self.reclaimed[data.kind] = self.reclaimed.get(data.kind, 0) + data.count
             case _:
                 pass
         kind = type(data).__name__
@@ -183,6 +193,16 @@ class Told(msgspec.Struct):
 
 def read_told(log: Path) -> Told:
     """Read all of a daemon's log."""
-    told = Told()
-    EventLog.view(log).replay(told.note)
+    told, view = Told(), EventLog.view(log)
+    view.replay(told.note)
+    written = 0
+    for _, body in view.frames():
+        told.header_bytes += BODY_AT
+        written += BODY_AT + len(body)
+    told.unused_bytes = disk_bytes(log) - written
     return told
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return what the files in a folder and below it take on the disk."""
+    return sum(each.stat().st_blocks for each in folder.rglob("*")) * 512

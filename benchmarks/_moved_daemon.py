@@ -64,7 +64,7 @@ class DayEnded(msgspec.Struct, frozen=True):
 
 
 class MovedClock(SystemClock):
-    """The machine's clock, ahead by some seconds.
+    """The machine's clocks, ahead by some seconds: what was used before a move is idle after it.
 
     Args:
         ahead_s: By how many at first.
@@ -76,6 +76,10 @@ class MovedClock(SystemClock):
     def now_us(self) -> int:
         """Return the time as it was moved, in microseconds since 1970 UTC."""
         return super().now_us() + self._ahead_us
+
+    def monotonic_s(self) -> float:
+        """Return the time as it was moved, in seconds on a clock that never goes back."""
+        return super().monotonic_s() + self._ahead_us / 1_000_000
 
     def move(self, seconds: float) -> None:
         """Move it on."""

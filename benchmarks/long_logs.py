@@ -169,7 +169,8 @@ def measure(folder: Path, events: int) -> Measured:
         times |= go_on(client, workbench.name)
         seen = held(daemon)
     sizes = [
-        sum(each.stat().st_size for each in (workbench / name).glob("*")) for name in ("log", "snap")
+        sum(each.stat().st_size for each in (workbench / name).glob("*"))
+        for name in ("log", "snap")
     ]
     return Measured(times, seen, *sizes)
 

@@ -7,10 +7,12 @@ a process of its own with its socket; the watched folders, the runs, the drafts,
 their receipts, the index, the archives, retention and the collection of blobs are its own code, and
 nothing is written but by it. What is not: its clock is moved on by a day after each day's landings
 (benchmarks/_moved_daemon.py), retention is told to look then and does not rest between two
-workbenches; nineteen of twenty runs and more have a model that answers at once, and a tool that
-writes in the daemon (benchmarks/_light_plugin.py), and so need no worker process; and the home
-lies on a RAM disk where there is one, so that syncs cost nothing. Two of a hundred landings are
-tables that the offline planner sorts in worker processes.
+workbenches; but for two of a hundred the runs have a model that answers at once, and a tool that
+writes in the daemon (benchmarks/_light_plugin.py), and most built-in plugins are left out, so that
+they need no worker process and tell no model of tools that it does not use; and the home lies on a
+RAM disk where there is one, so that syncs cost nothing. The two of a hundred are tables that the
+offline planner sorts in worker processes; they land on the first day of each tenth. The daemon is
+started twice in each tenth, once with the plugins for that day, and once with those of the others.
 
 The kinds of landings are in benchmarks/_landings.py. After each tenth a line says how the home
 stands. At the end it is proven that all that is gone is told of in the daemon's log with the reason
@@ -27,13 +29,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import msgspec
 
 from benchmarks._daemon import Daemon, running
 from benchmarks._growth import timed
-from benchmarks._landings import HELD, Folders, Told, read_told
+from benchmarks._landings import GOING, HELD, Folders, Told, disk_bytes, read_told
 from benchmarks._light_plugin import installed
 from benchmarks._moved_daemon import Order, order
 from kbd.client.blocking import Client
@@ -41,7 +44,7 @@ from kbd.client.blocking import Client
 DAY_S = 86_400
 DAILY, TENTHS = 250, 10
 FULL, REVIEW, BROKEN = 0.02, 0.05, 0.05
-"""Which part of a day's landings is of these kinds; the rest is light."""
+"""Which part of the landings is of these kinds: of a tenth's, and of a day's; the rest is light."""
 
 COLLECT_EVERY = 5
 """Blobs are collected on each so manyth day."""
@@ -57,6 +60,9 @@ FLAT_FACTOR, FLAT_BYTES = 1.1, 3_000_000
 """By how much the rest of the home may differ between the second tenth and the last, beside what
 is held: a sample is taken in the middle of what comes and goes."""
 
+NEEDED = ("csv", "files", "jobs", "offline", "tables")
+"""The built-in plugins by which a table is sorted; on other days there are none of them."""
+
 SETTINGS = """\
 [watch]
 concurrency = 8
@@ -69,7 +75,7 @@ discarded_after_days = 1
 [search]
 embedder = "none"
 """
-RAM_DISK = Path("/dev/shm")  # noqa: S108 - a folder in it is made that nobody else has
+RAM_DISK = Path("/dev/shm")
 KBD = str(Path(sys.executable).with_name("kbd"))
 REMOVED = re.compile(r"the archive of workbench ([0-9a-f]{16}) was removed: (\S.*)")
 
@@ -89,8 +95,10 @@ class Sample(msgspec.Struct, frozen=True):
         index_bytes: The index.
         held_bytes: What the workbenches take that must stay; in the two before.
         rss_mib: The daemon's memory.
-        landing_s: What a landing of this tenth took, until it was published or waited.
-        day_s: The same of the end of its day: reviewing, collecting, archiving, removing.
+        full_s: What a landing in worker processes took, until it was published.
+        landing_s: The same of the others, until each was published or waited.
+        day_s: What the end of the day took for each: reviewing, collecting, archiving, removing.
+        start_s: What the last start took.
         status_s: What `kbd status` took.
     """
 
@@ -105,8 +113,10 @@ class Sample(msgspec.Struct, frozen=True):
     index_bytes: int
     held_bytes: int
     rss_mib: float
+    full_s: float
     landing_s: float
     day_s: float
+    start_s: float
     status_s: float
 
     @property
@@ -117,24 +127,28 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 HEAD = (
-    "  landings folders archives |  daemon's log | its rest  archives   folders     blobs"
-    "     index | held in them |  RSS MiB | ms landing, ms end of day |   status"
+    " landings folders archives | daemon's log |  its own archives  folders    blobs    index |"
+    "    held | RSS MiB |    ms full   ms light     ms day |  start  status"
 )
 
 
 def show(sample: Sample) -> None:
     """Print a sample as a line; sizes in MB."""
     sizes = (
-        sample.snap_bytes, sample.archive_bytes, sample.workbench_bytes, sample.blob_bytes,
+        sample.snap_bytes,
+        sample.archive_bytes,
+        sample.workbench_bytes,
+        sample.blob_bytes,
         sample.index_bytes,
-    )  # fmt: skip
+    )
+    parts = " ".join(f"{each / 1e6:>8.2f}" for each in sizes)
+    times = (sample.full_s, sample.landing_s, sample.day_s)
+    milliseconds = " ".join(f"{each * 1e3:>10.1f}" for each in times)
     print(
-        f"{sample.landings:>10,} {sample.folders:>7,} {sample.archives:>8,} |"
-        f" {sample.log_bytes / 1e6:>13.2f} |"
-        f" {' '.join(f'{each / 1e6:>9.2f}' for each in sizes)[1:]} |"
-        f" {sample.held_bytes / 1e6:>12.2f} | {sample.rss_mib:>8.1f} |"
-        f" {sample.landing_s * 1e3:>10.1f} {sample.day_s * 1e3:>14.1f} |"
-        f" {sample.status_s * 1e3:>5.0f} ms",
+        f"{sample.landings:>9,} {sample.folders:>7,} {sample.archives:>8,} |"
+        f" {sample.log_bytes / 1e6:>12.2f} | {parts} | {sample.held_bytes / 1e6:>7.2f} |"
+        f" {sample.rss_mib:>7.1f} | {milliseconds} |"
+        f" {sample.start_s:>4.1f} s {sample.status_s * 1e3:>4.0f} ms",
         flush=True,
     )
 
@@ -143,49 +157,71 @@ class Year:
     """A home, its daemon, and the days that pass in it.
 
     Args:
-        daemon: The daemon.
-        place: The home's folder, and what lies beside it.
+        place: What is the home's, and what lies beside it.
+        profile: A file for the profile of the daemon that was started last.
+
+    Attributes:
+        home: The home.
+        folders: Its watched folders.
+        days: How many days have passed.
     """
 
-    def __init__(self, daemon: Daemon, place: Path) -> None:
-        self._daemon, self._place = daemon, place
-        self._client = Client(daemon.path)
-        self.folders = Folders(place / "in")
-        self.days, self._landed = 0, 0
-        self._landing_s = self._day_s = 0.0
+    def __init__(self, place: Path, profile: Path | None = None) -> None:
+        self._place, self._profile = place, profile
+        self.home, self.folders, self.days = place / "h", Folders(place / "in"), 0
+        self._environment, self._start_s = installed(place / "site"), 0.0
+        self.home.mkdir(mode=0o700)
+        (self.home / "settings.toml").write_text(SETTINGS, encoding="utf-8")
 
-    def begin(self) -> None:
-        """Watch the folders, and have land what must stay."""
-        self.folders.watch(self._client)
-        self.folders.land(self._client, dict.fromkeys(HELD, FIRST_HELD))
+    @contextmanager
+    def started(self, *needed: str) -> Iterator[Daemon]:
+        """Run the daemon of the day, with these of the built-in plugins."""
+        orders = self._place / "orders"
+        orders.unlink(missing_ok=True)
+        words = ["-m", "benchmarks._moved_daemon", str(self.home), str(orders)]
+        words += ["--ahead-s", str(self.days * DAY_S)]
+        if self._profile is not None:
+            words += ["--profile", str(self._profile.absolute())]
+        blocked = ",".join(built_in() - set(needed))
+        environment = {**self._environment, "KBD_BLOCKED_PLUGINS": blocked}
+        begun = time.perf_counter()
+        with running(self.home, environment, words) as daemon:
+            self._start_s = time.perf_counter() - begun
+            yield daemon
 
-    def pass_day(self, landings: int) -> None:
-        """Have so many files land, see to them, and go on to the next day."""
+    def pass_tenth(self, landings: int, daily: int) -> Sample:
+        """Have so many files land on some days; return how the home stands then."""
+        full = round(landings * FULL)
+        full_s = day_s = landing_s = 0.0
+        if full:
+            with self.started(*NEEDED) as daemon, Client(daemon.path) as client:
+                full_s = timed(partial(self.folders.land, client, {"full": full}))
+                day_s += timed(partial(self.end_day, client))
+        left = landings - full
+        with self.started() as daemon, Client(daemon.path) as client:
+            while left:
+                given = _mixed(min(daily, left))
+                landing_s += timed(partial(self.folders.land, client, given))
+                day_s += timed(partial(self.end_day, client))
+                left -= sum(given.values())
+            self.folders.land(client, dict.fromkeys(HELD, MORE_HELD))
+            times = full_s / (full or 1), landing_s / (landings - full), day_s / landings
+            return self._sample(daemon, client, times)
+
+    def end_day(self, client: Client) -> None:
+        """See to what waits for a person, and go on to the next day."""
         self.days += 1
-        counts = {
-            kind: round(landings * part)
-            for kind, part in (("full", FULL), ("review", REVIEW), ("broken", BROKEN))
-        }
-        counts["light"] = landings - sum(counts.values())
-        given = {kind: count for kind, count in counts.items() if count}
-        self._landing_s += timed(partial(self.folders.land, self._client, given))
-        self._landed += landings
-        self._day_s += timed(self._end_day)
+        self.folders.review(client)
+        order(self._place / "orders", Order(DAY_S, not self.days % COLLECT_EVERY))
 
-    def hold_more(self) -> None:
-        """Have more land that must stay."""
-        self.folders.land(self._client, dict.fromkeys(HELD, MORE_HELD))
-
-    def sample(self, landings: int) -> Sample:
-        """Return how the home stands, with the times of the landings since the sample before."""
-        home, pid = self._daemon.home, self._daemon.pid
-        status_s = timed(partial(kbd, home, "status"))
-        found = self._client.send("StorageGet", {"limit": 1000}, 600)
-        shares, log_bytes = found["shares"], _disk_bytes(home / "daemon" / "log")
+    def _sample(self, daemon: Daemon, client: Client, times: tuple[float, float, float]) -> Sample:
+        status_s = timed(partial(kbd, self.home, "status"))
+        found = client.send("StorageGet", {"limit": 1000}, 600)
+        shares, log_bytes = found["shares"], disk_bytes(self.home / "daemon" / "log")
         held = [row for row in found["workbenches"] if row["name"].partition(":")[0] in HELD]
-        status = Path(f"/proc/{pid}/status").read_text("ascii")
-        sample = Sample(
-            landings=self._landed,
+        status = Path(f"/proc/{daemon.pid}/status").read_text("ascii")
+        return Sample(
+            landings=sum(self.folders.landed[kind] for kind in GOING),
             folders=found["total"],
             archives=found["archived"],
             log_bytes=log_bytes,
@@ -196,23 +232,24 @@ class Year:
             index_bytes=shares["index"],
             held_bytes=sum(row["disk_bytes"] for row in held),
             rss_mib=int(status.partition("VmRSS:")[2].split()[0]) / 1024,
-            landing_s=self._landing_s / landings,
-            day_s=self._day_s / landings,
+            full_s=times[0],
+            landing_s=times[1],
+            day_s=times[2],
+            start_s=self._start_s,
             status_s=status_s,
         )
-        self._landing_s = self._day_s = 0.0
-        return sample
 
-    def settle(self) -> None:
-        """Let days pass on which nothing lands, until all is gone that goes."""
-        for _ in range(SETTLING_DAYS):
-            self.days += 1
-            self._end_day()
 
-    def _end_day(self) -> None:
-        self.folders.review(self._client)
-        collect = not self.days % COLLECT_EVERY
-        order(self._place / "orders", Order(DAY_S, collect))
+def _mixed(landings: int) -> dict[str, int]:
+    """Return how many of a day's landings are of which kind."""
+    counts = {"review": round(landings * REVIEW), "broken": round(landings * BROKEN)}
+    counts["light"] = landings - sum(counts.values())
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def built_in() -> set[str]:
+    """Return the names of kbd's own plugins."""
+    return {point.name for point in entry_points(group="kbd")}
 
 
 def kbd(home: Path, *words: str) -> str:
@@ -223,24 +260,6 @@ def kbd(home: Path, *words: str) -> str:
     """
     command = [KBD, "--home", str(home), *words]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def _disk_bytes(folder: Path) -> int:
-    return sum(each.stat().st_blocks for each in folder.rglob("*")) * 512
-
-
-@contextmanager
-def started(place: Path, ahead_s: float, profile: Path | None) -> Iterator[Daemon]:
-    """Run the daemon with the clock that is moved; its home is `h`."""
-    site = place / "site"
-    environment = {"PYTHONPATH": str(site)} if site.exists() else installed(site)
-    words = ["-m", "benchmarks._moved_daemon", str(place / "h"), str(place / "orders")]
-    words += ["--ahead-s", str(ahead_s)]
-    if profile is not None:
-        words += ["--profile", str(profile.absolute())]
-    (place / "orders").unlink(missing_ok=True)
-    with running(place / "h", environment, words) as daemon:
-        yield daemon
 
 
 # What is proven.
@@ -269,6 +288,7 @@ def prove(home: Path, folders: Folders, told: Told) -> list[bool]:
     }
     kinds, expected = told.kinds(there), {kind: folders.landed[kind] for kind in HELD}
     landed = sum(folders.landed.values())
+    print(f"  file versions that the log says were collected: {told.reclaimed}")
     return [
         _tell(
             f"{landed:,} landings made {len(told.created):,} workbenches",
@@ -313,7 +333,8 @@ def judge(samples: Sequence[Sample]) -> bool:
     early, late = samples[len(samples) // 5], samples[-1]
     count = late.landings - early.landings
     grown = {
-        "bytes of disk beside the daemon's log and what is held": late.rest_bytes - early.rest_bytes,
+        "bytes of disk beside the daemon's log and what is held": late.rest_bytes
+        - early.rest_bytes,
         "bytes of the daemon's log": late.log_bytes - early.log_bytes,
         "bytes of its snapshots and output": late.snap_bytes - early.snap_bytes,
         "bytes of the index": late.index_bytes - early.index_bytes,
@@ -330,43 +351,37 @@ def judge(samples: Sequence[Sample]) -> bool:
     )
 
 
-def show_log(told: Told, landings: int, log_bytes: int) -> None:
+def show_log(told: Told, landings: int) -> None:
     """Print what of the daemon's log a landing takes, by the types of events."""
-    print(f"the daemon's log, {log_bytes / landings:,.0f} bytes a landing, of them by type")
+    print("of the daemon's log a landing takes, in bytes by type, and how many events of how much")
     for kind, (count, size) in sorted(told.counts.items(), key=lambda each: -each[1][1])[:10]:
         print(f"  {size / landings:>8.1f} {kind:<22} {count / landings:.3f} of {size / count:.0f}")
-    packed = sum(size for _, size in told.counts.values())
-    print(f"  {(log_bytes - packed) / landings:>8.1f} in the headers of frames, and reserved")
+    print(f"  {told.header_bytes / landings:>8.1f} headers of frames")
+    packed = sum(size for _, size in told.counts.values()) + told.header_bytes
+    print(f"  {packed / landings:>8.1f} in all; {told.unused_bytes:,} bytes are reserved or unused")
 
 
 def work(place: Path, landings: int, daily: int, profile: Path | None) -> bool:
     """Have files land and go; return whether all is as it should be."""
-    (place / "h").mkdir(mode=0o700)
-    (place / "h" / "settings.toml").write_text(SETTINGS, encoding="utf-8")
-    samples, begun = list[Sample](), time.perf_counter()
-    with started(place, 0.0, profile) as daemon:
-        year = Year(daemon, place)
-        year.begin()
-        print(HEAD, flush=True)
-        for tenth in range(TENTHS):
-            left = count = landings * (tenth + 1) // TENTHS - landings * tenth // TENTHS
-            while left:
-                year.pass_day(min(daily, left))
-                left -= min(daily, left)
-            year.hold_more()
-            samples.append(year.sample(count))
-            show(samples[-1])
-        seconds = time.perf_counter() - begun
-        print(f"{landings:,} landings on {year.days:,} days in {seconds:,.0f} s, "
-              f"{seconds / landings * 1e3:.1f} ms each")
-        year.settle()
+    year, samples, begun = Year(place, profile), list[Sample](), time.perf_counter()
+    with year.started(*NEEDED) as daemon, Client(daemon.path) as client:
+        year.folders.watch(client)
+        year.folders.land(client, dict.fromkeys(HELD, FIRST_HELD))
+    print(HEAD, flush=True)
+    for tenth in range(TENTHS):
+        count = landings * (tenth + 1) // TENTHS - landings * tenth // TENTHS
+        samples.append(year.pass_tenth(count, daily))
+        show(samples[-1])
+    seconds = time.perf_counter() - begun
+    each = f"{seconds:,.0f} s, {seconds / landings * 1e3:.1f} ms each"
+    print(f"{landings:,} landings on {year.days:,} days in {each}")
+    with year.started(*NEEDED) as daemon, Client(daemon.path) as client:
+        for _ in range(SETTLING_DAYS):
+            year.end_day(client)
         told = read_told(daemon.home / "daemon" / "log")
         proven = [*prove(daemon.home, year.folders, told), verify(daemon.home)]
-        show_log(told, landings, samples[-1].log_bytes)
-        proven.append(judge(samples))
-    with started(place, year.days * DAY_S, None) as daemon:
-        restarted_s = timed(partial(kbd, daemon.home, "status"))
-        print(f"started again over that log; a first kbd status takes {restarted_s * 1e3:.0f} ms")
+    proven.append(judge(samples))
+    show_log(told, landings)
     return all(proven)
 
 
@@ -383,7 +398,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="kbd-", dir=above) as place:
         where = "a RAM disk, where syncs cost nothing" if above == RAM_DISK else place
         print(f"real landings, {daily} a day by a clock that is moved; the home is on {where};")
-        print(f"{FULL:.0%} in worker processes, the others with a model that answers at once")
+        print(f"{FULL:.0%} in worker processes, the others with a model and a tool that need none")
         return 0 if work(Path(place), given.landings, daily, given.profile) else 1
 
 
