@@ -3,7 +3,8 @@
 It is kbd's own daemon, assembled by its own `main`. Three things are not as usual: its clock is
 ahead of the machine's by as much as it was told; a second socket, ORDERS, takes an `Order` a line,
 by which a day ends at once that would take a day; and retention and collector rest nowhere between
-two workbenches, where otherwise 10 ms and more are left to whoever waits for something.
+two workbenches, where otherwise 10 ms and more are left to whoever waits for something. With
+--scrub it looks each few seconds whether something is to be verified, and takes a second for idle.
 
 `order` is the client of that socket.
 """
@@ -28,6 +29,7 @@ from kbd.core.sessions import blob_collector, retention
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.blob_collector import BlobCollector
 from kbd.core.sessions.retention import Retention
+from kbd.core.sessions.scrub import scrubber
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.workbench import OpenWorkbench
 
@@ -35,6 +37,7 @@ __all__ = ["DayEnded", "Order", "order"]
 
 _LINE_BYTES = 4096
 _POLL_S = 0.02
+_SCRUB = {"CHECK_S": 3.0, "IDLE_S": 1.0}
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -158,6 +161,7 @@ def main() -> int:
     parser.add_argument("home")
     parser.add_argument("orders")
     parser.add_argument("--ahead-s", type=float, default=0.0)
+    parser.add_argument("--scrub", action="store_true", help="do not wait long to verify")
     parser.add_argument("--profile", help="a file for the profile of the daemon's main thread")
     given = parser.parse_args()
     clock = MovedClock(given.ahead_s)
@@ -165,6 +169,8 @@ def main() -> int:
     vars(daemon).update(SystemClock=lambda: clock, Retention=made)
     vars(retention).update(_IDLE_PAUSE_S=0.0, _BUSY_PAUSE_S=0.0)
     vars(blob_collector).update(STEP_PAUSE_S=0.0)
+    if given.scrub:
+        vars(scrubber).update(_SCRUB)
     with ExitStack() as left:
         if given.profile:
             profile = left.enter_context(cProfile.Profile())
