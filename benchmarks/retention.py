@@ -17,7 +17,8 @@ started twice in each tenth, once with the plugins for that day, and once with t
 The kinds of landings are in benchmarks/_landings.py. After each tenth a line says how the home
 stands. At the end it is proven that all that is gone is told of in the daemon's log with the reason
 and nothing else is gone, that what nobody looked at and what failed is there, that all is whole,
-and that the disk is flat but for the daemon's log. Exits with 1 if something of that is not so.
+and that the disk is flat but for the daemon's log and the snapshots of its state, which remember
+all that landed. Exits with 1 if something of that is not so.
 """
 
 import argparse
@@ -87,8 +88,9 @@ class Sample(msgspec.Struct, frozen=True):
         landings: How many files landed so far.
         folders: How many workbenches have a folder.
         archives: How many are archived.
-        log_bytes: The daemon's log.
-        snap_bytes: Its snapshots, and what it tells its operator.
+        log_bytes: The daemon's log, with what is reserved for what comes next: as much again, up to
+            a limit.
+        snap_bytes: The snapshots of its state, which remembers all files that landed.
         archive_bytes: The archives.
         workbench_bytes: The folders of workbenches, but for their file versions.
         blob_bytes: Those.
@@ -121,13 +123,13 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def rest_bytes(self) -> int:
-        """What the home takes beside the daemon's log and what is held."""
+        """What the home takes beside what the daemon remembers for good, and what is held."""
         parts = self.archive_bytes + self.workbench_bytes + self.blob_bytes
-        return parts + self.snap_bytes + self.index_bytes - self.held_bytes
+        return parts + self.index_bytes - self.held_bytes
 
 
 HEAD = (
-    " landings folders archives | daemon's log |  its own archives  folders    blobs    index |"
+    " landings folders archives | daemon's log |    state archives  folders    blobs    index |"
     "    held | RSS MiB |    ms full   ms light     ms day |  start  status"
 )
 
@@ -158,7 +160,7 @@ class Year:
 
     Args:
         place: What is the home's, and what lies beside it.
-        profile: A file for the profile of the daemon that was started last.
+        profile: A file for the profiles of the daemons; behind its name comes the day of the start.
 
     Attributes:
         home: The home.
@@ -181,7 +183,7 @@ class Year:
         words = ["-m", "benchmarks._moved_daemon", str(self.home), str(orders)]
         words += ["--ahead-s", str(self.days * DAY_S)]
         if self._profile is not None:
-            words += ["--profile", str(self._profile.absolute())]
+            words += ["--profile", f"{self._profile.absolute()}.{self.days}"]
         blocked = ",".join(built_in() - set(needed))
         environment = {**self._environment, "KBD_BLOCKED_PLUGINS": blocked}
         begun = time.perf_counter()
@@ -346,7 +348,7 @@ def judge(samples: Sequence[Sample]) -> bool:
     most = early.rest_bytes * FLAT_FACTOR + FLAT_BYTES
     rest = f"{early.rest_bytes / 1e6:.2f} -> {late.rest_bytes / 1e6:.2f}"
     return _tell(
-        f"flat: MB beside the log and what is held {rest} (at most {most / 1e6:.2f})",
+        f"flat: MB beside log, snapshots and what is held {rest} (at most {most / 1e6:.2f})",
         is_so=late.rest_bytes <= most,
     )
 
@@ -391,7 +393,7 @@ def main() -> int:
     parser.add_argument("--landings", type=int, default=1000)
     parser.add_argument("--daily", type=int, default=DAILY, help="how many land on a day")
     parser.add_argument("--home", type=Path, help="where; a RAM disk if there is one")
-    parser.add_argument("--profile", type=Path, help="a file for the profile of the daemon")
+    parser.add_argument("--profile", type=Path, help="a file for profiles of the daemons")
     given = parser.parse_args()
     above = given.home or (RAM_DISK if RAM_DISK.is_dir() else None)
     daily = max(1, min(given.daily, given.landings // TENTHS))

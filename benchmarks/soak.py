@@ -239,7 +239,7 @@ class Load:
         self._ended.wait(0.5)
 
     def land_once(self, number: int) -> None:
-        """Have a file land; its workbench is archived in the next night, and removed a night later."""
+        """Have a file land; its workbench is archived in the next night, and removed in another."""
         inbox = self._folder / "inbox"
         if number == 1:
             inbox.mkdir()
