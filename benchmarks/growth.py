@@ -293,11 +293,12 @@ def judge(grown: dict[int, Grown]) -> None:
     peak_mib = max(each.peak_mib for each in at.values())
     more = lists.descriptors - least.held["after the lists"].descriptors
     start_s, list_s, status_s, runs_s = map(figures.median, (STARTED, FIRST, STATUS, RUNS))
-    empty_s = figures.median(EMPTY)
+    empty_s, start_cpu_s = figures.median(EMPTY), figures.median(f"{STARTED}{PROCESSOR}")
+    start_told = f"{shown(start_s)}, {shown(start_cpu_s)} of processor"
     event_s, event_there_s = figures.least(HEARD), least.figures.least(HEARD)
     costs = f"{shown(event_s)}, there {shown(event_there_s)}"
     goals = {
-        f"a start within 1 s: {shown(start_s)}; over an empty home {shown(empty_s)}": start_s <= 1,
+        f"a start within 1 s: {start_told}; over an empty home {shown(empty_s)}": start_s <= 1,
         f"a first list within 0.3 s: {shown(list_s)}": list_s <= 0.3,
         f"a first kbd status within 0.3 s: {shown(status_s)}": status_s <= 0.3,
         f"50 runs within 20 ms: {shown(runs_s)}": runs_s <= 0.02,

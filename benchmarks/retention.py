@@ -7,9 +7,9 @@ a process of its own with its socket; the watched folders, the runs, the drafts,
 their receipts, the index, the archives, retention and the collection of blobs are its own code, and
 nothing is written but by it.
 
-What is not: its clocks are moved on by a day after each day's landings (benchmarks/_moved_daemon.py),
-retention is told to look then and does not rest between two workbenches, and the home lies on a RAM
-disk where there is one, so that syncs cost nothing. Two of a hundred landings are tables that the
+What is not: its clocks are moved on by a day after each day's landings, retention is told to look
+then and does not rest between two workbenches (benchmarks/_moved_daemon.py), and the home lies on a
+RAM disk where there is one, so that syncs cost nothing. Two of a hundred landings are tables that the
 offline planner sorts in worker processes; they land on the first day of each tenth. The others are
 files of no known format, whose runs have a model that answers at once and a tool that writes in the
 daemon (benchmarks/_light_plugin.py). The daemon has no built-in plugin on their days, so that they
