@@ -8,14 +8,14 @@ their receipts, the index, the archives, retention and the collection of blobs a
 nothing is written but by it.
 
 What is not: its clocks are moved on by a day after each day's landings, retention is told to look
-then and does not rest between two workbenches (benchmarks/_moved_daemon.py), and the home lies on a
-RAM disk where there is one, so that syncs cost nothing. Two of a hundred landings are tables that the
-offline planner sorts in worker processes; they land on the first day of each tenth. The others are
-files of no known format, whose runs have a model that answers at once and a tool that writes in the
-daemon (benchmarks/_light_plugin.py). The daemon has no built-in plugin on their days, so that they
-need no worker process and the model is told of no tool that it does not use. It is started twice in
-each tenth, once for either. Of what a collection removes there are only the copies of what landed:
-benchmarks/soak.py has the others.
+then and does not rest between two workbenches (benchmarks/_moved_daemon.py), and the home lies on
+a RAM disk where there is one, so that syncs cost nothing. Two of a hundred landings are tables that
+the offline planner sorts in worker processes; they land on the first day of each tenth. The others
+are files of no known format, whose runs have a model that answers at once and a tool that writes in
+the daemon (benchmarks/_light_plugin.py). The daemon has no built-in plugin on their days, so that
+they need no worker process and the model is told of no tool that it does not use. It is started
+twice in each tenth, once for either. Of what a collection removes there are only the copies of what
+landed: benchmarks/soak.py has the others.
 
 The kinds of landings are in benchmarks/_landings.py. After each tenth a line says how the home
 stands. At the end it is proven that all that is gone is told of in the daemon's log with the reason
