@@ -39,7 +39,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks._daemon import Daemon, running
-from benchmarks._growth import timed
+from benchmarks._growth import cpu_s, timed
 from benchmarks._landings import GOING, HELD, Folders, Told, disk_bytes, read_told
 from benchmarks._light_plugin import installed
 from benchmarks._moved_daemon import Order, order
@@ -103,6 +103,7 @@ class Sample(msgspec.Struct, frozen=True):
         full_s: What a landing in worker processes took, until it was published.
         landing_s: The same of the others, until each was published or waited.
         day_s: What the end of the day took for each: reviewing, collecting, archiving, removing.
+        cpu_s: The daemon's processor time for each of the others, the end of its day included.
         start_s: What the last start took.
         status_s: What `kbd status` took.
     """
@@ -121,6 +122,7 @@ class Sample(msgspec.Struct, frozen=True):
     full_s: float
     landing_s: float
     day_s: float
+    cpu_s: float
     start_s: float
     status_s: float
 
@@ -133,7 +135,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 HEAD = (
     " landings folders archives | daemon's log |    state archives  folders    blobs    index |"
-    "    held | RSS MiB |    ms full   ms light     ms day |  start  status"
+    "    held | RSS MiB |    ms full   ms light     ms day     ms cpu |  start  status"
 )
 
 
@@ -147,7 +149,7 @@ def show(sample: Sample) -> None:
         sample.index_bytes,
     )
     parts = " ".join(f"{each / 1e6:>8.2f}" for each in sizes)
-    times = (sample.full_s, sample.landing_s, sample.day_s)
+    times = (sample.full_s, sample.landing_s, sample.day_s, sample.cpu_s)
     milliseconds = " ".join(f"{each * 1e3:>10.1f}" for each in times)
     print(
         f"{sample.landings:>9,} {sample.folders:>7,} {sample.archives:>8,} |"
@@ -204,13 +206,16 @@ class Year:
                 day_s += timed(partial(self.end_day, client))
         left = landings - full
         with self.started() as daemon, Client(daemon.path) as client:
+            used_s = cpu_s(daemon.pid)
             while left:
                 given = _mixed(min(daily, left))
                 landing_s += timed(partial(self.folders.land, client, given))
                 day_s += timed(partial(self.end_day, client))
                 left -= sum(given.values())
+            used_s = cpu_s(daemon.pid) - used_s
             self.folders.land(client, dict.fromkeys(HELD, MORE_HELD))
-            times = full_s / (full or 1), landing_s / (landings - full), day_s / landings
+            others = landings - full
+            times = full_s / (full or 1), landing_s / others, day_s / landings, used_s / others
             return self._sample(daemon, client, times)
 
     def end_day(self, client: Client) -> None:
@@ -219,7 +224,9 @@ class Year:
         self.folders.review(client)
         order(self._place / "orders", Order(DAY_S, not self.days % COLLECT_EVERY))
 
-    def _sample(self, daemon: Daemon, client: Client, times: tuple[float, float, float]) -> Sample:
+    def _sample(
+        self, daemon: Daemon, client: Client, times: tuple[float, float, float, float]
+    ) -> Sample:
         status_s = timed(partial(kbd, self.home, "status"))
         found = client.send("StorageGet", {"limit": 1000}, 600)
         shares, log_bytes = found["shares"], disk_bytes(self.home / "daemon" / "log")
@@ -240,6 +247,7 @@ class Year:
             full_s=times[0],
             landing_s=times[1],
             day_s=times[2],
+            cpu_s=times[3],
             start_s=self._start_s,
             status_s=status_s,
         )
