@@ -6,7 +6,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
@@ -38,15 +38,18 @@ def started(environment: Mapping[str, str] | None = None) -> Iterator[Daemon]:
 
 
 @contextmanager
-def running(home: Path, environment: Mapping[str, str] | None = None) -> Iterator[Daemon]:
+def running(
+    home: Path, environment: Mapping[str, str] | None = None, words: Sequence[str] = ()
+) -> Iterator[Daemon]:
     """Start the daemon of a home that stays, wait until it answers, and end it in order.
 
     Args:
         home: The home; what the daemon says is written beside it.
         environment: What it gets beside this process's own.
+        words: What Python runs, if it is not kbd itself.
     """
     path, log = str(home / "kbd.sock"), home.with_name("log")
-    command = [sys.executable, "-m", "kbd", "--home", str(home), "daemon"]
+    command = [sys.executable, *(words or ("-m", "kbd", "--home", str(home), "daemon"))]
     variables = {**os.environ, **(environment or {})}
     with (
         log.open("wb") as said,

@@ -18,6 +18,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -25,6 +26,7 @@ from benchmarks._daemon import running
 from benchmarks._history import Unsynced
 from kbd.client.blocking import Client
 from kbd.events import EventLog, Recorded, codec, wrap_event
+from kbd.events.retention import StorageReclaimed
 from kbd.events.watches import FileLanded, WatchRunFinished, WatchRunStarted
 from kbd.events.workbenches import DaemonStopped, WorkbenchCreated
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
@@ -105,8 +107,9 @@ class _Template(msgspec.Struct, frozen=True):
         began_us: When its file landed.
         landed: The event that tells so.
         ended: The event that tells how its run ended.
+        swept: The event that tells that the copy of its file is removed.
         delays_us: How long after that the others were recorded: the start of the job, the creation,
-            and the end of the run.
+            the end of the run, and the removal of the copy.
     """
 
     id: WorkbenchId
@@ -121,7 +124,8 @@ class _Template(msgspec.Struct, frozen=True):
     began_us: int
     landed: FileLanded
     ended: WatchRunFinished
-    delays_us: tuple[int, int, int]
+    swept: StorageReclaimed
+    delays_us: tuple[int, int, int, int]
 
 
 def file_name(number: int) -> str:
@@ -171,6 +175,9 @@ def _make_templates(folder: Path) -> tuple[str, str]:
         for number, name in enumerate(("inbox", "review")):
             (folder / name / file_name(number)).write_text(ROWS, encoding="utf-8")
         made = [made_by(client, watch_id) for watch_id in watches]
+        # A few seconds later: the copies of what landed are removed, which is told, too.
+        while {data["watch_id"] for data in _told(client, "StorageReclaimed")} != set(watches):
+            time.sleep(0.1)
     # A copy of a workbench that was open would be one that a crash left.
     assert not any((folder / "home" / "workbenches" / each / "open").exists() for each in made)
     return made[0], made[1]
@@ -189,8 +196,7 @@ def watch_folder(client: Client, folder: Path, publish: str) -> str:
 def made_by(client: Client, watch_id: str, number: int = 0) -> str:
     """Wait until a watch has worked on so many files before one; return the workbench of that."""
     while True:
-        events = client.send("EventsRead", {"workbench_id": "daemon"})["events"]
-        ended = [event["data"] for event in events if event["type"] == "WatchRunFinished"]
+        ended = _told(client, "WatchRunFinished")
         found = [data for data in ended if data["watch_id"] == watch_id]
         if len(found) > number:
             assert found[number]["outcome"] in ("published", "review"), found[number]
@@ -198,12 +204,21 @@ def made_by(client: Client, watch_id: str, number: int = 0) -> str:
         time.sleep(0.1)
 
 
+def _told(client: Client, kind: str) -> list[dict[str, Any]]:
+    """Return the events of a type in the daemon's log."""
+    events = client.send("EventsRead", {"workbench_id": "daemon"})["events"]
+    return [event["data"] for event in events if event["type"] == kind]
+
+
 def _load(apart: Path, workbench_id: str) -> _Template:
     """Read a template and what the daemon's log tells of it."""
     root = apart / "workbenches" / workbench_id
     told: dict[type, tuple[Seq, Recorded]] = {}
+    swept: dict[WatchId, Recorded] = {}
     for seq, record in EventLog.view(apart / "daemon" / "log").read(Seq(0), 10_000):
         match record.data:
+            case StorageReclaimed(watch_id=watch_id):
+                swept[WatchId(watch_id)] = record
             case (
                 WatchRunStarted(workbench_id=of)
                 | WorkbenchCreated(workbench_id=of)
@@ -218,7 +233,8 @@ def _load(apart: Path, workbench_id: str) -> _Template:
     places = sorted(root.rglob("*"))
     files = [each for each in places if each.is_file() and each.parent.name != "log"]
     blobs = [each for each in files if each.is_relative_to(root / "blobs")]
-    kinds = (WatchRunStarted, WorkbenchCreated, WatchRunFinished)
+    records = [told[kind][1] for kind in (WatchRunStarted, WorkbenchCreated, WatchRunFinished)]
+    records.append(swept[ended.watch_id])
     return _Template(
         id=WorkbenchId(workbench_id),
         watch_id=ended.watch_id,
@@ -234,7 +250,8 @@ def _load(apart: Path, workbench_id: str) -> _Template:
         began_us=landed.ts_us,
         landed=landed.data,
         ended=ended,
-        delays_us=tuple(told[kind][1].ts_us - landed.ts_us for kind in kinds),  # type: ignore[arg-type]
+        swept=records[-1].data,
+        delays_us=tuple(each.ts_us - landed.ts_us for each in records),  # type: ignore[arg-type]
     )
 
 
@@ -354,13 +371,13 @@ def _write_daemon_log(
 def _tell(
     log: EventLog, template: _Template, workbench_id: WorkbenchId, number: int, earlier_us: int
 ) -> None:
-    """Tell of one workbench: its file landed, it was made, and its run ended."""
+    """Tell of one workbench: its file landed and was copied, it was made, and its run ended."""
     path = template.watched / file_name(number)
     path.write_text(ROWS, encoding="utf-8")
     seen = path.stat()
     signature = f"{seen.st_size}:{seen.st_mtime_ns}:{seen.st_ctime_ns}:{seen.st_ino}"
     landed_us = template.began_us - earlier_us
-    started_us, created_us, ended_us = (landed_us + each for each in template.delays_us)
+    started_us, created_us, ended_us, swept_us = (landed_us + each for each in template.delays_us)
     fact = msgspec.structs.replace(template.landed, path=path.name, signature=signature)
     landing = log.append([wrap_event(fact, landed_us)])
     job = WatchRunStarted(template.watch_id, (landing,), workbench_id)
@@ -374,3 +391,4 @@ def _tell(
         run_id=RunId(template.ended.run_id.replace(template.id, workbench_id)),
     )
     log.append([wrap_event(ended, ended_us)])
+    log.append([wrap_event(template.swept, swept_us)])

@@ -285,18 +285,20 @@ def show(made: MadeHome, found: Grown) -> None:
 
 
 def judge(grown: dict[int, Grown]) -> None:
-    """Print which of the goals are held by the large home."""
-    found, least = grown[GOAL_SIZE], grown[min(grown)]
+    """Print which of the goals are held by the largest home; they are set for `GOAL_SIZE`."""
+    size = max(grown)
+    found, least = grown[size], grown[min(grown)]
     figures, at = found.figures, found.held
     start, lists = at["after a start"], at["after the lists"]
     peak_mib = max(each.peak_mib for each in at.values())
     more = lists.descriptors - least.held["after the lists"].descriptors
     start_s, list_s, status_s, runs_s = map(figures.median, (STARTED, FIRST, STATUS, RUNS))
-    empty_s = figures.median(EMPTY)
+    empty_s, start_cpu_s = figures.median(EMPTY), figures.median(f"{STARTED}{PROCESSOR}")
+    start_told = f"{shown(start_s)}, {shown(start_cpu_s)} of processor"
     event_s, event_there_s = figures.least(HEARD), least.figures.least(HEARD)
     costs = f"{shown(event_s)}, there {shown(event_there_s)}"
     goals = {
-        f"a start within 1 s: {shown(start_s)}; over an empty home {shown(empty_s)}": start_s <= 1,
+        f"a start within 1 s: {start_told}; over an empty home {shown(empty_s)}": start_s <= 1,
         f"a first list within 0.3 s: {shown(list_s)}": list_s <= 0.3,
         f"a first kbd status within 0.3 s: {shown(status_s)}": status_s <= 0.3,
         f"50 runs within 20 ms: {shown(runs_s)}": runs_s <= 0.02,
@@ -308,7 +310,7 @@ def judge(grown: dict[int, Grown]) -> None:
         f"as many descriptors as over the smallest home: {more:+}": abs(more) <= 4,
         f"an event costs what it costs there: {costs}": event_s <= 1.25 * event_there_s,
     }
-    print(f"\nGoals, at {GOAL_SIZE:,} workbenches (times are medians)")
+    print(f"\nGoals for {GOAL_SIZE:,} workbenches, here at {size:,} (times are medians)")
     for what, is_held in goals.items():
         print(f"  {'held  ' if is_held else 'MISSED'} {what}")
 
@@ -350,8 +352,7 @@ def main() -> None:
         with home_of(count, given.home.absolute() if given.home else None) as made:
             grown[count] = measure(made)
             show(made, grown[count])
-    if GOAL_SIZE in grown:
-        judge(grown)
+    judge(grown)
 
 
 if __name__ == "__main__":
