@@ -62,14 +62,13 @@ ONE_OF, ONE_OF_WHOLE = 5, 10
 SHOWN_IN_PROCESS = frozenset(
     (
         "test_archives_killed.py", "test_current_files.py", "test_damaged_archives.py",
-        "test_index_harmed.py", "test_metrics.py", "test_model_writes_job.py", "test_scrub.py",
+        "test_index_harmed.py", "test_model_writes_job.py", "test_scrub.py",
         "test_small_workbench.py", "test_table_questions.py", "test_traces.py",
-        "test_traces_sent.py", "test_wire_active.py", "test_wire_blame.py",
-        "test_wire_conversation.py", "test_wire_declined.py", "test_wire_documents.py",
-        "test_wire_edits.py", "test_wire_formats.py", "test_wire_pages.py",
-        "test_wire_previews.py", "test_wire_reach.py", "test_wire_rebase.py",
-        "test_wire_receipts.py", "test_wire_recover.py", "test_wire_runs.py",
-        "test_wire_search.py", "test_workbook_jobs.py",
+        "test_traces_sent.py", "test_wire_blame.py", "test_wire_conversation.py",
+        "test_wire_declined.py", "test_wire_documents.py", "test_wire_edits.py",
+        "test_wire_formats.py", "test_wire_pages.py", "test_wire_previews.py",
+        "test_wire_rebase.py", "test_wire_receipts.py", "test_wire_recover.py",
+        "test_wire_runs.py", "test_wire_search.py", "test_workbook_jobs.py",
     )
 )  # fmt: skip
 """Files of whole jobs of which the first tier has none: each starts a daemon to show over the
