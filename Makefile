@@ -41,10 +41,17 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.demo
 
+# Where the first tier writes: tests wait for a disk thousands of times, for memory never. What a disk
+# does they prove by disks of their own making. Needed are 4 GB, and that programs may be run there.
+MEMORY = $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print $$6}')
+SCRATCH = $(if $(shell grep -s '^[^ ]* $(MEMORY) ' /proc/mounts | grep -v noexec),$(MEMORY),$${TMPDIR:-/tmp})
+
 # A file stays in one process, so that what a module sets up is set up once. One process more than a
-# small machine has cores: the tests that wait for a disk or a child leave room for it. Files begin
-# in the order of tests/conftest.py, the longest first; xdist would begin those with most tests first.
+# small machine has cores: the tests that wait for a child leave room for it. Files begin in the order
+# of tests/conftest.py, the longest first; xdist would begin those with most tests first.
 test: $(VENV)/.dev
+	@scratch=$$(mktemp -d "$(SCRATCH)/kbd-XXXXXX") && trap 'rm -rf "$$scratch"' EXIT INT TERM && \
+	TMPDIR="$$scratch" \
 	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not full and not soak"
 
 # A test alone may go to another process: the samples of one file take minutes. With TESTED=1, said

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -20,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # told apart from a draw; the longer tiers draw anew and twice as many, from a seed that `make`
 # prints.
 settings.register_profile("anew", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("same", settings.get_profile("anew"), derandomize=True, max_examples=50)
+settings.register_profile("same", settings.get_profile("anew"), derandomize=True, max_examples=30)
 settings.load_profile("same")
 
 # With thousands of tests in memory the collector's own thresholds cost an eighth of the time.
@@ -53,10 +54,29 @@ THINNED = frozenset(
         "test_xlsx_comparison_counts.py", "test_xlsx_hostile_parts.py",
     )
 )  # fmt: skip
-"""Files of which the first tier has every fifth test, as of those of whole jobs: each test starts a
-process, plays a job or loads a table beside many that are alike, and a newcomer waits at most four
-minutes. The second tier has all."""
-ONE_OF = 5
+"""Files of which the first tier has every fifth test, as of those of conformance: each test starts
+a process, plays a job or loads a table beside many that are alike, and a newcomer waits at most
+four minutes. Of files of whole jobs it has every tenth. The second tier has all."""
+ONE_OF, ONE_OF_WHOLE = 5, 10
+
+SHOWN_IN_PROCESS = frozenset(
+    (
+        "test_archives_killed.py", "test_current_files.py", "test_damaged_archives.py",
+        "test_index_harmed.py", "test_model_writes_job.py", "test_scrub.py",
+        "test_small_workbench.py", "test_table_questions.py", "test_traces.py",
+        "test_traces_sent.py", "test_wire_blame.py", "test_wire_conversation.py",
+        "test_wire_declined.py", "test_wire_documents.py", "test_wire_edits.py",
+        "test_wire_formats.py", "test_wire_pages.py", "test_wire_previews.py",
+        "test_wire_rebase.py", "test_wire_receipts.py", "test_wire_recover.py",
+        "test_wire_runs.py", "test_wire_search.py", "test_workbook_jobs.py",
+    )
+)  # fmt: skip
+"""Files of whole jobs of which the first tier has none: each starts a daemon to show over the
+socket what tests of the rooms, tools and formats show in process."""
+
+FIRST_TIER = "not full and not soak"
+"""What `make test` chooses."""
+_NOT_FIRST = re.compile(r"^pytestmark = .*\bpytest\.mark\.(full|soak)\b", re.MULTILINE)
 
 PROGRAMS = {
     "libreoffice": ("soffice", "LibreOffice"),
@@ -99,6 +119,24 @@ def _on_any_backend(item: pytest.Item) -> str:
     return f"{item.nodeid.replace(backend, '*', 1)}" if backend else ""
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file unread of which the first tier runs nothing, unless it is asked for by name.
+
+    Each process of a run would import it and make all of its tests.
+    """
+    named = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
+    if (
+        config.getoption("markexpr") != FIRST_TIER
+        or not collection_path.name.startswith("test_")
+        or collection_path in named
+        or collection_path.is_dir()
+    ):
+        return None
+    if _is_shown_in_process(collection_path):
+        return True
+    return _NOT_FIRST.search(collection_path.read_text("utf-8")) is not None or None
+
+
 # First, for by the marks that are set here pytest then chooses what to run.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -111,7 +149,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kinds = Counter(_on_any_backend(item) for item in items)
     for item in items:
         mark = item.get_closest_marker("sampled")
-        if mark is not None:
+        if _is_shown_in_process(item.path):
+            item.add_marker(pytest.mark.full)
+        elif mark is not None:
             test = item.nodeid.partition("[")[0]
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.full)
@@ -124,7 +164,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ):
             item.add_marker(pytest.mark.full)
         elif _is_thinned(item) and item.get_closest_marker("full") is None:
-            if seen[item.path.name] % ONE_OF:
+            if seen[item.path.name] % _one_of(item):
                 item.add_marker(pytest.mark.full)
             seen[item.path.name] += 1
     _leave_to_soak(config, items)
@@ -169,6 +209,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _is_thinned(item: pytest.Item) -> bool:
     return "whole" in item.path.parts or item.path.name in THINNED
+
+
+def _is_shown_in_process(path: Path) -> bool:
+    return "whole" in path.parts and path.name in SHOWN_IN_PROCESS
+
+
+def _one_of(item: pytest.Item) -> int:
+    """Return of how many tests of a thinned file the first tier has one."""
+    is_whole = "whole" in item.path.parts and "conformance" not in item.path.parts
+    return ONE_OF_WHOLE if is_whole else ONE_OF
 
 
 @pytest.fixture(params=BACKENDS)

@@ -51,6 +51,7 @@ def _segments(place: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in place.glob("*.kbl")}
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize("at", [0, 4, 8, 12, HEADER_BYTES, BODY_AT + 3])
 def test_a_copy_brings_back_every_byte_of_a_damaged_frame(

@@ -218,6 +218,7 @@ VALUES = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("kind", VALUES)
 @settings(max_examples=25)

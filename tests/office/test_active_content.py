@@ -89,6 +89,7 @@ def written(path: Path, parts: Mapping[str, bytes]) -> Source:
     return Source(path, path.name)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("suffix", "kind", "target"), EXTERNAL)
 def test_what_a_package_refers_to_is_named(
     tmp_path: Path, suffix: str, kind: str, target: str
@@ -102,6 +103,7 @@ def test_what_a_package_refers_to_is_named(
     assert handler.active_content(written(tmp_path / f"b{suffix}", made(suffix)), ()) == ()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("suffix", "space", "kind", "data", "expected"), INSIDE)
 def test_what_a_package_holds_is_named(
     tmp_path: Path, suffix: str, space: str, kind: str, data: bytes, expected: str

@@ -41,6 +41,7 @@ def text_of(path: Path, encoding: Encoding) -> str:
         return file.read()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("text", "codec", "reason"),
     [

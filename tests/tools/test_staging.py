@@ -44,6 +44,7 @@ CALLS: list[tuple[str, dict[str, Any], bool]] = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "arguments", "works"), CALLS)
 async def test_nothing_is_left_on_the_stage(
     workbench: Workbench,

@@ -390,6 +390,7 @@ def test_jobs_are_all_done_or_none(wire: Wired) -> None:
     assert wire.changes(workbench_id) == {}
 
 
+@pytest.mark.full
 def test_a_watched_folder_works_by_a_recipe(wire: Wired) -> None:
     """What fits is published without a model; what does not is parked with the guard."""
     saved(wire, "watched")
@@ -411,6 +412,7 @@ def test_a_watched_folder_works_by_a_recipe(wire: Wired) -> None:
     wire.ask("RecipeRemove", name="watched")
 
 
+@pytest.mark.full
 def test_a_watched_folder_may_ask_the_model_then(wire: Wired) -> None:
     """Where a guard fails the rule's prompt is asked; the recipe wrote nothing before."""
     saved(wire, "falling")

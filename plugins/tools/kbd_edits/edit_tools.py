@@ -5,6 +5,7 @@ operations is short enough for a prompt.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -110,7 +111,7 @@ class OperationsTool(Tool):
             "get_file_map first; write large ranges in several calls. A new file needs create_new "
             f"or create_if_missing. Read `warnings` in the result. {handler.guidance}"
         ).rstrip()
-        self.arguments = _arguments(handler.name, records)
+        self.arguments = _arguments(handler.name, tuple(records))
 
     async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
         """Apply the operations; return `{path, created, applied, changed, warnings, results}`.
@@ -155,8 +156,9 @@ def operations_tool(handler: FormatHandler, records: Sequence[type[msgspec.Struc
     return tool
 
 
-def _arguments(name: str, records: Sequence[type[msgspec.Struct]]) -> type[msgspec.Struct]:
-    """Return the record of the arguments.
+@cache  # A schema takes 30 ms, and plugins are discovered more than once in a process.
+def _arguments(name: str, records: tuple[type[msgspec.Struct], ...]) -> type[msgspec.Struct]:
+    """Return the record of the arguments, one for a name and its operations.
 
     Operations stay plain values here: `Formats.apply` converts them with the handler's records, so
     that a handler may accept more spellings than its schema teaches.

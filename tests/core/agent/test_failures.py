@@ -50,6 +50,7 @@ def _kinds(root: type[KbdError] = KbdError) -> Iterator[type[KbdError]]:
         yield from _kinds(kind)
 
 
+@pytest.mark.sampled(9)
 @on_trio
 @pytest.mark.parametrize("kind", sorted({*_kinds(), MalformedReply}, key=str))
 async def test_every_error_fails_the_item_or_ends_the_run(

@@ -71,6 +71,7 @@ async def test_an_unknown_tool_is_answered_with_near_names(opened: Opened) -> No
     assert "did you mean read_file" in told
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

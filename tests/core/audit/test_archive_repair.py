@@ -54,6 +54,7 @@ async def test_an_archive_that_a_crash_left_in_the_stage_is_no_damage(
     assert archive.is_file()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", ["packed", "aside", "unpacked", "removed"])
 @on_asyncio
 async def test_what_a_crash_left_is_named_by_a_log_that_is_made_anew(

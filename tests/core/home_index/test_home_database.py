@@ -321,6 +321,7 @@ def test_damage_within_is_found(tmp_path: Path) -> None:
     assert not HomeIndex.open(tmp_path / "index").is_sound()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_byte_that_changes_is_found(seed: int, tmp_path: Path) -> None:
     """Wherever it lies in a row: what would be told is another figure, or another order."""

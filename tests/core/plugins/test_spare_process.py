@@ -228,6 +228,7 @@ async def test_a_call_in_it_sees_what_any_call_sees(workers: WorkerPool) -> None
     await end_of(spare)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     "body", ["time.sleep(600)", "raise RuntimeError('cold')", "os._exit(3)", "os.abort()"]

@@ -389,6 +389,7 @@ async def test_bytes_that_are_written_again_are_there_again(tmp_path: Path) -> N
         ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", ["published", "equal", "undo", "open", "message"])
 async def test_what_anything_else_needs_stays(tmp_path: Path, how: str) -> None:
     """Published since, another version with its bytes, an undo that is offered, an open draft."""

@@ -112,6 +112,7 @@ def _empty(snap: Path, state: WorkbenchState) -> None:
     next(snap.iterdir()).write_bytes(b"")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spoil", [_flipped, _of_another_schema, _of_another_log, _from_the_future, _empty]
 )

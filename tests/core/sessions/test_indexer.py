@@ -232,6 +232,7 @@ async def test_an_index_that_is_lost_is_made_anew(tmp_path: Path) -> None:
         assert again.benches.running() == ()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("harm", ["gone", "garbage", "dropped"])
 async def test_an_index_that_fails_is_replaced_under_way(harm: str, tmp_path: Path) -> None:
     """Whatever becomes of its file while it is used: the next list is right."""
@@ -315,6 +316,7 @@ async def test_who_hangs_up_takes_no_row_along(tmp_path: Path) -> None:
             assert [row.files for row in await listed(running)] == [steps + 1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["put", "mark", "marks", "assign", "reconcile"])
 async def test_an_index_that_cannot_be_written_ends_nothing(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

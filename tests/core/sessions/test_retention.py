@@ -103,6 +103,7 @@ async def archived_home(running: Supervised, clock: MovedClock) -> None:
     clock.move(1.1 * DAY_S)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("jump_days", [400, 3.1, -10])
 async def test_a_clock_that_jumps_removes_nothing(tmp_path: Path, jump_days: float) -> None:
     """Neither while nothing is recorded, nor beside an event; a day later it does."""

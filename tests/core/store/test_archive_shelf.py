@@ -129,6 +129,7 @@ def _explore(place: Path, step: _Step, model: Model, seed: int, lie: Lie) -> Ite
             shutil.rmtree(crashed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ["ordered", "weak"])
 @pytest.mark.parametrize("name", STEPS)
 def test_a_power_cut_leaves_the_folder_or_the_archive(

@@ -140,6 +140,7 @@ def searched(
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_finds_what_a_walk_finds(tmp_path: Path, seed: int) -> None:
     """By type, run and time, forward and back, between any two events, with the same contexts."""
@@ -194,6 +195,7 @@ def branch_of(records: list[Recorded]) -> list[ConversationMessage]:
     return found[::-1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_conversation_is_read_from_anywhere(tmp_path: Path, seed: int) -> None:
     """Whatever was undone, forward and back, of some types or all, and counted."""

@@ -107,6 +107,7 @@ async def test_results_get_free_names(tmp_path: Path, out: Path) -> None:
         assert found == {(str(out), 2), (str(out / "sub"), 2)}
 
 
+@pytest.mark.sampled(3)
 @on_asyncio
 @pytest.mark.parametrize("reached", ["intended", "half written", "whole", "made", "moved", "done"])
 async def test_a_copy_that_was_cut_off_is_made_once(

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.anyio
 WRITE = WriteNote.run
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "fault",
     [

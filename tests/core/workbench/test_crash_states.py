@@ -168,6 +168,7 @@ SOME: list[tuple[str, Model]] = [
 """Works for the first tier, with their models."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize(("name", "model"), SOME)
 async def test_a_power_cut_leaves_all_or_nothing(place: Path, name: str, model: Model) -> None:

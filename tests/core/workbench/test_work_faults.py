@@ -206,6 +206,7 @@ SOME = [
 """Works for the first tier, with a fault and at which calls."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize(("name", "fault", "is_lasting", "step"), SOME)
 async def test_a_fault_leaves_all_or_nothing(

@@ -83,6 +83,7 @@ EDITS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", EDITS)
 def test_a_tracked_edit_is_the_plain_one_once_accepted(tmp_path: Path, name: str) -> None:
     """Accepting all gives what the operations make without tracking, rejecting what there was."""
@@ -98,6 +99,7 @@ def test_a_tracked_edit_is_the_plain_one_once_accepted(tmp_path: Path, name: str
     assert docx.Document(str(tmp_path / "tracked.docx")).paragraphs
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", EDITS)
 def test_a_tracked_edit_is_the_same_each_time(tmp_path: Path, name: str) -> None:
     """The same operations on the same bytes give the same bytes, so that a run can be replayed."""

@@ -68,6 +68,7 @@ EDITS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", EDITS)
 def test_such_a_tracked_edit_is_the_plain_one_once_accepted(tmp_path: Path, name: str) -> None:
     """Accepting all gives what the operations make without tracking, rejecting what there was."""

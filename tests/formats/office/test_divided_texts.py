@@ -56,6 +56,7 @@ def _divided(path: Path, by: bytes) -> Source:
     return Source(path, path.name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("by", DIVIDED)
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_divided_figure_is_read_and_replaced_whole(name: str, by: str, tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ UNDERSTOOD: Sequence[tuple[dict[str, Any], Any, Shown]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @each_format
 @pytest.mark.parametrize(("formatting", "alignment", "meant"), UNDERSTOOD)
 def test_what_can_be_understood_is_taken(
@@ -143,6 +144,7 @@ def test_what_can_be_understood_is_taken(
     assert result.warnings == ()
 
 
+@pytest.mark.sampled(11)
 @each_format
 @pytest.mark.parametrize(
     ("key", "value", "wanted"),

@@ -77,6 +77,7 @@ def relations(*rows: tuple[str, str]) -> bytes:
     return f'<Relationships xmlns="{space}">{entries}</Relationships>'.encode()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("into", [False, True], ids=["new", "there"])
 @pytest.mark.parametrize("suffix", ["xlsm", "vba"])
 def test_macros_are_refused(subject: OfficeCase, tmp_path: Path, into: bool, suffix: str) -> None:
@@ -103,6 +104,7 @@ def chain(subject: OfficeCase, count: int) -> dict[str, bytes]:
     return parts | {name: b"\x89PNG" + name.encode() for name in names[1:]}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [MAX_DEPTH + 1, 600])
 def test_a_chain_of_parts_is_refused(subject: OfficeCase, tmp_path: Path, count: int) -> None:
     """Parts that lead on and on are refused, and the asset is named; a few of them come along."""

@@ -15,7 +15,7 @@ from kbd.testing.promises import check_plain
 from office_formats import FORMATS, OFFICE
 from samples import half_or_all
 
-EVERY = 13
+EVERY = 26
 """Of each so many files `make test` opens one; `make test-full` opens all."""
 
 MAX_BYTES = 500_000

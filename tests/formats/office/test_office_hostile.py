@@ -196,7 +196,7 @@ PACKAGE: dict[str, tuple[Build, str]] = {
 
 
 @pytest.mark.parametrize("which", PACKAGE)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 def test_packages_made_to_do_harm_are_refused(
     which: str, ward: Confined, good: Good, tmp_path: Path
 ) -> None:
@@ -233,7 +233,7 @@ def test_a_good_file_is_served(ward: Confined, good: Good, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("which", READ)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 def test_odd_packages_are_read(which: str, ward: Confined, good: Good, tmp_path: Path) -> None:
     """What some program writes, however oddly, is read and edited."""
     path = tmp_path / "blob"
@@ -270,7 +270,7 @@ def declaring(good: Good, part: str, which: str) -> bytes:
 
 
 @pytest.mark.parametrize("which", DECLARED)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 def test_document_types_are_refused(which: str, ward: Confined, good: Good, tmp_path: Path) -> None:
     """A declaration is found in any part, encoding and distance; what it names is never read."""
     tables = {TYPES, "_rels/.rels"} & good.parts.keys()

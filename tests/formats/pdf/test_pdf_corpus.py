@@ -68,8 +68,8 @@ def share(paths: list[Path], ask: Callable[[Path], None], wanted: type[Exception
 
 
 def test_files_are_read_or_refused(corpora: Path) -> None:
-    """One in six of them; what cannot be read needs a password, or is damaged beyond help."""
-    paths = files(corpora)[::6]
+    """One in twelve of them; what cannot be read needs a password, or is damaged beyond help."""
+    paths = files(corpora)[::12]
     ours = share(paths, looked_at, FileReadFailed)
     assert len(ours) >= len(paths) - 3
 
@@ -94,9 +94,9 @@ def test_more_is_read_than_by_either_library(
 
 
 def test_first_pages_are_drawn(corpora: Path) -> None:
-    """Of all files that pdfium opens: a picture with the edge that was asked for."""
+    """Of each eighth file, if pdfium opens it: a picture with the edge that was asked for."""
     drawn = 0
-    for path in files(corpora)[::4]:
+    for path in files(corpora)[::8]:
         source = Source(path, path.name)
         try:
             preview = PDF.preview(source, 0, 200)
@@ -104,4 +104,4 @@ def test_first_pages_are_drawn(corpora: Path) -> None:
             continue
         drawn += 1
         assert max(preview.width, preview.height) == 200
-    assert drawn > 70
+    assert drawn > 35

@@ -20,10 +20,10 @@ MOST = 8
 """Places of one deck that are looked up by their titles."""
 
 
-def decks(corpora: Path) -> list[Path]:
-    """The decks that can be opened."""
+def decks(corpora: Path, start: int = 0, every: int = 1) -> list[Path]:
+    """Those of each `every`th deck, from one on, that can be opened; no other is looked at."""
     found = []
-    for path in sorted((corpora / "pptx").iterdir()):
+    for path in sorted((corpora / "pptx").iterdir())[start::every]:
         try:
             FORMAT.info(source(path))
         except FileReadFailed:
@@ -49,7 +49,7 @@ def unlike_themselves(paths: list[Path], folder: Path) -> list[Any]:
 @pytest.mark.corpora
 def test_a_deck_is_like_itself(corpora: Path, tmp_path: Path) -> None:
     """Of a sample written again in other bytes nothing differs."""
-    assert unlike_themselves(decks(corpora)[2::EVERY], tmp_path) == []
+    assert unlike_themselves(decks(corpora, 2, EVERY), tmp_path) == []
 
 
 @pytest.mark.full
@@ -57,7 +57,7 @@ def test_a_deck_is_like_itself(corpora: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", range(4))
 def test_every_deck_is_like_itself(corpora: Path, tmp_path: Path, part: int) -> None:
     """The same of all decks."""
-    assert unlike_themselves(decks(corpora)[part::4], tmp_path) == []
+    assert unlike_themselves(decks(corpora, part, 4), tmp_path) == []
 
 
 def drawn(draw: random.Random, count: int) -> Iterator[tuple[dict[str, Any], Any]]:
@@ -168,7 +168,7 @@ def compare_edited(paths: list[Path], out: Path) -> int:
 @pytest.mark.corpora
 def test_operations_are_found(corpora: Path, tmp_path: Path) -> None:
     """The comparison of a sample with itself edited names the slides that were edited, no other."""
-    assert compare_edited(decks(corpora)[5::EVERY], tmp_path / "out") > 5
+    assert compare_edited(decks(corpora, 5, EVERY), tmp_path / "out") > 5
 
 
 @pytest.mark.full
@@ -176,7 +176,7 @@ def test_operations_are_found(corpora: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", range(4))
 def test_operations_on_all_decks_are_found(corpora: Path, tmp_path: Path, part: int) -> None:
     """The same of all decks."""
-    assert compare_edited(decks(corpora)[part::4], tmp_path / "out") > 35
+    assert compare_edited(decks(corpora, part, 4), tmp_path / "out") > 35
 
 
 UNSEEN = (

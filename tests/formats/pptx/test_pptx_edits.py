@@ -166,6 +166,7 @@ def test_long_text_shrinks_or_is_told(out: Path) -> None:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("operation", "reason"),
     [

@@ -31,6 +31,7 @@ def _random_edits(chance: Random, places: list[int], side: str) -> Edits:
     return edits
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("seed", range(100))
 def test_changes_of_other_lines_are_put_together(seed: int) -> None:
     """It is as if both had been made one after the other, in either order."""

@@ -145,6 +145,7 @@ def applied_changes(before: list[str], found: Comparison, count: int) -> list[st
     return made
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("context", [None, 0, 1, 7, -1])
 @pytest.mark.parametrize("seed", range(12))
 def test_changes_and_hunks_make_the_text_after(
@@ -161,6 +162,7 @@ def test_changes_and_hunks_make_the_text_after(
     assert (found.total == 0) == (before == after)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.usefixtures("small_windows")
 @pytest.mark.parametrize("context", [0, 3, 6])
 @pytest.mark.parametrize("seed", range(12))

@@ -39,7 +39,7 @@ def test_each_operation_is_here() -> None:
     assert known - {use.operation["op"] for use in USES} == {"refresh_pivot"}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @each_use
 def test_the_review_names_just_what_was_done(book: Path, use: OperationUse) -> None:
     """And after an edit on top, both; openpyxl reads what came out."""

@@ -143,6 +143,7 @@ LOSSES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("kind", "part", "pattern", "text"), LOSSES)
 def test_each_loss_is_found(
     rich: Path, tmp_path: Path, kind: str, part: str, pattern: bytes, text: bytes | None

@@ -249,6 +249,7 @@ TASKS: dict[str, Task] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("task", TASKS)
 def test_a_chore_is_done_as_the_file_is_left(tmp_path: Path, task: str) -> None:
     """The operations do what was asked for, and nothing else stands in the sheet."""

@@ -69,6 +69,7 @@ SUMMED: dict[str, tuple[str, str]] = {
 """Formulas below three amounts, and what they make of them; "" for what is no such sum."""
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("case", SUMMED)
 def test_a_function_over_its_own_column_sums_rows_up(tmp_path: Path, case: str) -> None:
     """A range of the column tells, however it is written; other cells and arithmetic do not."""

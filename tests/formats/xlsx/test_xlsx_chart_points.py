@@ -85,6 +85,7 @@ def test_charts_of_other_cells_keep_their_bytes(charted: Path) -> None:
     assert entries(charted.with_name("out.xlsx"))[PART] == before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("operation", [
     {"op": "sort_range", "sheet": "My data", "range": "A1:E7", "header": True,
      "by": [{"column": "Cost", "descending": True}]},

@@ -174,6 +174,7 @@ def test_looks_that_a_type_does_not_have_are_told(book: Path) -> None:
     assert value(source.with_name("out.xlsx"), "explosion") == []
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("made", "wanted", "words"), [
     ({"type": "column", "series": [{"values": "C2:C7"}, {"values": "D2:D7"}]},
      {"type": "pie"}, "2 series .a pie has one"),

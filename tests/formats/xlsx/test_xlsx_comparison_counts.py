@@ -80,6 +80,7 @@ def _sheet(path: Path, rows: str, shared: str = "aba") -> Source:
     return source(path)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("changed", [0.02, 0.3])
 @pytest.mark.parametrize("inserted", [0, 40])
 @pytest.mark.parametrize("shared", ["aba", "caab"])

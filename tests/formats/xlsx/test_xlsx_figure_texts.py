@@ -85,6 +85,7 @@ def test_what_is_understood_stays_understood(columns: Path) -> None:
     assert [text.split(" is ")[0] for text in applied.warnings] == ["style sparkle"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("cell", "text", "value", "shown"),
     [

@@ -106,6 +106,7 @@ def book(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "move",
     [

@@ -300,6 +300,7 @@ def test_the_second_look_needs_no_file(tmp_path: Path) -> None:
     assert told(source, tmp_path / "t") == without
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign", "folder"])
 def test_a_damaged_shelf_is_made_anew(tmp_path: Path, damage: str) -> None:
     """A shelf is not believed: whatever happened to it, the answers are those of the file."""

@@ -244,6 +244,7 @@ ODD_VALUES = {
 }
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("which", ODD_VALUES)
 @pytest.mark.parametrize("prefix", ["", "x:"])
 def test_an_odd_value_is_read_as_it_is_meant(prefix: str, which: str, tmp_path: Path) -> None:

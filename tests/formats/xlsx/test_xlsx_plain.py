@@ -173,6 +173,7 @@ def inline(held: str) -> str:
     return f'<row r="1"><c r="A1" t="inlineStr">{held}</c></row>'
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "rows",
     {
@@ -249,6 +250,7 @@ def test_gaps_and_columns_behind_a_seam(tmp_path: Path) -> None:
     assert not differing(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("item", ODD_ITEMS)
 def test_an_odd_text_is_left_to_others(item: str, tmp_path: Path) -> None:
     """A text in runs, with escapes, or with blanks to be cut; plain ones beside it are read."""

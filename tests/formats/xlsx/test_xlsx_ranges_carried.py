@@ -33,6 +33,7 @@ def carried(tmp_path: Path, *found: dict[str, Any]) -> Relocation:
     return FORMAT.relocate(operations, before, after)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [

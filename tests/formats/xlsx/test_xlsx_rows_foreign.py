@@ -93,6 +93,7 @@ def test_rows_with_other_columns_stay_outside_a_table(tmp_path: Path) -> None:
     assert table_refs(tmp_path / "b.xlsx") == ["A1:B3", "A1:B3"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("count", "placement", "ref"),
     [

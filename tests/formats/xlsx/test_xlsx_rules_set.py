@@ -248,6 +248,7 @@ def test_validations_are_taken_off(book: Path) -> None:
     assert entries(first)[SHEET] == entries(book)[SHEET]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("given", "reason"),
     [

@@ -80,6 +80,7 @@ def test_a_cell_alone_is_of_the_only_sheet(tmp_path: Path, before: Source) -> No
         FORMAT.locate(before, "A1")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "title", "is_changed"),
     [

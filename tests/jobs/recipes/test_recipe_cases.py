@@ -47,6 +47,7 @@ def test_the_cases_are_those_that_are_promised() -> None:
     assert len(list(all_runs())) >= 2_000
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("name", CASES)
 def test_every_literal_has_a_provenance(name: str) -> None:
     """Each stands in the list of constants or belongs to the language.

@@ -25,6 +25,7 @@ class _SlowPlayer(Player):
         return await super()._result(name, arguments)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tool", ["table_get_map", "table_describe", "check_job", "run_job"])
 def test_a_fault_of_the_machine_ends_the_turn_by_its_code(tmp_path: Path, tool: str) -> None:
     """Whatever call it ends, there is no advice on what else to ask, and it may be tried again."""

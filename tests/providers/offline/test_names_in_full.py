@@ -192,6 +192,7 @@ def test_the_largest_order_is_no_count() -> None:
         assert found.text == "it does not say what is ranked by"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("request_text", "table"),
     [

@@ -285,6 +285,7 @@ OF_SEVERAL = {
 """Files of the examples that are not about the orders alone; none where a workbook is needed."""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_can_be_asked_for(tmp_path: Path, example: str) -> None:
     """What is told as possible is understood and done."""

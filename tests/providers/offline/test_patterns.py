@@ -98,6 +98,7 @@ def test_no_rule_is_called_like_a_concept() -> None:
     assert not GRAMMAR.names & concepts
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [

@@ -103,6 +103,7 @@ def months(folder: Path) -> bytes:
     return ods_book(folder / "m.ods", sheets).read_bytes()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("request_text", "figure"),
     [

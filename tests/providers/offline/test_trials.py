@@ -96,6 +96,7 @@ def test_single_figures(bench: Bench, request_text: str, expected: float) -> Non
     assert float(value) == pytest.approx(expected)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("request_text", "numbers"),
     [

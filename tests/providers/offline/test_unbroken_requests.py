@@ -91,7 +91,7 @@ def check(tables: tuple[KnownTable, ...], request: str) -> None:
 
 def test_any_words_are_read_asked_about_or_declined() -> None:
     """No order of words ends in an internal error."""
-    for tables, request in requests(1, 60):
+    for tables, request in requests(1, 30):
         check(tables, request)
 
 

@@ -138,6 +138,7 @@ async def test_a_redirect_is_not_followed(anyio_backend: str, status: str) -> No
     assert paths == ["/v1/models"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("api", "path"), [("chat", "/v1/chat/completions"), ("responses", "/v1/responses")]

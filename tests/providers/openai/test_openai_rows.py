@@ -134,6 +134,7 @@ FAILURES: dict[str, tuple[Callable[[type[Protocol]], Answer], type[KbdError], st
 }  # fmt: skip
 
 
+@pytest.mark.sampled(9)
 @one_each
 @pytest.mark.parametrize("row", FAILURES)
 async def test_a_failure_is_told_by_its_error(kind: type[Protocol], row: str) -> None:

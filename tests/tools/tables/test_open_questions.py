@@ -15,6 +15,7 @@ OPEN = "Filiale;Umsatz;Menge\nNord;1.234;3\nOst;2.500;4\nNord;10.000;5\n"
 """A column that can be read in two ways, which stays text, and one that is plain."""
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("sql", "waits"),
     [

@@ -79,6 +79,7 @@ def _rows_out(found: dict[str, Any]) -> list[int]:
     return sorted(row for each in found["reading"].get("left_out", ()) for row in each["rows"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REMARKS)
 async def test_remarks_on_a_total_are_left_out(workbench: Workbench, ask: Ask, name: str) -> None:
     """They are named as what they are, and one can have them as rows without the total."""
