@@ -59,6 +59,7 @@ def test_a_model_answers_a_folder(
     assert "since `kbd chat`   1     60         30" in told.out
     assert "  tool read_file called, entry 1: path=notes.md\n  read_file returned " in told.err
     assert "  tool read_fiel refused: " in told.err
+    assert "read_fiel failed" not in told.err, "the line above tells it, and why"
     assert "  tool write_text_file called, entry " in told.err
     assert "openai:m took" in told.err
     assert "b.md" in told.err

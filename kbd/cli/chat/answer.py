@@ -253,6 +253,11 @@ class _StatusBar(BarProgress):
         self.end_sentence()
         self.tail(name)
 
+    def tool_failed(self, name: str) -> None:
+        """Tell it, unless the trace does, with the reason."""
+        if not self._is_verbose:
+            super().tool_failed(name)
+
 
 class _StatusLines(LineProgress):
     """Line-by-line display; where all is asked for, with the text and the trace of tools."""
@@ -267,6 +272,11 @@ class _StatusLines(LineProgress):
             self.end_sentence()
         else:
             super().tool(name)
+
+    def tool_failed(self, name: str) -> None:
+        """Tell it, unless the trace does, with the reason."""
+        if not self._is_verbose:
+            super().tool_failed(name)
 
     def text(self, delta: str) -> None:
         """Take a piece of what the model writes on its way to the answer."""
