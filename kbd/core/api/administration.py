@@ -60,7 +60,7 @@ class DaemonMethods:
             plugins=tuple(
                 each.name for each in context.plugins.statuses if each.status == "loaded"
             ),
-            workbenches=len(self._workbenches.ids()),
+            workbenches=len(daemon.state.workbenches),
             uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
             home_warning=context.home_warning or msgspec.UNSET,

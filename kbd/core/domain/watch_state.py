@@ -173,7 +173,7 @@ class Watch(msgspec.Struct):
     code: str = ""
     reason: str = ""
     landings: dict[Seq, Landing] = {}
-    contents: dict[str, tuple[str, ...]] = {}
+    contents: dict[str, list[str]] = {}
     signatures: dict[str, str] = {}
     starts: list[Start] = []
     recent: list[Ended] = []
@@ -315,7 +315,12 @@ def _landed(state: Watching, seq: Seq, record: Recorded) -> None:
         _supersede(watch, data.path)
     watch.signatures[data.path] = data.signature
     if data.sha256:
-        watch.contents[data.sha256] = (*watch.contents.get(data.sha256, ()), data.path)
+        known = watch.contents.get(data.sha256)
+        if known is None:
+            watch.contents[data.sha256] = [data.path]
+        else:
+            # Never copied: one content may land under a hundred thousand paths.
+            known.append(data.path)
     landing = Landing(
         landing_id=seq,
         path=data.path,

@@ -83,6 +83,7 @@ def copy_watch_state(watching: Watching, watch: Watch | None) -> Watching:
         copied[watch.watch_id] = msgspec.structs.replace(
             watch,
             landings=landings,
+            # The lists of paths only grow, which harms nobody who reads them meanwhile.
             contents=dict(watch.contents),
             signatures=dict(watch.signatures),
         )

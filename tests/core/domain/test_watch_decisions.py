@@ -50,6 +50,19 @@ def test_what_is_passed_over_is_told_in_parts() -> None:
     assert (len(passed), 0, {}) == (len(other.signatures), other.landed, other.landings)
 
 
+def test_a_content_that_lands_again_and_again_is_not_copied() -> None:
+    """Where it landed before is added to, so that each landing costs the same, and no more."""
+    folded = FoldedWatches()
+    folded.land("1.csv", "same")
+    paths = folded.watch.contents[hash_of("same")]
+
+    for number in range(2, 6):
+        folded.land(f"{number}.csv", "same")
+
+    assert folded.watch.contents[hash_of("same")] is paths
+    assert paths == [f"{number}.csv" for number in range(1, 6)]
+
+
 def test_a_passed_file_may_be_renamed() -> None:
     """Its new place is known like the old one, and nothing landed."""
     folded = FoldedWatches()
